@@ -17,10 +17,9 @@ from app.api.http.services import services
 from app.api.schemas.contact_schemas import EmailSchema, PhoneSchema
 from app.api.schemas.fields import MAX_REFERENCE, NonBlankString, ResponseSchema, StrictSchema, SubjectSchema
 from app.api.schemas.job_schemas import JobResponseSchema
-from app.core.jobs.submission import JobRequest
+from app.core.jobs.submission import JobRequest, RevealPrice
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
-from app.core.lookups.reveal_prices import RevealPrice
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, InsufficientCredits, InsufficientIdentifiers, NotAProfileUrl
@@ -130,7 +129,6 @@ def phone(body: RevealRequest) -> Response:
 
 
 def _job_request(field: ContactField, body: RevealRequest) -> JobRequest:
-    settings = services().settings
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     return JobRequest(
         kind=KINDS[field],
@@ -141,7 +139,6 @@ def _job_request(field: ContactField, body: RevealRequest) -> JobRequest:
         price=RevealPrice(
             subject=body.subject,
             field_request=FieldRequest.parse(field, body.options),
-            credits=settings.prices[KINDS[field]],
-            default_max_age=settings.default_max_age,
+            credits=services().settings.prices[KINDS[field]],
         ),
     )

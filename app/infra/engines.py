@@ -68,6 +68,7 @@ def _postgresql(url: URL) -> Engine:
         pool_size=POOL_SIZE,
         max_overflow=POOL_SIZE,
         pool_timeout=BUSY_SECONDS,
+        pool_use_lifo=True,  # the connection used last has the statements prepared
     )
     event.listen(engine, "connect", require_utf8, insert=True)  # before the first queries of SQLAlchemy
     TransactionReaper(engine)

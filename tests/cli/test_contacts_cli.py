@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from click.testing import Result
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from app.core.lists import import_runs, importer
 from app.domain.errors import Unavailable
@@ -248,7 +248,7 @@ def test_many_rows_are_imported_in_batches(
     assert figures(result) == {"read": 46, "new": 23, "unchanged": 23}
     with database.reading() as session:
         assert session.scalar(text("SELECT rows FROM import_runs")) == 23
-        assert import_runs.latest(session) is not None
+        assert session.scalar(select(import_runs.LATEST)) is not None
 
 
 def test_an_import_that_only_updates_is_recorded_too(run: Run, tmp_path: Path, database: Database) -> None:

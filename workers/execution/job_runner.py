@@ -1,7 +1,9 @@
 """Runs a job: claim it, resolve it with no transaction open, settle it, notify.
 
 A job function is registered with `@job(kind)`. It receives the claim and returns a `Resolution`, whose
-`settle` method stores the result in the settling transaction.
+`settle` method stores the result in the settling transaction. A kind that stored data may resolve also has a
+`from_stored` function: at the first claim of a job it may return the result, and the job is claimed and
+settled in one transaction.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ from app.core.jobs import claims, leases, provider_calls, scheduling, sweeper
 from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import InternalError, Problem, Unavailable
-from app.domain.kinds import Kind, Queue
+from app.domain.kinds import QUEUES, Kind, Queue
 from app.infra import celery_app, database_clock
 from app.infra.log import log
+from app.settings import Settings
 from workers.execution import retries, worker_services
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
@@ -39,7 +42,10 @@ class Resolution(Protocol):
 
 
 JobFunction: TypeAlias = Callable[[Claim, WorkerServices], Resolution]
+TryClaim: TypeAlias = Callable[..., Claim | None]
+StoredDataFunction: TypeAlias = Callable[[Session, Claim, Settings], JobResult | None]
 JOBS: dict[Kind, JobFunction] = {}
+FROM_STORED: dict[Kind, StoredDataFunction] = {}
 JOB_BY_TASK: dict[str, str] = {}
 """The job that each Celery task of this process runs, which may be another than its message names.
 
@@ -49,11 +55,13 @@ _last_served: dict[Queue, str] = {}
 """The workspace of the last job that this process claimed from each queue."""
 
 
-def job(kind: Kind) -> Callable[[JobFunction], JobFunction]:
+def job(kind: Kind, *, from_stored: StoredDataFunction | None = None) -> Callable[[JobFunction], JobFunction]:
     """Register the job function of a kind as the Celery task of the same name."""
 
     def register(work: JobFunction) -> JobFunction:
         JOBS[kind] = work
+        if from_stored is not None:
+            FROM_STORED[kind] = from_stored
 
         def task(self: Any, job_id: str) -> None:  # noqa: ANN401 -- Celery's Task
             request = self.request
@@ -97,19 +105,21 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
     `job_id` is the job that the message names; another one may be due first.
     """
     last_served = _last_served.get(source, "")
-    claim = _claim(
-        services, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, last_served=last_served)
-    )
+    try_claim = partial(scheduling.claim_next, queue=source, job_id=job_id, last_served=last_served)
+    claim, is_settled = _claim_or_settle(services, job_id, try_claim)
     if claim is None:
         return
     _last_served[source] = claim.workspace_id
+    if is_settled:
+        services.notifier.notify(claim.job_id)
+        return
     JOB_BY_TASK[task_id] = claim.job_id
     _work_on(claim, JOBS[claim.kind], services)
 
 
 def run(job_id: str, work: JobFunction, services: WorkerServices) -> None:
     """Claim this job and run it; do nothing if it cannot be claimed."""
-    claim = _claim(services, job_id, partial(claims.claim, job_id=job_id))
+    claim, _is_settled = _claim(services, job_id, partial(claims.claim, job_id=job_id))
     if claim is not None:
         _work_on(claim, work, services)
 
@@ -125,21 +135,56 @@ def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
         except LeaseLost:
             log.warning("lease lost, result discarded")
             return
-        log.info("job settled", outcome=outcome, ms=round((time.monotonic() - started) * 1000))
+        _log_settled(outcome, started)
     services.notifier.notify(claim.job_id)
 
 
-def _claim(services: WorkerServices, job_id: str, try_claim: Callable[..., Claim | None]) -> Claim | None:
+def _log_settled(outcome: str, started: float) -> None:
+    log.info("job settled", outcome=outcome, ms=round((time.monotonic() - started) * 1000))
+
+
+def _claim_or_settle(services: WorkerServices, job_id: str, try_claim: TryClaim) -> tuple[Claim | None, bool]:
+    """Claim a job, and settle it in the same transaction if stored data resolves it.
+
+    Return the claim, and whether the job is settled.
+    """
+    try:
+        return _claim(services, job_id, try_claim, use_stored=True)
+    except Exception:  # noqa: BLE001 -- the claim was rolled back too; the same error is handled once it is stored
+        return _claim(services, job_id, try_claim)
+
+
+def _claim(
+    services: WorkerServices, job_id: str, try_claim: TryClaim, *, use_stored: bool = False
+) -> tuple[Claim | None, bool]:
     """Claim a job, or count the reason why the job named in the message cannot be claimed."""
-    settings, now = services.settings, database_clock.now()
+    settings, now, started = services.settings, database_clock.now(), time.monotonic()
     lease = timedelta(seconds=settings.lease_seconds)
+    result = refusal = None
     with services.database.transaction() as session:
         claim = try_claim(session, lease=lease, max_crashes=settings.max_crashes, now=now)
-        refusal = None if claim else claims.refusal_reason(session, job_id, now=now)
+        if claim is None:
+            refusal = claims.refusal_reason(session, job_id, now=now)
+        elif use_stored:
+            result = _settle_from_stored(session, claim, settings)
     if refusal is not None:
         services.refused[refusal.value] += 1
         log.info("message refused", job=job_id, reason=refusal.value)
-    return claim
+    if claim is not None and result is not None:
+        with structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value):
+            _log_settled(result.outcome.value, started)
+    return claim, result is not None
+
+
+def _settle_from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult | None:
+    """Settle the job if stored data resolves it; a job that was moved to another queue needs a provider."""
+    resolve = FROM_STORED.get(claim.kind)
+    if resolve is None or not claim.is_first or claim.queue is not QUEUES[claim.kind]:
+        return None
+    result = resolve(session, claim, settings)
+    if result is not None:
+        leases.settle(session, claim, result, now=database_clock.now())
+    return result
 
 
 def _resolve_and_settle(claim: Claim, work: JobFunction, services: WorkerServices) -> str:

@@ -11,11 +11,16 @@ from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
 from app.core.lookups import company_hashes
 from app.domain.kinds import Kind, Outcome
+from app.settings import Settings
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
 
 
-@job(Kind.COMPANY_BY_HASH)
+def _from_stored(session: Session, claim: Claim, _settings: Settings) -> JobResult:
+    return CompanyLookup(claim).settle(session)
+
+
+@job(Kind.COMPANY_BY_HASH, from_stored=_from_stored)
 def company_by_hash(claim: Claim, _services: WorkerServices) -> CompanyLookup:
     """Resolve `company_by_hash`."""
     return CompanyLookup(claim)
@@ -27,7 +32,7 @@ class CompanyLookup:
 
     claim: Claim
 
-    def settle(self, session: Session, _now: datetime) -> JobResult:
+    def settle(self, session: Session, _now: datetime | None = None) -> JobResult:
         """Look up the company."""
         result = company_hashes.find(session, self.claim.workspace_id, self.claim.request)
         return JobResult(outcome=Outcome.NOT_FOUND if result is None else Outcome.FOUND, result=result)

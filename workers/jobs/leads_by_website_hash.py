@@ -12,11 +12,16 @@ from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
 from app.core.lookups import leads
 from app.domain.kinds import Kind, Outcome
+from app.settings import Settings
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
 
 
-@job(Kind.LEADS_BY_WEBSITE_HASH)
+def _from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult:
+    return LeadsLookup(claim, settings.prices).settle(session)
+
+
+@job(Kind.LEADS_BY_WEBSITE_HASH, from_stored=_from_stored)
 def leads_by_website_hash(claim: Claim, services: WorkerServices) -> LeadsLookup:
     """Resolve `leads_by_website_hash`."""
     return LeadsLookup(claim, services.settings.prices)
@@ -29,7 +34,7 @@ class LeadsLookup:
     claim: Claim
     prices: Mapping[str, int]
 
-    def settle(self, session: Session, _now: datetime) -> JobResult:
+    def settle(self, session: Session, _now: datetime | None = None) -> JobResult:
         """Look up the leads."""
         claim = self.claim
         result = leads.by_website_hash(session, claim.workspace_id, claim.request, prices=self.prices)

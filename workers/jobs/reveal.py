@@ -2,33 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
-from app.core.lookups.disclosure import ContactField, FieldRequest
+from app.core.lookups import disclosure
+from app.core.lookups.disclosure import ContactField, Disclosure, FieldRequest, Purchase
 from app.core.privacy import redaction
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
+from app.settings import Settings
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
 from workers.resolve import field_resolver
 from workers.resolve.field_resolver import FieldResolution
 
 
-@job(Kind.REVEAL_EMAIL)
+def _email_from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult | None:
+    return _from_stored(session, claim, settings, ContactField.EMAIL)
+
+
+def _phone_from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult | None:
+    return _from_stored(session, claim, settings, ContactField.PHONE)
+
+
+@job(Kind.REVEAL_EMAIL, from_stored=_email_from_stored)
 def email(claim: Claim, services: WorkerServices) -> RevealResolution:
     """Resolve `reveal.email`."""
     return _resolve(claim, services, ContactField.EMAIL)
 
 
-@job(Kind.REVEAL_PHONE)
+@job(Kind.REVEAL_PHONE, from_stored=_phone_from_stored)
 def phone(claim: Claim, services: WorkerServices) -> RevealResolution:
     """Resolve `reveal.phone`."""
     return _resolve(claim, services, ContactField.PHONE)
+
+
+def _from_stored(session: Session, claim: Claim, settings: Settings, field: ContactField) -> JobResult | None:
+    """Disclose fresh stored values, or return None if a provider may find better ones.
+
+    Raises:
+        ContactNotFound: the subject has a contact id that does not exist.
+
+    """
+    request, price = FieldRequest.parse(field, claim.request), settings.prices[claim.kind]
+    known = disclosure.assess(
+        session,
+        claim.workspace_id,
+        Subject(**claim.request["subject"]),
+        request,
+        default_max_age=settings.default_max_age,
+        now=claim.claimed_at,
+    )
+    if known.suppressed:
+        return _suppressed(session, claim)
+    if known.contact is None or not known.has_fresh_value:
+        return None
+    purchase = Purchase(
+        workspace_id=claim.workspace_id,
+        job_id=claim.job_id,
+        price=price,
+        now=claim.claimed_at,
+        budget=claim.budget,
+    )
+    disclosed = disclosure.disclose_loaded(session, purchase, known.contact, request, known.data)
+    return None if disclosed is None else _found(disclosed, field)
 
 
 def _resolve(claim: Claim, services: WorkerServices, field: ContactField) -> RevealResolution:
@@ -50,19 +93,24 @@ class RevealResolution:
     def settle(self, session: Session, now: datetime) -> JobResult:
         """Store the values, disclose the requested ones to the workspace, and charge for them."""
         stored = field_resolver.store(session, self.claim, self.resolved, price=self.price, now=now)
-        disclosure, trace = stored.disclosure, self.resolved.result.trace
+        trace = self.resolved.result.trace
         if stored.suppressed:
-            redaction.remove_subject(session, self.claim.job_id, self.claim.request)
-            return JobResult(outcome=Outcome.SUPPRESSED, trace=trace)
-        if disclosure is None:
+            return _suppressed(session, self.claim, trace)
+        if stored.disclosure is None:
             return JobResult(outcome=Outcome.NOT_FOUND, trace=trace)
-        return JobResult(
-            outcome=Outcome.FOUND,
-            result={
-                "contact_id": disclosure.contact_id,
-                f"{self.resolved.request.field.value}s": disclosure.values,
-            },
-            charge=disclosure.charge,
-            already_owned=disclosure.already_owned,
-            trace=trace,
-        )
+        return _found(stored.disclosure, self.resolved.request.field, trace)
+
+
+def _suppressed(session: Session, claim: Claim, trace: Sequence[dict[str, Any]] = ()) -> JobResult:
+    redaction.remove_subject(session, claim.job_id, claim.request)
+    return JobResult(outcome=Outcome.SUPPRESSED, trace=trace)
+
+
+def _found(disclosed: Disclosure, field: ContactField, trace: Sequence[dict[str, Any]] = ()) -> JobResult:
+    return JobResult(
+        outcome=Outcome.FOUND,
+        result={"contact_id": disclosed.contact_id, f"{field.value}s": disclosed.values},
+        charge=disclosed.charge,
+        already_owned=disclosed.already_owned,
+        trace=trace,
+    )

@@ -9,12 +9,13 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, suppressions
+from app.core.contacts import bulk, emails, suppressions
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs.claims import Claim
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import Disclosure, FieldRequest, KnownPerson
 from app.core.matching import caller_identifiers
+from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import InsufficientCredits
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import Queue
@@ -93,7 +94,7 @@ def resolve_field(
         field=ProviderField(field_request.field.value),
         subject=known.subject,
         types=field_request.types,
-        patterns=known.patterns,
+        patterns=_patterns(services, known.subject.company_domain),
         country=known.country,
         attempt=claim.attempts,
         max_age=field_request.max_age,
@@ -105,6 +106,14 @@ def resolve_field(
         if suppressions.suppressed(session, identified_by(result)):
             result = replace(result, suppressed=True)
     return FieldResolution(request=field_request, known=known, result=result)
+
+
+def _patterns(services: WorkerServices, domain: str | None) -> tuple[PatternStat, ...]:
+    """Return the e-mail patterns that are known of the company's domain."""
+    if domain is None:
+        return ()
+    with services.database.reading() as session:
+        return tuple(emails.pattern_counts(session, domain))
 
 
 def _needs_provider(settings: Settings, request: ProviderRequest, known: KnownPerson) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Response
 
+from app.api.http import waiting
 from app.api.http.auth import caller
 from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
@@ -69,10 +70,10 @@ def poll(job_id: str) -> Response:
 
     """
     app = services()
-    with app.bulkhead.db_slot(), app.database.reading() as session:
-        job = jobs.get(session, caller().workspace_id, job_id, kinds=caller().kinds)
+    snapshot = waiting.read(app, caller().workspace_id, job_id, kinds=caller().kinds)
     with app.listener.subscribe(job_id) as finished, wait_budget(app, default=0) as preference:
-        snapshot = wait_for(app, job, finished, preference, is_new=False)
+        if preference.seconds and snapshot.job.finished_at is None:
+            snapshot = wait_for(app, snapshot.job, finished, preference, is_new=False)
     response = job_response(snapshot, preference)
     _delete_if_private(app, snapshot.job)
     return response

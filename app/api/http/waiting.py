@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
 from flask import request
-from sqlalchemy.orm import Session
 
 from app.api.http.auth import caller
 from app.api.http.services import AppServices
-from app.core.accounts import workspaces
 from app.core.accounts.workspaces import Balance
 from app.core.jobs import jobs, provider_calls, traces
 from app.core.jobs.jobs import Job, JobItem
@@ -106,19 +104,28 @@ def _is_open(app: AppServices, job: Job) -> bool:
 
 
 def _reload(app: AppServices, job: Job) -> JobSnapshot:
-    with _name_job_on_error(job), app.bulkhead.db_slot(), app.database.reading() as session:
-        return _snapshot(session, job.workspace_id, job.id)
+    with _name_job_on_error(job):
+        return read(app, job.workspace_id, job.id)
 
 
-def _snapshot(session: Session, workspace_id: str, job_id: str) -> JobSnapshot:
-    job = jobs.get(session, workspace_id, job_id)
-    items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
-    balance = workspaces.balance(session, workspace_id)
-    trace, asking = job.trace, list[str]()
-    if job.finished_at is None:
-        lines, asking = provider_calls.progress(session, job_id, now=database_clock.now())
-        trace = traces.merge(trace, lines)
-    return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking)
+def read(
+    app: AppServices, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
+) -> JobSnapshot:
+    """Return the workspace's job of one of these kinds, as it is now.
+
+    Raises:
+        JobNotFound: the workspace has no such job.
+        Unavailable: the job cannot be read.
+
+    """
+    with app.bulkhead.db_slot(), app.database.reading() as session:
+        job, balance = jobs.get_with_balance(session, workspace_id, job_id, kinds=kinds)
+        items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
+        trace, asking = job.trace, list[str]()
+        if job.finished_at is None:
+            lines, asking = provider_calls.progress(session, job_id, now=database_clock.now())
+            trace = traces.merge(trace, lines)
+        return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking)
 
 
 @contextmanager

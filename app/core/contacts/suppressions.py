@@ -85,6 +85,5 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
     return frozenset(by_digest[row] for row in found)
 
 
-def latest(session: Session) -> datetime | None:
-    """Return the time of the latest suppression, or None."""
-    return session.scalar(select(func.max(Suppression.created_at)))
+LATEST = select(func.max(Suppression.created_at)).scalar_subquery()
+"""The time of the latest suppression, or NULL."""

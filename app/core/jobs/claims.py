@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -15,7 +15,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.core.jobs.jobs import Job
 from app.domain.kinds import Kind, Queue, Status
-from app.infra.database_clock import Moment
+from app.infra.database_clock import Moment, column
 
 
 class Refusal(StrEnum):
@@ -35,7 +35,10 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A claimed job. `held` and `charged` are credits; `charged` is from earlier attempts."""
+    """A claimed job. `held` and `charged` are credits; `charged` is from earlier attempts.
+
+    `claimed_at` is the time of the database. `crashes` are the workers that were lost with the job.
+    """
 
     job_id: str
     workspace_id: str
@@ -46,6 +49,13 @@ class Claim:
     held: int
     charged: int
     lease_token: str
+    claimed_at: datetime
+    crashes: int = 0
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether no worker has run the job before, except to move it to another queue."""
+        return self.attempts == 1 and not self.crashes
 
     @property
     def budget(self) -> int:
@@ -105,6 +115,8 @@ def claim_statement(
             Job.held,
             Job.charged,
             Job.lease_token,
+            Job.crashes,
+            column(now).label("claimed_at"),
         )
         .execution_options(synchronize_session=False)
     )
@@ -124,6 +136,8 @@ def to_claim(row: Row[Any] | None) -> Claim | None:
         held=row.held,
         charged=row.charged,
         lease_token=row.lease_token,
+        claimed_at=row.claimed_at,
+        crashes=row.crashes,
     )
 
 

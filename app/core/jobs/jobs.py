@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.accounts.workspaces import foreign_key
+from app.core.accounts.workspaces import Balance, Workspace, foreign_key
 from app.core.jobs.idempotency import IdempotencyKey
 from app.domain.errors import JobNotFound
 from app.domain.ids import time_of
@@ -118,6 +118,9 @@ _BY_ID = select(Job).where(
     Job.workspace_id == bindparam("workspace_id"),
     Job.kind.in_(bindparam("kinds", expanding=True)),
 )
+_BY_ID_WITH_BALANCE = _BY_ID.add_columns(Workspace.available, Workspace.held).join(
+    Workspace, Workspace.id == Job.workspace_id
+)
 _OPEN_ID = select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
 
 
@@ -135,6 +138,23 @@ def get(
     if job is None:
         raise JobNotFound
     return job
+
+
+def get_with_balance(
+    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
+) -> tuple[Job, Balance]:
+    """Return the job as `get` does, and the balance of its workspace, in one query.
+
+    Raises:
+        JobNotFound: as in `get`.
+
+    """
+    values = {"job_id": job_id, "workspace_id": workspace_id, "kinds": sorted(kinds)}
+    row = session.execute(_BY_ID_WITH_BALANCE, values).one_or_none()
+    if row is None:
+        raise JobNotFound
+    job, available, held = row
+    return job, Balance(available, held)
 
 
 def is_open(session: Session, job_id: str) -> bool:

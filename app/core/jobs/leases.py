@@ -44,21 +44,22 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         LeaseLost: the worker no longer holds the job.
 
     """
-    current = _lock_claimed(session, claim)
-    charged = current.charged + job_result.charge
-    _update(
+    values: dict[str, Any] = {}
+    if job_result.trace:
+        values["trace"] = traces.merge(_lock_claimed(session, claim).trace, job_result.trace)
+    charged = _update(
         session,
         claim,
         status=Status.SUCCEEDED.value,
         outcome=job_result.outcome.value,
         result=job_result.result,
-        trace=traces.merge(current.trace, job_result.trace),
-        charged=charged,
+        charged=Job.charged + job_result.charge,
         already_owned=job_result.already_owned,
         progress_done=Job.progress_total,
         finished_at=now,
         lease_token=None,
         lease_until=None,
+        **values,
     )
     credits.close(session, claim.workspace_id, claim.job_id, held=claim.held, charged=charged, now=now)
 
@@ -189,16 +190,23 @@ def complete_item(
     session.merge(item)
 
 
-def _update(session: Session, claim: Claim, **values: Any) -> None:
-    changed = session.execute(
+def _update(session: Session, claim: Claim, **values: Any) -> int:
+    """Update the job and return the credits charged for it so far.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    charged = session.scalar(
         update(Job)
         .where(_held_by(claim))
         .values(values)
-        .returning(Job.id)
+        .returning(Job.charged)
         .execution_options(synchronize_session=False)
-    ).first()
-    if changed is None:
+    )
+    if charged is None:
         raise LeaseLost
+    return charged
 
 
 def _held_by(claim: Claim) -> ColumnElement[bool]:

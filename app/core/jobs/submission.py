@@ -1,4 +1,7 @@
-"""Submits job requests; an equal request joins the job that is open, or reuses a fresh result."""
+"""Submits job requests; an equal request joins the job that is open, or reuses a fresh result.
+
+Locks: like a claim and a settlement, a submission locks the row of the job before that of the workspace.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,38 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import bounce_reports, emails, suppressions
-from app.core.jobs import webhooks
+from app.core.jobs import jobs, webhooks
 from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.core.ledger import credits
 from app.core.lists import import_runs
-from app.core.lookups import reveal_prices
-from app.core.lookups.reveal_prices import RevealPrice
+from app.core.lookups import disclosure
+from app.core.lookups.disclosure import FieldRequest
 from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
+from app.domain.records.subjects import Subject
 from app.infra.database_clock import Moment, column
 from app.infra.db import insert
 from app.infra.digest_keys import digest_keys
 
 _SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
 _OPEN_JOB = select(Job).where(*_SAME_REQUEST, Job.status.in_(OPEN))
-_LAST_JOB = (
-    select(Job).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED).order_by(Job.created_at.desc()).limit(1)
+_LAST_FINISHED = (
+    select(Job, import_runs.LATEST, suppressions.LATEST)
+    .where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
+    .order_by(Job.created_at.desc())
+    .limit(1)
 )
 _RETRYABLE_CODES = frozenset({InsufficientCredits.code, ProviderFailed.code})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevealPrice:
+    """What the price of a reveal depends on; `credits` is the price of a field that is not yet owned."""
+
+    subject: Subject
+    field_request: FieldRequest
+    credits: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +77,11 @@ class Freshness:
     found: timedelta
     not_found: timedelta
 
+    @property
+    def allows_reuse(self) -> bool:
+        """Return whether a finished job is reused at all."""
+        return bool(self.found or self.not_found)
+
     def for_outcome(self, outcome: str | None) -> timedelta:
         """Return how long a job with this outcome is reused."""
         return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
@@ -84,49 +105,74 @@ def submit(
 ) -> SubmitResult:
     """Return the existing job of an equal request, or insert a job and hold its price.
 
-    A unique index decides between concurrent equal requests: the second waits for the first transaction and
-    then finds its job.
-
     Raises:
         InsufficientCredits: the workspace cannot pay; nothing is stored.
+        ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
-    price = _price(session, job_request, now)
+    price = _price(session, job_request)
+    submitted = _insert_or_find(session, job_request, price, freshness=freshness, deadline=deadline, now=now)
+    job = submitted.job
+    if submitted.is_new:
+        _add_items(session, job, job_request)
+        if job_request.allow_partial_hold:
+            job.held = credits.hold_up_to(session, job.workspace_id, job.id, price, now=now)
+        else:
+            credits.hold(session, job.workspace_id, job.id, price, now=now)
+        session.flush()
+    webhooks.subscribe(session, job, job_request.webhook_url, now=now)
+    return submitted
+
+
+def _insert_or_find(
+    session: Session,
+    job_request: JobRequest,
+    price: int,
+    *,
+    freshness: Freshness,
+    deadline: timedelta,
+    now: Moment,
+) -> SubmitResult:
+    """Insert the job, unless an equal one is open or its result can be reused.
+
+    A unique index decides between concurrent equal requests: the second waits for the first transaction and
+    then finds its job. A finished job is searched after the insertion, since an equal one may be submitted
+    and finished at any moment before; the index excludes open jobs only.
+    """
     digest = _dedup_digest(session, job_request)
     same_request = {"workspace_id": job_request.workspace_id, "dedup_digest": digest}
-    inserted: Job | None = None
-    while inserted is None:
-        existing = _open(session, same_request) or _finished(
-            session, same_request, freshness=freshness, now=now
-        )
-        if existing is not None:
-            webhooks.subscribe(session, existing, job_request.webhook_url, now=now)
-            return SubmitResult(existing)
-        inserted = _insert(session, job_request, digest, deadline=deadline, now=now)
-        if inserted is not None and _finished(session, same_request, freshness=freshness, now=now):
-            # An equal job was submitted and finished since the search; the index excludes open jobs only.
-            session.delete(inserted)
-            inserted = None
-    _add_items(session, inserted, job_request)
-    _hold(session, inserted, price, allow_partial=job_request.allow_partial_hold, now=now)
-    webhooks.subscribe(session, inserted, job_request.webhook_url, now=now)
-    return SubmitResult(inserted, is_new=True)
+    while True:
+        inserted = _insert(session, job_request, digest, price, deadline=deadline, now=now)
+        if inserted is None and (opened := session.scalar(_OPEN_JOB, same_request)) is not None:
+            return SubmitResult(opened)
+        finished = _finished(session, same_request, freshness=freshness, now=now)
+        if finished is not None:
+            if inserted is not None:
+                session.delete(inserted)
+            return SubmitResult(finished)
+        if inserted is not None:
+            return SubmitResult(inserted, is_new=True)
+        # The open job was finished since the insertion, and its result cannot be reused.
 
 
-def _price(session: Session, job_request: JobRequest, now: Moment) -> int:
-    if isinstance(job_request.price, int):
-        return job_request.price
-    return reveal_prices.current_price(session, job_request.workspace_id, job_request.price, now=now)
+def _price(session: Session, job_request: JobRequest) -> int:
+    """Return the credits to hold.
+
+    Raises:
+        ContactNotFound: the subject of a reveal has a contact id that does not exist.
+
+    """
+    price, workspace_id = job_request.price, job_request.workspace_id
+    if isinstance(price, int):
+        return price
+    is_free = disclosure.is_free(session, workspace_id, price.subject, price.field_request)
+    return 0 if is_free else price.credits
 
 
 def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
     """Return the 32-byte digest of kind and dedup key; keyed, since requests name people."""
     canonical = json.dumps([job_request.kind, job_request.dedup_key], sort_keys=True)
     return digest_keys(session).digest("question", canonical)
-
-
-def _open(session: Session, same_request: dict[str, Any]) -> Job | None:
-    return session.scalar(_OPEN_JOB, same_request)
 
 
 def _finished(
@@ -136,16 +182,18 @@ def _finished(
 
     A result may be outdated after an import, a new suppression, or a bounce of one of its addresses.
     """
-    row = session.execute(_LAST_JOB.add_columns(column(now)), same_request).one_or_none()
+    if not freshness.allows_reuse:
+        return None
+    row = session.execute(_LAST_FINISHED.add_columns(column(now)), same_request).one_or_none()
     if row is None:
         return None
-    job, current = row
+    job: Job = row[0]
+    *changes, current = row[1:]
     if job.finished_at is None or job.finished_at + freshness.for_outcome(job.outcome) <= current:
         return None
-    changes = (import_runs.latest(session), suppressions.latest(session))
     if any(change is not None and change >= job.created_at for change in changes):
         return None
-    items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
+    items = jobs.items(session, job.id) if job.kind == Kind.ENRICHMENT_REQUEST else []
     return None if _is_cut_short(items) or _has_bounced(session, job, items) else job
 
 
@@ -169,7 +217,7 @@ def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
 
 
 def _insert(
-    session: Session, job_request: JobRequest, digest: bytes, *, deadline: timedelta, now: Moment
+    session: Session, job_request: JobRequest, digest: bytes, held: int, *, deadline: timedelta, now: Moment
 ) -> Job | None:
     """Insert the job; return None if a concurrent request has opened an equal one."""
     values: dict[str, Any] = {
@@ -182,7 +230,7 @@ def _insert(
         "request": job_request.request,
         "status": Status.QUEUED.value,
         "trace": [],
-        "held": 0,
+        "held": held,
         "charged": 0,
         "already_owned": False,
         "progress_done": 0,
@@ -200,13 +248,3 @@ def _insert(
 def _add_items(session: Session, job: Job, job_request: JobRequest) -> None:
     for index, request in enumerate(job_request.items):
         session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
-
-
-def _hold(session: Session, job: Job, price: int, *, allow_partial: bool, now: Moment) -> None:
-    """Hold the price of the job, or as much of it as the workspace has."""
-    if allow_partial:
-        job.held = credits.hold_up_to(session, job.workspace_id, job.id, price, now=now)
-    else:
-        credits.hold(session, job.workspace_id, job.id, price, now=now)
-        job.held = price
-    session.flush()

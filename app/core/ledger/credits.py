@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
-from sqlalchemy import BigInteger, Index, select, text, update
+from sqlalchemy import BigInteger, BindParameter, Index, Table, bindparam, insert, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.sql.dml import ReturningInsert
 
 from app.core.accounts.workspaces import Balance, Workspace, balance, foreign_key
 from app.domain.errors import InsufficientCredits
 from app.domain.ids import new_id
-from app.infra.database_clock import Moment
+from app.infra.database_clock import DatabaseNow, Moment
 from app.infra.db import Base
 
 _HOLD = text("kind = 'hold'")
@@ -42,9 +44,44 @@ class LedgerEntry(Base):
     created_at: Mapped[datetime]
 
 
+_LEDGER = cast("Table", LedgerEntry.__table__)
+_WORKSPACES = cast("Table", Workspace.__table__)
+_COLUMNS = ("id", "workspace_id", "job_id", "kind", "available", "held", "spent", "reason")
+
+
+def _parameter(name: str) -> BindParameter[Any]:
+    """Return the parameter for a column of the entry; the bare names are reserved for the columns."""
+    return bindparam(f"entry_{name}", type_=_LEDGER.c[name].type)
+
+
+_UPDATE_BALANCE = (
+    update(_WORKSPACES)
+    .where(
+        _WORKSPACES.c.id == _parameter("workspace_id"),
+        _WORKSPACES.c.available + _parameter("available") >= 0,
+    )
+    .values({name: _WORKSPACES.c[name] + _parameter(name) for name in ("available", "held", "spent")})
+    .returning(_WORKSPACES.c.id)
+)
+
+
+@lru_cache(maxsize=4)
+def _insert_entry(*, is_fixed: bool, if_updated: bool) -> ReturningInsert[Any]:
+    """Return the statement that inserts an entry, at a fixed time or at the database's current time.
+
+    With `if_updated` it first updates the balance, and inserts only if that succeeds (PostgreSQL).
+    """
+    created_at = _parameter("created_at") if is_fixed else DatabaseNow()
+    entry = select(*map(_parameter, _COLUMNS), created_at)
+    if if_updated:
+        updated = _UPDATE_BALANCE.cte("updated")
+        entry = entry.select_from(updated)
+    return insert(_LEDGER).from_select([*_COLUMNS, "created_at"], entry).returning(_LEDGER.c.id)
+
+
 def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now: Moment) -> Balance:
     """Add a positive amount of credits to the workspace and return its balance."""
-    _post(session, _entry(workspace_id, "grant", available=amount, reason=reason, created_at=now))
+    _post(session, workspace_id, "grant", available=amount, reason=reason, now=now)
     return balance(session, workspace_id)
 
 
@@ -57,8 +94,7 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
     """
     if not amount:
         return
-    entry = _entry(workspace_id, "hold", job_id=job_id, available=-amount, held=amount, created_at=now)
-    if not _post(session, entry):
+    if not _post(session, workspace_id, "hold", job_id=job_id, available=-amount, held=amount, now=now):
         raise InsufficientCredits(required=amount, balance=balance(session, workspace_id).available)
 
 
@@ -82,40 +118,30 @@ def close(session: Session, workspace_id: str, job_id: str, *, held: int, charge
         return
     kind = "settle" if charged else "release"
     amounts = {"available": held - charged, "held": -held, "spent": charged}
-    _post(session, _entry(workspace_id, kind, job_id=job_id, **amounts, created_at=now))
+    _post(session, workspace_id, kind, job_id=job_id, **amounts, now=now)
 
 
 def refund(
     session: Session, workspace_id: str, job_id: str, amount: int, *, reason: str, now: Moment
 ) -> None:
     """Return the cost of a job's reveal to the workspace. The caller ensures that this happens once."""
-    entry = _entry(
-        workspace_id, "refund", job_id=job_id, available=amount, spent=-amount, reason=reason, created_at=now
-    )
-    _post(session, entry)
+    amounts = {"available": amount, "spent": -amount}
+    _post(session, workspace_id, "refund", job_id=job_id, **amounts, reason=reason, now=now)
 
 
-def _entry(workspace_id: str, kind: str, **values: Any) -> LedgerEntry:
-    """Return a new ledger entry; amounts that are not given are 0."""
-    amounts = {"available": 0, "held": 0, "spent": 0}
-    return LedgerEntry(id=new_id("led"), workspace_id=workspace_id, kind=kind, **amounts | values)
+def _post(session: Session, workspace_id: str, kind: str, *, now: Moment, **values: Any) -> bool:
+    """Insert an entry and update the balance; return False, with no change, if too little is available.
 
-
-def _post(session: Session, entry: LedgerEntry) -> bool:
-    """Insert the entry and update the balance; return False, with no change, if too little is available."""
-    changed = session.execute(
-        update(Workspace)
-        .where(Workspace.id == entry.workspace_id, Workspace.available + entry.available >= 0)
-        .values(
-            available=Workspace.available + entry.available,
-            held=Workspace.held + entry.held,
-            spent=Workspace.spent + entry.spent,
-        )
-        .returning(Workspace.id)
-        .execution_options(synchronize_session=False)
-    ).first()
-    if changed is None:
+    Amounts that are not given are 0.
+    """
+    entry = dict.fromkeys(_COLUMNS) | {"available": 0, "held": 0, "spent": 0}
+    entry |= {"id": new_id("led"), "workspace_id": workspace_id, "kind": kind, "created_at": now, **values}
+    parameters = {f"entry_{name}": value for name, value in entry.items()}
+    is_fixed = isinstance(now, datetime)
+    if not is_fixed:
+        del parameters["entry_created_at"]
+    in_one = session.get_bind().dialect.name == "postgresql"
+    if not in_one and session.execute(_UPDATE_BALANCE, parameters).first() is None:
         return False
-    session.add(entry)
-    session.flush()
-    return True
+    inserted = session.execute(_insert_entry(is_fixed=is_fixed, if_updated=in_one), parameters)
+    return inserted.first() is not None

@@ -6,7 +6,7 @@ workspace owns is free under every contact.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,8 +14,10 @@ from typing import Any
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    CompoundSelect,
     ForeignKey,
     Index,
+    Row,
     Select,
     String,
     and_,
@@ -117,7 +119,7 @@ def _value(field: str) -> ColumnElement[str]:
     return _VALUES[field].c[_COLUMN[field]]
 
 
-def _owned_values(field: str) -> Select[str, str, str]:
+def _owned_values(field: str) -> Select[*tuple[Any, ...]]:
     values = _VALUES[field]
     owned = and_(
         RevealedValue.workspace_id == _WORKSPACE,
@@ -125,18 +127,23 @@ def _owned_values(field: str) -> Select[str, str, str]:
         RevealedValue.value == _value(field),
     )
     return (
-        select(values.c.contact_id, literal(field), _value(field))
+        select(values.c.contact_id, literal(field).label("field"), _value(field).label("value"))
         .join(RevealedValue, owned)
         .where(values.c.contact_id.in_(_IDS))
     )
 
 
-_OWNED = union_all(
+OWNED: tuple[Select[*tuple[Any, ...]], ...] = (
     select(Reveal.contact_id, Reveal.field, cast(null(), String).label("value")).where(
         Reveal.workspace_id == _WORKSPACE, Reveal.contact_id.in_(_IDS), Reveal.refunded_at.is_(None)
     ),
     *(_owned_values(field) for field in _VALUES),
 )
+"""The queries of what a workspace owns; the rows of the first are owned fields, of the others owned values.
+
+Their parameters are `workspace_id` and `contact_ids`.
+"""
+_OWNED: CompoundSelect[Any] = union_all(*OWNED)
 
 
 def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> Ownership:
@@ -144,7 +151,12 @@ def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> 
     if not contact_ids:
         return Ownership()
     parameters = {"workspace_id": workspace_id, "contact_ids": list(contact_ids)}
-    rows = session.execute(_OWNED, parameters).all()
+    return ownership(session.execute(_OWNED, parameters))
+
+
+def ownership(rows: Iterable[Row[Any]]) -> Ownership:
+    """Return the ownership that the rows of the `OWNED` queries describe."""
+    rows = list(rows)
     return Ownership(
         fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
         values=frozenset((row.field, row.value) for row in rows if row.value is not None),

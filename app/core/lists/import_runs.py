@@ -38,6 +38,5 @@ def touch(session: Session, run_id: int, *, rows: int, now: Moment) -> None:
     run.touched_at = now
 
 
-def latest(session: Session) -> datetime | None:
-    """Return the time of the last imported batch, or None."""
-    return session.scalar(select(func.max(ImportRun.touched_at)))
+LATEST = select(func.max(ImportRun.touched_at)).scalar_subquery()
+"""The time of the last imported batch, or NULL."""

@@ -18,7 +18,6 @@ from app.core.lookups import contact_data, representations
 from app.core.lookups.contact_data import BouncedEmail, ContactData, EmailRow, PhoneRow
 from app.core.matching import contact_matching
 from app.core.matching.contact_matching import Match
-from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.normal.countries import country_of
@@ -88,7 +87,7 @@ class KnownPerson:
 
     `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
-    requested type that have not been verified.
+    requested type that have not been verified. `data` is what was read of the contact.
     """
 
     provided: Subject
@@ -98,9 +97,21 @@ class KnownPerson:
     owned: bool
     has_fresh_value: bool
     has_value: bool
-    patterns: tuple[PatternStat, ...]
     country: str | None = None
     unverified: tuple[FoundEmail, ...] = ()
+    data: ContactData
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredPerson:
+    """The match of a subject, the data of the matched contacts, and the contact for the requested field."""
+
+    match: Match
+    data: ContactData
+    contact: Contact | None
+    values: list[EmailRow | PhoneRow]
+    owned: bool
+    suppressed: bool
 
 
 def assess(
@@ -118,28 +129,51 @@ def assess(
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    match, data = find(session, workspace_id, subject)
-    contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
-    values = _values(data, contact.id, field_request) if contact else []
-    owned = contact is not None and _owns(data, contact.id, field_request, values)
-    provider_subject = (
-        subject if contact is None or match.remembered else _stored_facts(subject, contact, match, data)
-    )
+    stored = _stored_person(session, workspace_id, subject, field_request)
+    match, contact = stored.match, stored.contact
+    provider_subject = subject
+    if contact is not None and not match.remembered:
+        provider_subject = _stored_facts(subject, contact, match, stored.data)
     return KnownPerson(
         provided=subject,
         subject=provider_subject,
         contact=contact,
-        suppressed=any(data.is_suppressed(person, subject) for person in match.remembered or (contact,)),
-        owned=owned,
-        has_fresh_value=_is_any_fresh(values, field_request, default_max_age, now=now)
-        if field_request.max_age or not owned
-        else bool(values),
-        has_value=bool(values),
-        patterns=tuple(emails.pattern_counts(session, provider_subject.company_domain))
-        if provider_subject.company_domain
-        else (),
+        suppressed=stored.suppressed,
+        owned=stored.owned,
+        has_fresh_value=_is_any_fresh(stored.values, field_request, default_max_age, now=now)
+        if field_request.max_age or not stored.owned
+        else bool(stored.values),
+        has_value=bool(stored.values),
         country=_country(match) or country_of(provider_subject.company_domain),
-        unverified=_unverified(data, contact.id, field_request) if contact else (),
+        unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
+        data=stored.data,
+    )
+
+
+def is_free(session: Session, workspace_id: str, subject: Subject, field_request: FieldRequest) -> bool:
+    """Return whether a reveal costs nothing: the workspace owns the values, or the person is suppressed.
+
+    Raises:
+        ContactNotFound: the subject has a contact id that does not exist.
+
+    """
+    stored = _stored_person(session, workspace_id, subject, field_request)
+    return stored.owned or stored.suppressed
+
+
+def _stored_person(
+    session: Session, workspace_id: str, subject: Subject, field_request: FieldRequest
+) -> _StoredPerson:
+    match, data = find(session, workspace_id, subject)
+    contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
+    values = _values(data, contact.id, field_request) if contact else []
+    return _StoredPerson(
+        match,
+        data,
+        contact,
+        values,
+        owned=contact is not None and _owns(data, contact.id, field_request, values),
+        suppressed=any(data.is_suppressed(person, subject) for person in match.remembered or (contact,)),
     )
 
 
@@ -181,6 +215,22 @@ class Disclosure:
     already_owned: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purchase:
+    """The job that is charged, its price in credits, its budget (None: no limit), and the time."""
+
+    workspace_id: str
+    job_id: str
+    price: int
+    now: datetime
+    budget: int | None = None
+
+    @property
+    def is_affordable(self) -> bool:
+        """Return whether the budget covers the price."""
+        return self.budget is None or self.price <= self.budget
+
+
 def disclose(
     session: Session,
     *,
@@ -192,44 +242,41 @@ def disclose(
     now: datetime,
     budget: int | None = None,
 ) -> Disclosure | None:
+    """Read the contact's values, and disclose them as `disclose_loaded` does."""
+    data = contact_data.load(session, workspace_id, [contact])
+    purchase = Purchase(workspace_id=workspace_id, job_id=job_id, price=price, now=now, budget=budget)
+    return disclose_loaded(session, purchase, contact, field_request, data)
+
+
+def disclose_loaded(
+    session: Session, purchase: Purchase, contact: Contact, field_request: FieldRequest, data: ContactData
+) -> Disclosure | None:
     """Return the values that satisfy the request and record the workspace's ownership of them.
 
-    Return None if no stored value satisfies it or the contact has been suppressed. The price is charged if
-    the workspace does not own one of the values yet, under any contact; if `budget` is below the price, only
-    owned values are returned. Values older than the default age are returned; values older than the requested
-    `max_age` are returned only to a workspace that owns them.
+    `data` was read of the contact in this transaction. Return None if no stored value satisfies the request
+    or the contact is suppressed. The price is charged if the workspace does not own one of the values yet,
+    under any contact; if the budget does not cover it, only owned values are returned. Values older than the
+    default age are returned; values older than the requested `max_age` are returned only to a workspace that
+    owns them.
     """
-    data = contact_data.load(session, workspace_id, [contact])
     if data.is_suppressed(contact):
         return None
     values = _values(data, contact.id, field_request)
     is_owned = _owns(data, contact.id, field_request, values)
-    if not is_owned and budget is not None and price > budget:
+    if not is_owned and not purchase.is_affordable:
         values = [row for row in values if data.owns(row)]
         is_owned = True
-    if not _is_any_since(
-        values, now - field_request.max_age if field_request.max_age and not is_owned else None
-    ):
+    oldest = purchase.now - field_request.max_age if field_request.max_age and not is_owned else None
+    if not _is_any_since(values, oldest):
         return None
-    job = _Purchase(workspace_id, job_id, price, now)
-    charge = 0 if is_owned else _charge(session, job, contact.id, field_request.field, values, data)
+    charge = 0 if is_owned else _charge(session, purchase, contact.id, field_request.field, values, data)
     values_json = [_object(field_request.field, row, primary=index == 0) for index, row in enumerate(values)]
     return Disclosure(contact.id, values_json, charge=charge or 0, already_owned=charge is None or is_owned)
 
 
-@dataclass(frozen=True, slots=True)
-class _Purchase:
-    """The job that is charged, the price, and the time."""
-
-    workspace_id: str
-    job_id: str
-    price: int
-    now: datetime
-
-
 def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
     session: Session,
-    job: _Purchase,
+    purchase: Purchase,
     contact_id: str,
     field: ContactField,
     values: Sequence[EmailRow | PhoneRow],
@@ -240,21 +287,22 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
     Only the job that inserts a value not owned before pays, and acquires the contact's field.
     """
     ownership: dict[str, Any] = {
-        "workspace_id": job.workspace_id,
+        "workspace_id": purchase.workspace_id,
         "contact_id": contact_id,
         "field": field.value,
+        "job_id": purchase.job_id,
+        "now": purchase.now,
     }
-    ownership |= {"job_id": job.job_id, "now": job.now}
     if not reveals.acquire_values(
         session, values=[contact_data.value_of(row) for row in values], **ownership
     ):
         return None
-    if not reveals.acquire_field(session, price=job.price, **ownership):
+    if not reveals.acquire_field(session, price=purchase.price, **ownership):
         return None
     stored: Sequence[EmailRow | PhoneRow] = _stored(data, contact_id, field)
     if len(stored) > len(values):
         reveals.acquire_values(session, values=[contact_data.value_of(row) for row in stored], **ownership)
-    return job.price
+    return purchase.price
 
 
 def _owns(

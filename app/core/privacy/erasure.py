@@ -11,7 +11,7 @@ not suppressed. The ledger, companies and accounts are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -158,6 +158,7 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     checked the list earlier are deleted too.
     """
     bulk.lock_resolution(session)
+    jobs = _locked_jobs(session, erasure_plan.job_ids)  # before contacts: in the order of a worker's locks
     erased = {
         *erasure_plan.contact_ids,
         *(contact.id for contact in find_contacts(session, erasure_plan.to_suppress, ())),
@@ -175,12 +176,16 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
         _clean(profile, erasure_plan.matcher)
     caller_identifiers.delete_all(session, erasure_plan.to_suppress)
     redaction.delete_lookups(session, erasure_plan.lookup_ids)
-    jobs = select(Job).where(Job.id.in_(erasure_plan.job_ids)).order_by(Job.workspace_id, Job.id)
-    for job in session.scalars(jobs.with_for_update().execution_options(populate_existing=True)).all():
+    for job in jobs:
         redaction.redact(session, job, erasure_plan.matcher, now=now)
     redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
     redaction.delete_webhooks(session, erasure_plan.matcher)
     session.flush()
+
+
+def _locked_jobs(session: Session, job_ids: Collection[str]) -> Sequence[Job]:
+    query = select(Job).where(Job.id.in_(job_ids)).order_by(Job.workspace_id, Job.id).with_for_update()
+    return session.scalars(query.execution_options(populate_existing=True)).all()
 
 
 def _shared(session: Session, stored: Sequence[Identifier], ids: Sequence[str]) -> frozenset[Identifier]:

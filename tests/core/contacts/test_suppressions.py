@@ -57,11 +57,11 @@ def test_the_digest_depends_on_the_suppression_key_only() -> None:
 
 
 def test_the_time_of_the_latest_suppression_is_known(session: Session) -> None:
-    empty = suppressions.latest(session)
+    empty = session.scalar(select(suppressions.LATEST))
     suppressions.suppress(session, [ADA], reason="asked", now=NOW)
     suppressions.suppress(session, [BOB], reason="asked", now=NOW + timedelta(hours=1))
     suppressions.suppress(session, [ADA], reason="again", now=NOW + timedelta(hours=2))
 
-    latest = suppressions.latest(session)
+    latest = session.scalar(select(suppressions.LATEST))
 
     assert (empty, latest) == (None, NOW + timedelta(hours=1))

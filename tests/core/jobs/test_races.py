@@ -360,10 +360,11 @@ def look(database: Database) -> list[tuple[str, str]]:
 def use(database: Database, workspace_id: str, about: str, contact: Contact, turn: int) -> None:
     """Submit a job, then run one of the operations on it."""
     with database.transaction() as session:
+        credits.grant(session, workspace_id, 1, reason="busy", now=NOW)
+    with database.transaction() as session:  # another one: a submission locks its job before the workspace
         if turn % 2:
             job_id = an_enrichment(session, workspace_id, about)
         else:
-            credits.grant(session, workspace_id, 1, reason="busy", now=NOW)
             job_id = submit(session, a_question(workspace_id, about)).job.id
     if turn % 5 == 0:
         attempt(database, lambda session: sweeper.cancel(session, job_id, now=NOW))

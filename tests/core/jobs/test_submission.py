@@ -262,23 +262,42 @@ def test_a_canceled_job_is_not_reused(session: Session) -> None:
     assert submit(session, a_question(workspace_id)).is_new
 
 
-def test_a_request_that_loses_the_insert_race_joins_the_other_job(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def insertion_fails_once(monkeypatch: pytest.MonkeyPatch) -> list[JobRequest]:
+    """Make the first insertion fail, as if an equal job were open that is finished immediately afterwards."""
+    insert = submission._insert  # noqa: SLF001 -- only a race makes it fail without an open job
+    requests: list[JobRequest] = []
+
+    def insert_or_fail(session: Session, job_request: JobRequest, *rest: Any, **options: Any) -> Job | None:
+        requests.append(job_request)
+        return insert(session, job_request, *rest, **options) if len(requests) > 1 else None
+
+    monkeypatch.setattr(submission, "_insert", insert_or_fail)
+    return requests
+
+
+def test_a_request_joins_the_job_that_prevented_its_insertion_and_is_finished_now(
+    session: Session, insertion_fails_once: list[JobRequest]
 ) -> None:
     workspace_id = a_workspace(session, grant=10)
-    job_id = a_job(session, workspace_id)
-    looks = []
-    look = submission._open  # noqa: SLF001 -- the first look is made to come too early
-
-    def blind_at_first(session: Session, question: JobRequest) -> Job | None:
-        looks.append(question)
-        return look(session, question) if len(looks) > 1 else None
-
-    monkeypatch.setattr(submission, "_open", blind_at_first)
+    insertion_fails_once.append(a_question(workspace_id))  # the other job's insertion succeeds
+    job_id = an_answered_job(session, workspace_id)
+    insertion_fails_once.clear()
 
     late = submit(session, a_question(workspace_id))
 
-    assert (late.job.id, late.is_new, len(looks)) == (job_id, False, 2)
+    assert (late.job.id, late.is_new, late.is_finished) == (job_id, False, True)
+    assert len(insertion_fails_once) == 1
+
+
+def test_a_request_is_inserted_once_the_job_that_prevented_it_is_gone(
+    session: Session, insertion_fails_once: list[JobRequest]
+) -> None:
+    workspace_id = a_workspace(session, grant=10)
+
+    late = submit(session, a_question(workspace_id))
+
+    assert (late.is_new, len(insertion_fails_once)) == (True, 2)
     assert figures(session, workspace_id) == (9, 1, 0)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from unittest.mock import Mock
 
 from findings_support import DAY, NOW, company, email, person, phone
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import contacts, emails, phones, suppressions
@@ -21,13 +22,13 @@ def admit(session: Session, *records: FoundContact) -> dict[str, int]:
 
 
 def test_a_run_stores_the_time_of_its_last_batch(session: Session) -> None:
-    before = import_runs.latest(session)
+    before = session.scalar(select(import_runs.LATEST))
     run = import_runs.start(session, entity="contacts", now=NOW)
 
     import_runs.touch(session, run.id, rows=7, now=NOW + DAY)
 
     assert before is None
-    assert import_runs.latest(session) == NOW + DAY
+    assert session.scalar(select(import_runs.LATEST)) == NOW + DAY
     assert run.rows == 7
 
 

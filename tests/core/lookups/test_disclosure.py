@@ -47,7 +47,7 @@ def test_an_unknown_person_has_only_the_callers_values(session: Session) -> None
 
     known = know(session, workspace, full_name="Ada", company_name="Acme")
 
-    assert (known.contact, known.has_fresh_value, known.patterns) == (None, False, ())
+    assert (known.contact, known.has_fresh_value) == (None, False)
     assert known.subject == Subject(full_name="Ada", company_name="Acme")
 
 
@@ -273,17 +273,6 @@ def test_without_a_satisfying_value_nothing_is_disclosed_or_owned(session: Sessi
 
     assert disclosed is None
     assert know(session, workspace, contact_id=ada.id).owned is False
-
-
-def test_the_pattern_of_the_persons_company_is_known(session: Session) -> None:
-    workspace = a_workspace(session)
-    company = a_company(session)
-    an_email(session, a_contact(session, company), "ada.lovelace@acme.com", form="{first}.{last}")
-    bob = a_contact(session, company, "Bob Babbage")
-
-    known = know(session, workspace, contact_id=bob.id)
-
-    assert [(stat.form, stat.count) for stat in known.patterns] == [("{first}.{last}", 1)]
 
 
 def test_a_person_suppressed_meanwhile_is_not_disclosed(session: Session) -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from fake_providers import MISS, UNKNOWN, email, hit, person
 from jobs_support import a_job, a_workspace, figures, read
 from local_servers import free_port
 from redis import Redis
-from sqlalchemy import event
 from worker_harness import ADA, NAMED, WorkerHarness, worker_harness
 
 from app.core.jobs.jobs import Job
@@ -24,7 +20,7 @@ from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution import job_runner, worker_services
-from workers.jobs import enrichment_request, reveal, upkeep
+from workers.jobs import enrichment_request, upkeep
 from workers.providers.base import ProviderRequest, ProviderResponse
 
 
@@ -56,19 +52,6 @@ def after(harness: WorkerHarness, job_id: str) -> Job:
 def messages(client: Redis) -> dict[Queue, int]:
     lengths = {name: client.llen(name.value) for name in Queue}
     return {name: length for name, length in lengths.items() if length}
-
-
-@contextmanager
-def counted(harness: WorkerHarness) -> Iterator[list[str]]:
-    """Collect the SQL statements executed within the block."""
-    statements: list[str] = []
-
-    def note(*words: Any) -> None:
-        statements.append(words[2])
-
-    event.listen(harness.database.engine, "before_cursor_execute", note)
-    yield statements
-    event.remove(harness.database.engine, "before_cursor_execute", note)
 
 
 def money(harness: WorkerHarness) -> tuple[int, int, int]:
@@ -196,21 +179,6 @@ def test_a_job_whose_worker_was_killed_returns_to_the_queue_it_was_moved_to(
 
     assert messages(client) == {Queue.PROVIDERS: 1}
     assert money(harness) == (9, 1, 0)
-
-
-def test_fair_scheduling_costs_a_stored_reveal_no_statement(harness: WorkerHarness) -> None:
-    harness.set_providers(one=MISS)
-    harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
-    deliver(harness, ask_about_ada(harness), Queue.INTERACTIVE)  # the workspace owns the address from now on
-
-    named, next_one = ask_about_ada(harness), ask_about_ada(harness)
-    with counted(harness) as by_name:
-        job_runner.run(named, reveal.email, harness.services)
-    with counted(harness) as by_turn:
-        job_runner.run_next(Queue.INTERACTIVE, next_one, "task", harness.services)
-
-    assert len(by_turn) == len(by_name) > 0
-    assert after(harness, next_one).status == "succeeded"
 
 
 def an_enrichment(harness: WorkerHarness, workspace_id: str, names: int) -> str:

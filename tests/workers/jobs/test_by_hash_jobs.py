@@ -42,6 +42,7 @@ def resolve(session: Session, services: WorkerServices, kind: Kind, request: dic
         held=0,
         charged=0,
         lease_token="x",
+        claimed_at=NOW,
     )
     work = company_by_hash if kind is Kind.COMPANY_BY_HASH else leads_by_website_hash
     return work(claim, services).settle(session, NOW)

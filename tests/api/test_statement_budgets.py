@@ -1,0 +1,160 @@
+"""Each request has a budget of SQL statements and transactions, so that its cost does not creep up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import pytest
+from apiflask import APIFlask
+from local_servers import POSTGRES
+from sqlalchemy import Connection, event
+from stored_support import a_company, a_contact, a_phone, an_email
+from users_support import SignedInUser, create_user
+from worker_harness import make_services
+
+from app.core.contacts.contacts import Contact
+from app.domain.kinds import Queue
+from app.domain.normal.hashes import hex_hash, website_hash
+from app.infra.db import Database
+from workers.execution import job_runner
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import company_by_hash, leads_by_website_hash, reveal
+
+REGISTERED = (company_by_hash, leads_by_website_hash, reveal)
+PROFILE = "https://www.linkedin.com/in/person-{}"
+WEBSITE = hex_hash(website_hash("acme.com"))
+SubjectOf: TypeAlias = Callable[[int], dict[str, str]]
+
+
+@dataclass
+class Cost:
+    """The statements and the written transactions of a request."""
+
+    statements: int = 0
+    transactions: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.statements + other.statements, self.transactions + other.transactions)
+
+
+@pytest.fixture
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
+
+
+@pytest.fixture
+def people(user: SignedInUser) -> list[Contact]:
+    """Fifty contacts of one company, each with a profile, an address and a number."""
+    with user.database.transaction() as session:
+        company = a_company(session)
+        people = []
+        for number in range(50):
+            person = a_contact(session, company, f"Ada{number} Lovelace", linkedin_url=PROFILE.format(number))
+            an_email(session, person, f"ada{number}@acme.com")
+            a_phone(session, person, f"+120255501{number:02}")
+            people.append(person)
+        return people
+
+
+@pytest.fixture
+def services(app: APIFlask, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
+    monkeypatch.setattr(job_runner, "_last_served", {})
+    api = app.extensions["services"]
+    return make_services(api.settings, api.database)
+
+
+@contextmanager
+def counted(database: Database) -> Iterator[Cost]:
+    """Count the statements of the block, and its transactions that are not single statements."""
+    cost = Cost()
+
+    def statement(_connection: Connection, _cursor: object, sql: str, *_rest: object) -> None:
+        cost.statements += not sql.startswith("BEGIN")
+
+    def commit(_connection: Connection) -> None:
+        cost.transactions += 1
+
+    listeners: tuple[tuple[str, Callable[..., None]], ...] = (
+        ("before_cursor_execute", statement),
+        ("commit", commit),
+    )
+    for name, listener in listeners:
+        event.listen(database.engine, name, listener)
+    yield cost
+    for name, listener in listeners:
+        event.remove(database.engine, name, listener)
+
+
+def request(user: SignedInUser, path: str, body: dict[str, Any]) -> Cost:
+    """Send the request, without waiting for its job."""
+    api: Database = user.client.application.extensions["services"].database
+    with counted(api) as cost:
+        response = user.client.post(path, json=body, headers=user.headers | {"Prefer": "respond-async"})
+    assert response.status_code in {200, 202}, response.get_json()
+    return cost
+
+
+def run_jobs(services: WorkerServices) -> Cost:
+    with counted(services.database) as cost:
+        job_runner.run_next(Queue.INTERACTIVE, "", "task", services)
+    return cost
+
+
+def poll(user: SignedInUser) -> Cost:
+    """Read the last job, which must be finished."""
+    last = user.client.get("/api/ext/jobs?limit=1", headers=user.headers).get_json()["jobs"][0]
+    api: Database = user.client.application.extensions["services"].database
+    with counted(api) as cost:
+        response = user.client.get(f"/api/ext/jobs?id={last['id']}", headers=user.headers)
+    assert (response.status_code, response.get_json()["job"]["outcome"]) == (200, "found")
+    return cost
+
+
+def warm_up(user: SignedInUser) -> None:
+    """Record the use of the token, which is done once a minute."""
+    user.client.get("/api/ext/session", headers=user.headers)
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("field", ["email", "phone"])
+def test_the_budget_of_a_reveal_of_a_stored_contact(
+    user: SignedInUser, services: WorkerServices, field: str
+) -> None:
+    warm_up(user)
+
+    submitted = request(user, f"/api/ext/reveal/{field}", {"subject": {"linkedin_url": PROFILE.format(1)}})
+    ran = run_jobs(services)
+
+    # The response without a wait reports the job's progress, for one statement. SQLite has no statement that
+    # updates a balance and inserts the ledger entry; a reveal has two entries.
+    assert submitted + ran == Cost(17 if POSTGRES else 19, 2)
+    assert poll(user) == Cost(2, 0)
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    ("path", "statements"), [("/api/ext/company-by-hash", 10), ("/api/ext/leads-by-website-hash", 14)]
+)
+def test_the_budget_of_a_hash_lookup(
+    user: SignedInUser, services: WorkerServices, path: str, statements: int
+) -> None:
+    warm_up(user)
+
+    cost = request(user, path, {"hash": WEBSITE}) + run_jobs(services)
+
+    assert cost == Cost(statements, 2)
+    assert poll(user) == Cost(2, 0)
+
+
+@pytest.mark.usefixtures("people")
+def test_the_budget_of_a_lookup_does_not_depend_on_the_number_of_subjects(user: SignedInUser) -> None:
+    warm_up(user)
+    subjects = [{"linkedin_url": PROFILE.format(number)} for number in range(50)]
+
+    single = request(user, "/api/ext/lookup", {"subject": subjects[0]})
+    batch = request(user, "/api/ext/lookup", {"subjects": subjects})
+
+    assert single == batch == Cost(5, 0)
