@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tools.state import ROOT
 
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 10.0  # between SIGTERM and SIGKILL
 KILL_SECONDS = 2.0  # to wait after SIGKILL
+
+
+class Process(Protocol):
+    """A process that this one has started; `returncode` is None until `poll` has seen its end."""
+
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while the process runs."""
 
 
 class ServiceError(Exception):
@@ -54,17 +64,21 @@ class Reaper:
     ) -> subprocess.Popen[bytes]:
         """Start a command as `spawn` below does, and watch its group."""
         process = spawn(command, log, env, user, pass_fds)
-        self._write(f"+{process.pid}\n")
+        self.watch(process)
         return process
 
-    def stop(self, leaders: Iterable[subprocess.Popen[bytes]], grace: float = GRACE_SECONDS) -> None:
+    def watch(self, leader: Process) -> None:
+        """Watch the group that this process leads."""
+        self._write(f"+{leader.pid}\n")
+
+    def stop(self, leaders: Iterable[Process], grace: float = GRACE_SECONDS) -> None:
         """Stop the groups that these processes lead, as `stop` below does, and stop watching them."""
         leaders = list(leaders)
         stop(leaders, grace)
         for leader in leaders:
             self.unwatch(leader)
 
-    def unwatch(self, leader: subprocess.Popen[bytes]) -> None:
+    def unwatch(self, leader: Process) -> None:
         """Stop watching the group that this process leads: it has ended."""
         self._write(f"-{leader.pid}\n")
 
@@ -108,14 +122,14 @@ def spawn(
         )
 
 
-def stop(leaders: Iterable[subprocess.Popen[bytes]], grace: float = GRACE_SECONDS) -> None:
+def stop(leaders: Iterable[Process], grace: float = GRACE_SECONDS) -> None:
     """Stop the groups that these processes lead, as `stop_groups` does."""
     leaders = list(leaders)
     stop_groups([leader.pid for leader in leaders], leaders, grace)
 
 
 def stop_groups(
-    groups: Iterable[int], children: Iterable[subprocess.Popen[bytes]] = (), grace: float = GRACE_SECONDS
+    groups: Iterable[int], children: Iterable[Process] = (), grace: float = GRACE_SECONDS
 ) -> None:
     """Send SIGTERM to each group, and SIGKILL after `grace` seconds; return when all are gone.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from tools.console import echo, step
-from tools.services import embedded_redis, environment, ports, processes
+from tools.services import embedded_redis, environment, ports, preloading, processes
 from tools.services.processes import Reaper, ServiceError
 from tools.services.seeding import seed
 from tools.services.supervisor import RELEASE, Supervisor, procfile_commands, run_to_completion
@@ -127,8 +127,10 @@ class LocalStack:
         if release:
             with step("migrate the database"):
                 run_to_completion(release, self.state, self.env, RELEASE)
+        with step("import the workers"):
+            forked = preloading.prepare(commands, self.env)
         self.supervisor = Supervisor(
-            commands, self.env, self.state.logs, reaper, inherited={WEB: (web.fileno(),)}
+            commands, self.env, self.state.logs, reaper, inherited={WEB: (web.fileno(),)}, forked=forked
         )
         stack.callback(self.supervisor.stop)
         self.supervisor.start()

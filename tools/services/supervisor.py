@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from honcho.environ import parse_procfile
 
 from tools.console import echo
-from tools.services import processes
+from tools.services import preloading, processes
 from tools.services.processes import ServiceError
 from tools.state import ROOT
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Mapping
     from pathlib import Path
 
@@ -34,7 +33,7 @@ class Child:
 
     name: str
     command: str
-    process: subprocess.Popen[bytes] | None = None
+    process: processes.Process | None = None
     started: float = 0.0
     restart_at: float = 0.0
     exits: int = 0
@@ -45,7 +44,8 @@ class Child:
 class Supervisor:
     """Keeps `commands` running, each in its own process group, with its output in `<logs>/<name>.log`.
 
-    `inherited` has the file descriptors that a process inherits, by the name of the process.
+    `inherited` has the file descriptors that a process inherits, by the name of the process. `forked` has the
+    arguments of the Celery processes whose first start is a fork of this process.
     """
 
     commands: Mapping[str, str]
@@ -54,6 +54,7 @@ class Supervisor:
     reaper: processes.Reaper
     grace: float = processes.GRACE_SECONDS
     inherited: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    forked: Mapping[str, list[str]] = field(default_factory=dict)
     children: list[Child] = field(default_factory=list)
 
     def start(self) -> None:
@@ -62,7 +63,10 @@ class Supervisor:
             _rotate(self.logs / f"{name}.log")
             child = Child(name, command)
             self.children.append(child)
-            self._start_child(child)
+            if name in self.forked:
+                self._fork_child(child)
+            else:
+                self._start_child(child)
 
     def restart_exited(self) -> None:
         """Note which processes have exited, and restart those whose delay is over."""
@@ -91,7 +95,13 @@ class Supervisor:
         child.process = self.reaper.spawn(["/bin/sh", "-c", child.command], log, self.env, pass_fds=inherited)
         child.started = time.monotonic()
 
-    def _schedule_restart(self, child: Child, process: subprocess.Popen[bytes], now: float) -> None:
+    def _fork_child(self, child: Child) -> None:
+        log = self.logs / f"{child.name}.log"
+        child.process = preloading.fork_celery(child.name, self.forked[child.name], log, self.env)
+        child.started = time.monotonic()
+        self.reaper.watch(child.process)
+
+    def _schedule_restart(self, child: Child, process: processes.Process, now: float) -> None:
         """Stop what remains of the group, and set the time of the restart."""
         self.reaper.stop([process], grace=1.0)
         child.exits = 1 if now - child.started > HEALTHY_SECONDS else child.exits + 1
