@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -138,31 +137,21 @@ def test_publishing_no_ids_succeeds(client: Redis, redis_url: str) -> None:
     assert client.llen(Queue.INTERACTIVE.value) == 0
 
 
-def test_without_redis_publishing_fails_soon_and_then_at_once() -> None:
-    sender = JobPublisher(closed())
-    started = time.monotonic()
-    first = sender.publish(Kind.REVEAL_EMAIL, ["job_1"])
-    started = time.monotonic()
-    results = [sender.publish(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(100)]
-    ended = time.monotonic()
-
-    assert (first, set(results)) == (False, {False})
-    assert started - started < 1.0
-    assert ended - started < 0.1
+def test_without_redis_publishing_fails() -> None:
+    assert not JobPublisher(closed()).publish(Kind.REVEAL_EMAIL, ["job_1"])
 
 
-def test_without_a_reply_publishing_fails_within_a_second_and_then_at_once() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as black_hole:
-        sender = JobPublisher(f"redis://127.0.0.1:{black_hole.getsockname()[1]}/0")
-        started = time.monotonic()
-        first = sender.publish(Kind.REVEAL_EMAIL, ["job_1"])
-        started = time.monotonic()
-        results = [sender.publish(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(100)]
-        ended = time.monotonic()
+def test_after_an_attempt_without_a_reply_publishing_fails_without_another_attempt() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        publisher = JobPublisher(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
 
-    assert (first, set(results)) == (False, {False})
-    assert started - started < 1.0
-    assert ended - started < 0.1
+        published = [publisher.publish(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(2)]
+
+        silent.accept()[0].close()
+        silent.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+    assert published == [False, False]
 
 
 def test_without_redis_the_depth_is_an_error() -> None:
