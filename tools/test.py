@@ -18,7 +18,7 @@ PROCESSES, FAST_PROCESSES = "3", "3"  # slow tests wait more than they compute
 MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
     frozenset(): "All tests on SQLite: about seven minutes.",
-    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about two minutes.",
+    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about a minute.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about five minutes.",
     frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
     "about two minutes.",
