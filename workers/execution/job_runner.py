@@ -150,7 +150,8 @@ def _claim_or_settle(services: WorkerServices, job_id: str, try_claim: TryClaim)
     """
     try:
         return _claim(services, job_id, try_claim, use_stored=True)
-    except Exception:  # noqa: BLE001 -- the claim was rolled back too; the same error is handled once it is stored
+    except Exception as error:  # noqa: BLE001 -- the claim was rolled back too; the next one handles the error
+        log.info("job not settled with its claim", job=job_id, error=type(error).__name__)
         return _claim(services, job_id, try_claim)
 
 

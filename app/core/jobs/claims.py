@@ -37,7 +37,8 @@ class Refusal(StrEnum):
 class Claim:
     """A claimed job. `held` and `charged` are credits; `charged` is from earlier attempts.
 
-    `claimed_at` is the time of the database. `crashes` are the workers that were lost with the job.
+    `claimed_at` is the time of the database, `crashes` the number of workers that were lost with the job,
+    `publishes` how often the sweeper has published its message again.
     """
 
     job_id: str
@@ -51,11 +52,15 @@ class Claim:
     lease_token: str
     claimed_at: datetime
     crashes: int = 0
+    publishes: int = 0
 
     @property
     def is_first(self) -> bool:
-        """Return whether no worker has run the job before, except to move it to another queue."""
-        return self.attempts == 1 and not self.crashes
+        """Return whether no worker can have run the job before, except to move it to another queue.
+
+        If the message was published again, a worker may have been killed before it committed its claim.
+        """
+        return self.attempts == 1 and not self.crashes and not self.publishes
 
     @property
     def budget(self) -> int:
@@ -116,6 +121,7 @@ def claim_statement(
             Job.charged,
             Job.lease_token,
             Job.crashes,
+            Job.publishes,
             column(now).label("claimed_at"),
         )
         .execution_options(synchronize_session=False)
@@ -138,6 +144,7 @@ def to_claim(row: Row[Any] | None) -> Claim | None:
         lease_token=row.lease_token,
         claimed_at=row.claimed_at,
         crashes=row.crashes,
+        publishes=row.publishes,
     )
 
 

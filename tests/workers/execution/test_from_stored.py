@@ -149,17 +149,20 @@ def test_a_job_about_a_deleted_contact_fails_and_its_hold_is_released(harness: W
     assert money(harness) == (10, 0, 0)
 
 
-def test_a_second_claim_is_settled_in_its_own_transaction(harness: WorkerHarness) -> None:
+@pytest.mark.parametrize("column", ["attempts", "crashes", "publishes"])
+def test_a_job_that_a_worker_may_have_run_before_is_settled_in_its_own_transaction(
+    harness: WorkerHarness, column: str
+) -> None:
     job_id = submit(harness)
     with harness.database.transaction() as session:
-        session.get_one(Job, job_id).attempts = 1
+        setattr(session.get_one(Job, job_id), column, 1)
     commits: list[Any] = []
     event.listen(harness.database.engine, "commit", commits.append)
 
     job = run(harness, job_id)
 
-    assert (job.outcome, job.attempts) == (Outcome.FOUND, 2)
-    assert len([commit for commit in commits if commit]) == 2
+    assert job.outcome == Outcome.FOUND
+    assert len(commits) > 1
 
 
 def test_jobs_that_disclose_the_same_value_at_once_are_charged_once(harness: WorkerHarness) -> None:

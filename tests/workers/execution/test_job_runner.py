@@ -364,8 +364,9 @@ def test_a_process_has_one_set_of_services(settings: Settings, database: Databas
 
 
 @pytest.fixture
-def unregistered() -> Iterator[None]:
-    """Unregister a kind's job function during the test, and restore it afterwards."""
+def unregistered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Unregister a kind's job functions during the test, and restore them afterwards."""
+    monkeypatch.delitem(job_runner.FROM_STORED, Kind.REVEAL_PHONE, raising=False)
     work, task = job_runner.JOBS.get(Kind.REVEAL_PHONE), celery_app.celery.tasks.get(Kind.REVEAL_PHONE.value)
     celery_app.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
     yield
