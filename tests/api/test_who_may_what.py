@@ -42,7 +42,7 @@ HASH = "0" * 64
 class AccessRule:
     """What a route requires, the body to send, the expected statuses, and the owner of its resource.
 
-    `seen_with` is the scope without which an API key gets a 404 for the resource.
+    `scope_to_see` is the scope without which an API key gets a 404 for the resource.
     """
 
     needs: Literal["nothing", "token", "session", "api access"] | Scope

@@ -49,7 +49,7 @@ class Server:
 def serving(
     response: bytes, tls: ssl.SSLContext | None = None, then: bytes = b"", pause: float = 0.0
 ) -> Iterator[Server]:
-    """Run a server that sends `says`, then `then` repeatedly, with a pause, until the client hangs up."""
+    """Run a server that sends `response`, then `then` repeatedly, with a pause, until the client hangs up."""
     over = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = Server(listener.getsockname()[1])

@@ -141,7 +141,7 @@ class Provider(Protocol):
 class CredentialCheck:
     """The result of a credential check: `hit` if the key works, otherwise the reason.
 
-    `left` is the remaining balance by pool, in the vendor's credits or calls, as in `{"searches": 25}`; empty
+    `remaining` is the balance by pool, in the vendor's credits or calls, as in `{"searches": 25}`; empty
     if the vendor does not report it.
     """
 
