@@ -233,23 +233,14 @@ def test_invalid_settings_are_reported_as_a_message(run: Any, monkeypatch: pytes
     assert (result.exit_code, result.output) == (1, "Error: SECRET_KEY is not set.\n")
 
 
-def test_an_unreachable_database_is_reported_as_a_message(
-    run: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "url", ["postgresql://nobody@127.0.0.1:1/nothing", "sqlite://"], ids=["unreachable", "without tables"]
+)
+def test_a_database_that_cannot_be_used_is_reported_as_a_message(
+    run: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    unreachable = dataclasses.replace(settings, database_url="postgresql://nobody@127.0.0.1:1/nothing")
-    monkeypatch.setattr(app_settings, "load", lambda: unreachable)
-
-    result = run()
-
-    assert result.exit_code == 1
-    assert "The database cannot be used." in result.output
-
-
-def test_a_database_without_tables_is_reported_as_a_message(
-    run: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    empty = dataclasses.replace(settings, database_url="sqlite://")
-    monkeypatch.setattr(app_settings, "load", lambda: empty)
+    unusable = dataclasses.replace(settings, database_url=url)
+    monkeypatch.setattr(app_settings, "load", lambda: unusable)
 
     result = run()
 

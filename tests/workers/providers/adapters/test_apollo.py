@@ -16,7 +16,7 @@ from apollo_recording import (
     result,
 )
 from pytest_httpserver import HTTPServer
-from vendor_recording import CannedResponse
+from vendor_recording import POLL_OUTCOMES, CannedResponse
 
 from app.domain.findings import EmailStatus, FoundPhone
 from app.domain.kinds import TraceOutcome
@@ -37,14 +37,6 @@ PHONE = ProviderRequest(field=ProviderField.PHONE, subject=ADA)
 MATCH = "/people/match"
 TICKET = str(REQUEST_ID)
 RESULT = f"/webhook_result/{TICKET}"
-WENT = {
-    404: TraceOutcome.HIT,
-    429: TraceOutcome.RATE_LIMITED,
-    500: TraceOutcome.ERROR,
-    502: TraceOutcome.ERROR,
-    503: TraceOutcome.ERROR,
-}
-"""The outcome of a poll with this status, as reported to the throttle."""
 
 
 @pytest.fixture
@@ -242,7 +234,7 @@ def test_a_pending_result_is_polled_after_the_given_delay(
     comes(httpserver, response, RESULT)
 
     assert apollo.call(replace(PHONE, poll_token=TICKET), seconds=3) == Pending(
-        TICKET, after, WENT[response.status]
+        TICKET, after, POLL_OUTCOMES[response.status]
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from dropcontact_recording import ADA, ECHO, NOT_READY, RECORD, SUBMITTED, TICKET, fetched, marked
 from pytest_httpserver import HTTPServer
+from vendor_recording import POLL_OUTCOMES
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
@@ -26,13 +27,6 @@ from workers.providers.dropcontact import Dropcontact
 EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
 READY = replace(EMAIL, poll_token=TICKET)
 BY_ADDRESS = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@acme.com"))
-WENT = {
-    429: TraceOutcome.RATE_LIMITED,
-    500: TraceOutcome.ERROR,
-    502: TraceOutcome.ERROR,
-    503: TraceOutcome.ERROR,
-}
-"""The outcome of a poll with this status, as reported to the throttle."""
 
 
 @pytest.fixture
@@ -90,7 +84,7 @@ def test_a_submitted_record_survives_a_temporary_error(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_data("Bad gateway", status, headers)
 
-    assert dropcontact.call(READY, seconds=3) == Pending(TICKET, after, WENT[status])
+    assert dropcontact.call(READY, seconds=3) == Pending(TICKET, after, POLL_OUTCOMES[status])
 
 
 @pytest.mark.parametrize(

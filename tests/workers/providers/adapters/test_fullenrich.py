@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fullenrich_recording import ADA, IN_PROGRESS, ORDERED, OWN, TICKET, WORK, result
 from pytest_httpserver import HTTPServer
-from vendor_recording import CannedResponse
+from vendor_recording import POLL_OUTCOMES, CannedResponse
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
@@ -29,13 +29,6 @@ PHONE = ProviderRequest(field=ProviderField.PHONE, subject=ADA)
 ORDER = "/contact/enrich/bulk"
 RESULT = f"{ORDER}/{TICKET}"
 NUMBER = {"number": "+33 6 39 98 00 01", "region": "FR"}
-WENT = {
-    429: TraceOutcome.RATE_LIMITED,
-    500: TraceOutcome.ERROR,
-    502: TraceOutcome.ERROR,
-    503: TraceOutcome.ERROR,
-}
-"""The outcome of a poll with this status, as reported to the throttle."""
 
 
 @pytest.fixture
@@ -134,7 +127,7 @@ def test_an_enrichment_survives_a_temporary_error(
 ) -> None:
     comes(httpserver, response)
 
-    assert fetch(fullenrich) == Pending(TICKET, after, WENT[response.status])
+    assert fetch(fullenrich) == Pending(TICKET, after, POLL_OUTCOMES[response.status])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 from rocketreach_recording import ADA, COMPANY, ID, IN_PROGRESS, MOBILE, OWN, PROFILE, WORK
+from vendor_recording import POLL_OUTCOMES
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
@@ -28,13 +29,6 @@ PHONE = ProviderRequest(field=ProviderField.PHONE, subject=ADA)
 PERSON = ProviderRequest(field=ProviderField.PERSON, subject=ADA)
 LOOKUP = "/person/lookup"
 STATUS = "/person/checkStatus"
-WENT = {
-    429: TraceOutcome.RATE_LIMITED,
-    500: TraceOutcome.ERROR,
-    502: TraceOutcome.ERROR,
-    503: TraceOutcome.ERROR,
-}
-"""The outcome of a poll with this status, as reported to the throttle."""
 
 
 @pytest.fixture
@@ -139,7 +133,7 @@ def test_a_paid_lookup_survives_a_temporary_error(
     httpserver.expect_request(STATUS).respond_with_json({"detail": "…"}, status, headers)
 
     assert rocketreach.call(replace(EMAIL, poll_token=str(ID)), seconds=3) == Pending(
-        str(ID), after, WENT[status]
+        str(ID), after, POLL_OUTCOMES[status]
     )
 
 

@@ -7,8 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.findings import EmailStatus
+from app.domain.kinds import TraceOutcome
 from workers.providers.base import ProviderRequest
 from workers.providers.web import Vendor
+
+POLL_OUTCOMES = {
+    404: TraceOutcome.HIT,
+    429: TraceOutcome.RATE_LIMITED,
+    500: TraceOutcome.ERROR,
+    502: TraceOutcome.ERROR,
+    503: TraceOutcome.ERROR,
+}
+"""The outcome of a poll with this status, as reported to the throttle."""
 
 
 @dataclass(frozen=True, kw_only=True)
