@@ -296,6 +296,21 @@ def test_a_person_with_only_null_values_is_a_miss(httpserver: HTTPServer, pdl: P
     assert (reply.outcome, reply.contact, reply.cost) == (TraceOutcome.MISS, None, 1)
 
 
+@pytest.mark.parametrize(
+    ("size", "count", "headcount"),
+    [("1-10", 134, "1-10"), (None, 134, "51-200"), ("1-10", None, "1-10"), (None, None, None)],
+)
+def test_the_size_of_a_company_is_preferred_to_its_employee_count(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, size: str | None, count: int | None, headcount: str | None
+) -> None:
+    body = COMPANY | {"size": size, "employee_count": count}
+
+    company = call(httpserver, pdl, CannedResponse(body=body), FOR_COMPANY).company
+
+    assert company is not None
+    assert company.headcount == headcount
+
+
 def test_a_company_is_the_whole_response(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     company = call(httpserver, pdl, CannedResponse(body=COMPANY), FOR_COMPANY).company
 
