@@ -8,6 +8,7 @@ checked, and every database after each turn.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import shutil
 import sys
 import tempfile
@@ -33,9 +34,8 @@ INTERRUPTED = 130
 def main(argv: list[str]) -> int:
     """Return 0 if every answer and every database was right, 130 after an interrupt, otherwise 1."""
     options = _parser().parse_args(argv)
-    schedule = QUICK if options.quick else FULL
-    if options.rounds:
-        schedule = schedule.with_rounds(options.rounds)
+    changes = {name: getattr(options, name) for name in ("rounds", "callers") if getattr(options, name)}
+    schedule = dataclasses.replace(QUICK if options.quick else FULL, **changes)
     comparison = Comparison(_choose(options.systems), schedule)
     folder, started = Path(tempfile.mkdtemp(prefix="bench-")), time.monotonic()
     code = _run(comparison, folder)
@@ -92,8 +92,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="1 and 16 callers, one round, short cells")
     parser.add_argument("--systems", default="", help="some of them, such as product,flask-celery")
     parser.add_argument("--rounds", type=int, help=f"default: {FULL.rounds}, or {QUICK.rounds} with --quick")
+    parser.add_argument("--callers", type=_levels, help="levels, such as 1,100 (default: 1,16,100,1000)")
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder of the report (.data/bench)")
     return parser
+
+
+def _levels(text: str) -> tuple[int, ...]:
+    levels = tuple(int(level) for level in text.split(","))
+    if min(levels) < 1:
+        raise ValueError(text)
+    return levels
 
 
 if __name__ == "__main__":

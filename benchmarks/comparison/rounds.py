@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -25,10 +24,6 @@ class Schedule:
     rounds: int
     scale: Scale
 
-    def with_rounds(self, rounds: int) -> Schedule:
-        """Return the same schedule with another number of rounds."""
-        return dataclasses.replace(self, rounds=rounds)
-
     def plan(self, system: System) -> list[tuple[Duty, int]]:
         """Return the cells of a system's turn."""
         levels = [callers for callers in self.callers if callers <= system.max_callers]
@@ -40,7 +35,7 @@ class Schedule:
 
 
 QUICK = Schedule((1, 16), seconds=1.0, warm_up_seconds=0.5, rounds=1, scale=Scale(20, 2000))
-FULL = Schedule((1, 16, 100, 1000), seconds=5.0, warm_up_seconds=2.0, rounds=3, scale=Scale(20, 20_000))
+FULL = Schedule((1, 16, 100, 1000), seconds=3.0, warm_up_seconds=2.0, rounds=3, scale=Scale(20, 20_000))
 
 
 @dataclass(slots=True)

@@ -7,15 +7,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from saq import Queue
+from redis.asyncio import BlockingConnectionPool, Redis
+from saq.queue.redis import RedisQueue
 
 from benchmarks.comparison.systems import async_duty
 from benchmarks.comparison.systems.async_duty import SendAndWait
 
 POLL_SECONDS = 0.005  # the default, 0.5 s, is for jobs that take longer
 CONCURRENCY = 10
+MAX_CONNECTIONS = 100
 
-jobs = Queue.from_url(os.environ["TWIN_REDIS"])
+connections = BlockingConnectionPool.from_url(os.environ["TWIN_REDIS"], max_connections=MAX_CONNECTIONS)
+jobs = RedisQueue(Redis(connection_pool=connections))
 
 
 async def reveal(context: dict[str, Any], *, job_id: int) -> None:

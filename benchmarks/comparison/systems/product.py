@@ -61,6 +61,11 @@ class Product:
         try:
             wait_until(lambda: _is_ready(port), "The product", lambda: processes.tail(state.logs / "web.log"))
             yield Running(port, _pids(supervisor), env)
+            exited = [
+                one.name for one in supervisor.children if one.process and one.process.poll() is not None
+            ]
+            if exited:
+                raise ServiceError(f"These processes of the product have exited: {', '.join(exited)}.")
         finally:
             supervisor.stop()
 

@@ -11,7 +11,7 @@ FLOORS_PACKAGE = "benchmarks.comparison.floors"
 PROCESSES = 2  # of each web server and worker: as many as the product's web server has on two cores
 
 # -c /dev/null: otherwise gunicorn reads the product's gunicorn.conf.py
-GUNICORN = f"gunicorn -c /dev/null -k gthread --threads 32 -w {PROCESSES} -b 127.0.0.1:{{port}}"
+GUNICORN = f"gunicorn -c /dev/null -k gthread --threads 16 -w {PROCESSES} -b 127.0.0.1:{{port}}"
 UVICORN = f"uvicorn --workers {PROCESSES} --port {{port}} --log-level warning --no-access-log"
 CELERY = "celery -q -A {app}:celery worker -P threads -c 10 -l error --without-gossip --without-mingle"
 TASKIQ = f"taskiq worker {SYSTEMS_PACKAGE}.fastapi_taskiq:broker --workers {PROCESSES} --log-level WARNING"

@@ -19,8 +19,6 @@ from tools.services import ports, processes
 from tools.services.processes import ServiceError
 from tools.state import ROOT
 
-PROCESSES = 2  # of the web server, as of the product's on two cores
-PACKAGE = "benchmarks.comparison.systems"
 UNLIMITED_CALLERS = 1_000_000
 NO_REDIS = 15  # the number of a database that nobody uses
 
