@@ -11,7 +11,7 @@ from benchmarks.comparison.rounds import Comparison
 from benchmarks.comparison.summary import Summary, summarize
 from benchmarks.comparison.systems.system import Duty, Part
 
-WIDTH, LEFT, RIGHT = 900, 260, 110
+WIDTH, LEFT, RIGHT = 940, 260, 150
 ROW, BAR = 22, 14
 PRODUCT_COLOUR, OTHER_COLOUR = "#1a6fdb", "#9aa5b1"
 PART_COLOURS = {
@@ -50,10 +50,12 @@ def draw(comparison: Comparison) -> dict[str, str]:
     for duty in (Duty.REVEAL, Duty.LOOKUP):
         groups = {callers: group for (one, callers), group in sorted(summaries.items()) if one is duty}
         if groups:
-            drawings[f"{duty}-rate"] = svg(f"{duty}s per second", list(_rates(titles, groups)))
-            title = f"{duty}: milliseconds, from p50 to p99, logarithmic"
+            drawings[f"{duty}-rate"] = svg(
+                f"{duty.capitalize()}s: answers per second", list(_rates(titles, groups))
+            )
+            title = f"{duty.capitalize()}s: milliseconds from p50 to p99, logarithmic"
             drawings[f"{duty}-latency"] = svg(title, list(_latencies(titles, groups)))
-            title = f"{duty}: milliseconds of processor time"
+            title = f"{duty.capitalize()}s: milliseconds of processor time per request"
             drawings[f"{duty}-cpu"] = svg(title, list(_cpu(titles, groups)), legend=PART_COLOURS)
     return drawings
 

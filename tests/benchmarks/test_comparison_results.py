@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -14,6 +15,7 @@ from benchmarks.comparison.summary import summarize
 from benchmarks.comparison.systems.registry import SYSTEMS
 from benchmarks.comparison.systems.system import Duty, Part, Role
 from benchmarks.comparison.systems.twin import NO_REDIS, Twin
+from tools.state import ROOT
 
 FACTS: dict[str, Any] = {
     "date": "2026-11-22 12:00 UTC",
@@ -141,6 +143,12 @@ def test_a_chart_of_a_system_that_answered_nothing_has_no_bar_for_it() -> None:
     drawings = charts.draw(comparison(cell("product", 0, answered=0, p50=0.0, rate=0.0)))
 
     assert all(_parsed(drawing) is not None for drawing in drawings.values())
+
+
+def test_the_documentation_describes_every_system() -> None:
+    rows = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs" / "benchmarks.md").read_text(), re.MULTILINE)
+
+    assert {system.title for system in SYSTEMS} <= set(rows)
 
 
 def test_every_name_of_a_system_is_used_once() -> None:

@@ -20,6 +20,7 @@ EXECUTED_PAGES = ("README.md", "docs/api.md", "docs/operating.md", "docs/provide
 NOT_RUN = {
     ("README.md", "python3 dev.py demo"): "starts the stack that the other commands use, as the test does",
     ("CONTRIBUTING.md", ""): "runs the test suite, of which this test is a part",
+    ("docs/benchmarks.md", ""): "runs for a quarter of an hour; tests/benchmarks tests the parts",
     ("docs/docker.md", ""): "needs Docker; tests/tools/test_deployment_files.py checks the Compose file",
     ("docs/install.md", ""): "needs root, systemd and a PostgreSQL server",
     ("docs/operating.md", "chromium"): "needs the key that signs the extension",
