@@ -98,10 +98,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _levels(text: str) -> tuple[int, ...]:
-    levels = tuple(int(level) for level in text.split(","))
-    if min(levels) < 1:
-        raise ValueError(text)
-    return levels
+    levels = text.split(",")
+    if not all(level.isascii() and level.isdigit() and int(level) for level in levels):
+        raise argparse.ArgumentTypeError(f"{text} is not a list of numbers of callers, such as 1,100")
+    return tuple(map(int, levels))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -27,12 +27,12 @@ class Connections:
 def cpu_seconds(servers: Servers, running: Running) -> dict[Part, float]:
     """Return the processor time that each part has used so far, children included."""
     roots = running.pids | {Part.POSTGRES: [servers.postgres_pid], Part.REDIS: [servers.redis_pid]}
-    return {part: sum(map(_cpu_of, _trees(pids))) for part, pids in roots.items()}
+    return {part: sum(map(_cpu_of, found)) for part, found in _by_part(roots).items()}
 
 
 def memory_bytes(running: Running) -> dict[Part, int]:
     """Return the memory of each part, in which shared pages are divided among those that share them."""
-    return {part: sum(map(_memory_of, _trees(pids))) for part, pids in running.pids.items()}
+    return {part: sum(map(_memory_of, found)) for part, found in _by_part(running.pids).items()}
 
 
 def connections(servers: Servers, database: str) -> Connections:
@@ -50,14 +50,22 @@ def machine_busy_seconds() -> float:
     return float(sum(times) - times.idle - getattr(times, "iowait", 0.0) - getattr(times, "guest", 0.0))
 
 
-def _trees(pids: Iterable[int]) -> list[psutil.Process]:
-    """Return the processes and their descendants."""
-    found: list[psutil.Process] = []
-    for pid in pids:
-        with suppress(psutil.NoSuchProcess):
-            root = psutil.Process(pid)
-            found += [root, *root.children(recursive=True)]
+def _by_part(roots: Mapping[Part, Iterable[int]]) -> dict[Part, list[psutil.Process]]:
+    """Return the processes of each part, descendants included; the first part that has one counts it."""
+    found: dict[Part, list[psutil.Process]] = {}
+    seen: set[int] = set()
+    for part, pids in roots.items():
+        found[part] = [process for pid in pids for process in _tree(pid) if process.pid not in seen]
+        seen |= {process.pid for process in found[part]}
     return found
+
+
+def _tree(pid: int) -> list[psutil.Process]:
+    """Return a process and its descendants; none if it has ended."""
+    with suppress(psutil.NoSuchProcess):
+        root = psutil.Process(pid)
+        return [root, *root.children(recursive=True)]
+    return []
 
 
 def _cpu_of(process: psutil.Process) -> float:

@@ -1,4 +1,4 @@
-"""The product: every process of the Procfile, as `dev.py up` starts them."""
+"""The product, as `dev.py up` runs it: every process of the Procfile."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
 
 from benchmarks.comparison.servers import Servers
 from benchmarks.comparison.systems.system import LOAD, Duty, Part, Role, Running, Scale, wait_until
-from tools import http_client
-from tools.services import environment, ports, processes
-from tools.services.processes import ServiceError
-from tools.services.supervisor import RELEASE, Supervisor, procfile_commands, run_to_completion
+from tools.services import environment, ports
+from tools.services.processes import ServiceError, tail
+from tools.services.supervisor import RELEASE, procfile_commands, run_to_completion
 from tools.state import ROOT, State
 
 UNLIMITED = "100000000/minute"
 LIMITS = ("LOOKUP", "SPEND", "WRITE", "READ", "LOGIN_ADDRESS", "LOGIN_ACCOUNT")
 INHERITED = ("PATH", "HOME", "LANG", "TMPDIR")
 MAX_OUTPUT = 2000  # characters of a failed command's output
-OK = 200
+STOP_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -40,69 +42,64 @@ class Product:
         """Migrate the database, import the people, and sign in for each workspace."""
         state = self._state(servers)
         url = servers.create_database(self.name).replace("postgresql://", "postgresql+psycopg://")
-        base = {name: os.environ[name] for name in INHERITED if name in os.environ}
-        base |= {"DATABASE_URL": url} | {f"LIMIT_{name}": UNLIMITED for name in LIMITS}
-        base["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), base.get("PATH", os.defpath)])  # noqa: PTH120 - resolving the link would leave the environment
-        self.env = environment.for_children(state, base, redis_url=servers.redis_database(0))
-        run_to_completion(procfile_commands()[RELEASE], state, self.env, RELEASE)
-        return self._seed(servers, scale)
+        self.env = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        self.env |= {f"LIMIT_{name}": UNLIMITED for name in LIMITS} | {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), self.env.get("PATH", os.defpath)]),
+            "PYTHONPATH": str(ROOT),
+            "DEV_DATA_DIR": str(state.directory),
+            "DATABASE_URL": url,
+            "REDIS_URL": servers.redis_database(0),
+        }
+        env = environment.for_children(state, self.env, redis_url=self.env["REDIS_URL"])
+        run_to_completion(procfile_commands()[RELEASE], state, env, RELEASE)
+        return _seed(servers.folder, scale, env)
 
     def start(self, servers: Servers) -> Iterator[Running]:
-        """Start every process, and yield once `/readyz` answers 200."""
+        """Run `dev.py up`, and yield once it says that everything is ready."""
         state, port = self._state(servers), ports.any_free()
-        env = self.env | {
-            "WEB_BIND": f"{ports.LOOPBACK}:{port}",
-            "FLOWER_PORT": str(ports.any_free()),
-            "FLOWER_ADDRESS": ports.LOOPBACK,
-        }
-        commands = {name: command for name, command in procfile_commands().items() if name != RELEASE}
-        supervisor = Supervisor(commands, env, state.logs, servers.reaper)
-        supervisor.start()
+        log = state.logs / "up.log"
+        command = [sys.executable, "-m", "tools.up", "--port", str(port)]
+        up = servers.reaper.spawn(command, log, self.env)
         try:
-            wait_until(lambda: _is_ready(port), "The product", lambda: processes.tail(state.logs / "web.log"))
-            yield Running(port, _pids(supervisor), env)
-            exited = [
-                one.name for one in supervisor.children if one.process and one.process.poll() is not None
-            ]
-            if exited:
-                raise ServiceError(f"These processes of the product have exited: {', '.join(exited)}.")
+            wait_until(
+                lambda: up.poll() is not None or bool(state.read("up.json")), self.title, lambda: tail(log)
+            )
+            pids = _pids(up.pid)
+            yield Running(port, pids, self.env)
+            if up.poll() is not None or _pids(up.pid) != pids:
+                raise ServiceError(f"A process of the product has exited:\n{tail(log)}")
         finally:
-            supervisor.stop()
+            servers.reaper.stop([up], grace=STOP_SECONDS)
 
     def _state(self, servers: Servers) -> State:
         return State.open(servers.folder / self.name)
 
-    def _seed(self, servers: Servers, scale: Scale) -> list[str]:
-        module = "benchmarks.comparison.systems.product_seed"
-        command = [
-            sys.executable,
-            "-m",
-            module,
-            str(servers.folder),
-            str(scale.workspaces),
-            str(scale.people),
-        ]
-        completed = subprocess.run(  # noqa: S603 - arguments from this file
-            command, cwd=ROOT, env=self.env, capture_output=True, text=True, check=False
-        )
-        if completed.returncode:
-            raise ServiceError(f"The product's data could not be created:\n{completed.stderr[-MAX_OUTPUT:]}")
-        tokens: list[str] = json.loads(completed.stdout.splitlines()[-1])
-        return tokens
+
+def _seed(folder: Path, scale: Scale, env: dict[str, str]) -> list[str]:
+    """Create the data; return the tokens."""
+    module = "benchmarks.comparison.systems.product_seed"
+    arguments = [str(folder), str(scale.workspaces), str(scale.people)]
+    completed = subprocess.run(  # noqa: S603 - arguments from this file
+        [sys.executable, "-m", module, *arguments],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if completed.returncode:
+        raise ServiceError(f"The product's data could not be created:\n{completed.stderr[-MAX_OUTPUT:]}")
+    tokens: list[str] = json.loads(completed.stdout.splitlines()[-1])
+    return tokens
 
 
-def _is_ready(port: int) -> bool:
-    try:
-        return http_client.send("GET", f"http://{ports.LOOPBACK}:{port}/readyz").status == OK
-    except OSError:
-        return False
-
-
-def _pids(supervisor: Supervisor) -> dict[Part, list[int]]:
-    """Return the processes by part: beat and Flower are `OTHER`, every worker is `WORKER`."""
-    pids: dict[Part, list[int]] = {Part.WEB: [], Part.WORKER: [], Part.OTHER: []}
-    for child in supervisor.children:
-        part = Part.WEB if child.name == "web" else Part.OTHER
-        part = Part.WORKER if child.name.startswith("worker") else part
-        pids[part] += [child.process.pid] if child.process else []
+def _pids(up: int) -> dict[Part, list[int]]:
+    """Return the processes by part; beat, Flower and `dev.py up` itself are `OTHER`."""
+    pids: dict[Part, list[int]] = {Part.WEB: [], Part.WORKER: [], Part.OTHER: [up]}
+    for child in psutil.Process(up).children():
+        command = child.cmdline()
+        if any(word.endswith("gunicorn") for word in command):
+            pids[Part.WEB].append(child.pid)
+        elif child.name().startswith("worker") or "worker" in command:  # a forked one has only a name
+            pids[Part.WORKER].append(child.pid)
     return pids
