@@ -44,7 +44,7 @@ def phone(claim: Claim, services: WorkerServices) -> RevealResolution:
 
 
 def _from_stored(session: Session, claim: Claim, settings: Settings, field: ContactField) -> JobResult | None:
-    """Disclose fresh stored values, or return None if a provider may find better ones.
+    """Disclose fresh stored values; return None if a provider may find better ones, or the hold is too small.
 
     Raises:
         ContactNotFound: the subject has a contact id that does not exist.
@@ -61,7 +61,8 @@ def _from_stored(session: Session, claim: Claim, settings: Settings, field: Cont
     )
     if known.suppressed:
         return _suppressed(session, claim)
-    if known.contact is None or not known.has_fresh_value:
+    is_paid = known.owned or price <= claim.budget
+    if known.contact is None or not known.has_fresh_value or not is_paid:
         return None
     purchase = Purchase(
         workspace_id=claim.workspace_id,

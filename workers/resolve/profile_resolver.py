@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from app.core.contacts import companies, suppressions
 from app.core.contacts.companies import Company
@@ -14,7 +14,7 @@ from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import JobItem
 from app.core.lookups import disclosure
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
-from app.domain.findings import FoundCompany, FoundContact, Source, SourceKind
+from app.domain.findings import FoundCompany, Source, SourceKind
 from app.domain.normal.countries import country_of
 from app.domain.records.merging import sortable
 from app.domain.records.subjects import Subject
@@ -23,7 +23,7 @@ from app.settings import Settings
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.providers import registry
-from workers.providers.base import ProviderField, ProviderRequest
+from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 from workers.resolve import field_resolver, provider_order
 from workers.resolve.waterfall import GoodEnough, WaterfallResult
 
@@ -54,12 +54,14 @@ class ProfileResolution:
 
 @dataclass(slots=True)
 class _MissingFields:
-    """The fields that no provider has returned yet."""
+    """The fields of a record, a contact or a company, that no provider has returned yet."""
 
+    record: Literal["contact", "company"]
     names: Collection[str]
 
-    def filled_by(self, found: FoundContact | FoundCompany | None) -> bool:
+    def filled_by(self, response: ProviderResponse) -> bool:
         """Remove the fields that a response fills; return whether none is missing any more."""
+        found = response.contact if self.record == "contact" else response.company
         if found is not None:
             self.names = [name for name in self.names if not getattr(found, name)]
         return not self.names
@@ -94,7 +96,7 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
     if known.suppressed:
         return ProfileResolution(is_suppressed=True)
     missing = _MissingFields(
-        requested - _fresh_fields(known.contact, requested, since=now - settings.default_max_age)
+        "contact", requested - _fresh_fields(known.contact, requested, since=now - settings.default_max_age)
     )
     if not missing.names:
         return ProfileResolution()
@@ -105,7 +107,7 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
         claim,
         services,
         request,
-        lambda reply: missing.filled_by(reply.contact),
+        missing.filled_by,
         item=item,
         stored=known.contact is not None,
     )
@@ -128,7 +130,7 @@ def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileRes
         stored = companies.find(session, requested)
         now = database_clock.value(session)
     known = _fresh_fields(stored, _COMPANY_FIELDS, since=now - settings.default_max_age)
-    missing = _MissingFields(_COMPANY_FIELDS - known)
+    missing = _MissingFields("company", _COMPANY_FIELDS - known)
     if not missing.names:
         return ProfileResolution()
     identity = stored or requested  # never the caller's data about a stored company
@@ -145,7 +147,7 @@ def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileRes
         claim,
         services,
         request,
-        lambda reply: missing.filled_by(reply.company),
+        missing.filled_by,
         item=item,
         stored=stored is not None,
     )

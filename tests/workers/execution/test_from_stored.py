@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 from fake_providers import MISS, email, person
-from jobs_support import a_job, at_once, figures, read
+from jobs_support import NOW, a_job, at_once, figures, read
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 from worker_harness import ADA, BOB, WorkerHarness, worker_harness
 
 from app.core.jobs import leases
 from app.core.jobs.jobs import Job
-from app.domain.errors import ContactNotFound, Unavailable
+from app.core.ledger import reveals
+from app.domain.errors import ContactNotFound, InsufficientCredits, Unavailable
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.infra.db import Database
@@ -34,11 +35,11 @@ def harness(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPa
     return harness
 
 
-def submit(harness: WorkerHarness, profile: str = ADA, **options: Any) -> str:
+def submit(harness: WorkerHarness, profile: str = ADA, *, price: int = 1, **options: Any) -> str:
     """Insert a reveal as the API does; return the job's id."""
     request = {"subject": {"linkedin_url": profile}, "types": ["work"], "min_status": "valid", **options}
     with harness.database.transaction() as session:
-        return a_job(session, harness.workspace_id, new_id("job"), request=request)
+        return a_job(session, harness.workspace_id, new_id("job"), request=request, price=price)
 
 
 def run(harness: WorkerHarness, job_id: str) -> Job:
@@ -146,6 +147,26 @@ def test_a_job_about_a_deleted_contact_fails_and_its_hold_is_released(harness: W
     job = run(harness, job_id)
 
     assert (job.status, job.error and job.error["code"]) == (Status.FAILED, ContactNotFound.code)
+    assert money(harness) == (10, 0, 0)
+
+
+def test_a_job_whose_hold_does_not_cover_the_price_fails(harness: WorkerHarness) -> None:
+    """As if the workspace had owned both values at the submission, and one was refunded since."""
+    contact_id = harness.store_contact(person(linkedin_url=ADA, emails=(email("ada.lovelace@acme.com"),)))
+    with harness.database.transaction() as session:
+        reveals.acquire_values(
+            session,
+            workspace_id=harness.workspace_id,
+            contact_id=contact_id,
+            field="email",
+            values=["ada.lovelace@acme.com"],
+            job_id="job_1",
+            now=NOW,
+        )
+
+    job = run(harness, submit(harness, price=0))
+
+    assert (job.status, job.error and job.error["code"]) == (Status.FAILED, InsufficientCredits.code)
     assert money(harness) == (10, 0, 0)
 
 
