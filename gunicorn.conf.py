@@ -60,6 +60,11 @@ control_socket_disable = True  # unused, and the home directory may be read-only
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - for the heartbeat file; a disk may stall
 
 
+def post_fork(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Pause garbage collection while the worker loads the application, which creates what is permanent."""
+    gc.disable()
+
+
 def post_worker_init(worker: Worker) -> None:
     """Connect the worker with the services of its application."""
     services = worker.wsgi.extensions["services"]
@@ -67,6 +72,7 @@ def post_worker_init(worker: Worker) -> None:
     worker.on_closing = services.listener.close
     worker.connections.by_address = not services.settings.trusted_proxies
     gc.collect()
+    gc.enable()
     gc.freeze()  # exempt permanent objects from collections, which would pause all requests for 0.1 s or more
 
 
