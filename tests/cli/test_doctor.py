@@ -16,6 +16,7 @@ import psycopg
 import pytest
 import redis as redis_client
 from click.testing import CliRunner, Result
+from e2e_stack import run_flask
 from local_servers import free_port, start_redis
 from pytest_httpserver import HTTPServer
 
@@ -139,10 +140,9 @@ def test_every_fault_of_the_settings_is_listed_at_once(
     assert (result.exit_code, reported["ok"]) == (1, False)
 
 
-@pytest.mark.slow
-def test_a_correct_installation_has_only_notes(base: str, redis: Any, checkout: Path) -> None:
+def test_a_correct_installation_has_only_notes(base: str, redis: Any) -> None:
     redis.config_set("appendonly", "yes")
-    assert flask("database", "upgrade", folder=checkout, **os.environ).returncode == 0
+    run_flask(os.environ, "database", "upgrade")
 
     result = examine()
 
