@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from bounce_support import a_bounce
 from click.testing import CliRunner, Result
 
 from app import settings as app_settings
@@ -163,6 +164,15 @@ def test_the_json_is_a_single_line(run: Any, calls: None) -> None:
     assert field["never_asked"] == ["pattern"]
     assert field["best"]["cost"] < field["configured"]["cost"]
     assert field["best"]["hit_rate"] == field["configured"]["hit_rate"]
+
+
+def test_an_address_that_bounced_was_not_found(run: Any, database: Database, calls: None) -> None:
+    with database.transaction() as session:
+        a_bounce(session, providers=["dear"], now=clock.now())
+
+    [field] = json.loads(run("--json", "--field", "email").output)["fields"]
+
+    assert (field["providers"][0]["hits"], field["providers"][0]["bounces"], field["found"]) == (30, 1, 34)
 
 
 def test_a_removed_provider_is_listed_without_a_price(run: Any, database: Database) -> None:

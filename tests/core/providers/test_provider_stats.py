@@ -4,18 +4,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from jobs_support import NOW, a_workspace
+from bounce_support import a_bounce
+from jobs_support import NOW
 from sqlalchemy.orm import Session
-from stored_support import SOURCE, a_company, a_contact, an_email, own
 
-from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.jobs import provider_calls
 from app.core.jobs.provider_calls import CallKey
 from app.core.providers import provider_stats
 from app.core.providers.provider_stats import ProviderStats
-from app.core.quality import feedback
-from app.core.quality.feedback import FeedbackReport
-from app.core.quality.refunds import Allowance
 from app.domain.kinds import TraceOutcome
 
 SINCE = NOW - timedelta(days=90)
@@ -61,24 +57,6 @@ def call(
 
 def count(session: Session, field: str = "email", country: str | None = None) -> dict[str, ProviderStats]:
     return provider_stats.of_field(session, field, since=SINCE, country=country)
-
-
-def a_bounce(session: Session, *, providers: list[str], country: str = "DE", times: int = 2) -> None:
-    """Report a bounce of one address of these providers from `times` workspaces; two confirm it."""
-    contact = a_contact(session, a_company(session, domain=None), country=country)
-    address = an_email(session, contact, "ada@acme.com")
-    address.sources = [SOURCE | {"provider": name, "kind": "provider"} for name in providers]
-    for _ in range(times):
-        workspace_id = a_workspace(session)
-        own(session, workspace_id, contact, "email")
-        report = FeedbackReport(
-            workspace_id=workspace_id,
-            account_id=None,
-            contact_id=contact.id,
-            email="ada@acme.com",
-            kind=FeedbackKind.BOUNCE,
-        )
-        feedback.record(session, report, allowance=Allowance(0), now=NOW)
 
 
 def test_hits_costs_and_latencies_are_computed_per_provider(session: Session) -> None:
