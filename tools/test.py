@@ -14,7 +14,7 @@ from tools.console import echo
 from tools.services import postgres
 
 FAST, ON_POSTGRES = "--fast", "--postgres"
-PROCESSES, FAST_PROCESSES = "3", "3"  # slow tests wait more than they compute
+PROCESSES = "3"  # more than processors: many tests wait for a time limit or another process
 MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
     frozenset(): "All tests on SQLite: about seven minutes.",
@@ -44,7 +44,7 @@ def _defaults(chosen: frozenset[str], arguments: list[str]) -> list[str]:
     """Return the options that the arguments leave open."""
     defaults = []
     if not any(argument.startswith(("-n", "--numprocesses")) for argument in arguments):
-        defaults += ["-n", FAST_PROCESSES if FAST in chosen else PROCESSES]
+        defaults += ["-n", PROCESSES]
     if chosen and "-m" not in arguments:
         defaults += ["-m", " and ".join(MARKERS[option] for option in sorted(chosen))]
     return defaults
