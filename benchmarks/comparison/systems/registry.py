@@ -84,7 +84,7 @@ SYSTEMS: tuple[System, ...] = (
         "sql-alone",
         "floor: the SQL of a reveal alone",
         role=Role.FLOOR,
-        duties=(Duty.ROUND_TRIP,),
+        duties=(Duty.REVEAL,),
         driver=f"{FLOORS_PACKAGE}.sql_alone",
         max_callers=1,
     ),
