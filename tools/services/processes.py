@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import pwd
 import signal
 import subprocess
 import sys
-import time
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
+from tools.services.process_groups import Process, stop_groups
 from tools.state import ROOT
 
 if TYPE_CHECKING:
@@ -18,17 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GRACE_SECONDS = 10.0  # between SIGTERM and SIGKILL
-KILL_SECONDS = 2.0  # to wait after SIGKILL
-
-
-class Process(Protocol):
-    """A process that this one has started; `returncode` is None until `poll` has seen its end."""
-
-    pid: int
-    returncode: int | None
-
-    def poll(self) -> int | None:
-        """Return the exit code, None while the process runs."""
 
 
 class ServiceError(Exception):
@@ -125,26 +113,7 @@ def spawn(
 def stop(leaders: Iterable[Process], grace: float = GRACE_SECONDS) -> None:
     """Stop the groups that these processes lead, as `stop_groups` does."""
     leaders = list(leaders)
-    stop_groups([leader.pid for leader in leaders], leaders, grace)
-
-
-def stop_groups(
-    groups: Iterable[int], children: Iterable[Process] = (), grace: float = GRACE_SECONDS
-) -> None:
-    """Send SIGTERM to each group, and SIGKILL after `grace` seconds; return when all are gone.
-
-    `children` are the group leaders that this process has started: a group exists until its leader is reaped.
-    """
-    remaining, children = set(groups), list(children)
-    for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_SECONDS)):
-        for group in remaining:
-            _signal(group, number)
-        deadline = time.monotonic() + seconds
-        while remaining and time.monotonic() < deadline:
-            for child in children:
-                child.poll()
-            remaining = {group for group in remaining if _signal(group, 0)}
-            time.sleep(0.02)
+    stop_groups([leader.pid for leader in leaders], leaders, grace=grace)
 
 
 def tail(log: Path, lines: int = 15) -> str:
@@ -172,14 +141,3 @@ def ignore_interrupts() -> None:
     """Ignore further signals while stopping: it takes a bounded time, and aborting it would leave orphans."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-
-
-def _signal(group: int, number: int) -> bool:
-    """Send a signal to a group; return False if the group is gone."""
-    with suppress(ProcessLookupError):
-        try:
-            os.killpg(group, number)
-        except PermissionError:  # what macOS raises for a group of zombies
-            return False
-        return True
-    return False

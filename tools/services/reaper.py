@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from tools.services import processes
+from tools.services.process_groups import stop_groups
 
 
 def main() -> int:
@@ -16,7 +16,7 @@ def main() -> int:
     for line in sys.stdin:
         group = int(line[1:])
         (groups.add if line[0] == "+" else groups.discard)(group)
-    processes.stop_groups(groups, grace=float(sys.argv[1]))
+    stop_groups(groups, grace=float(sys.argv[1]))
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from honcho.environ import parse_procfile
 
 from tools.console import echo
-from tools.services import preloading, processes
+from tools.services import preloading, process_groups, processes
 from tools.services.processes import ServiceError
 from tools.state import ROOT
 
@@ -33,7 +33,7 @@ class Child:
 
     name: str
     command: str
-    process: processes.Process | None = None
+    process: process_groups.Process | None = None
     started: float = 0.0
     restart_at: float = 0.0
     exits: int = 0
@@ -101,7 +101,7 @@ class Supervisor:
         child.started = time.monotonic()
         self.reaper.watch(child.process)
 
-    def _schedule_restart(self, child: Child, process: processes.Process, now: float) -> None:
+    def _schedule_restart(self, child: Child, process: process_groups.Process, now: float) -> None:
         """Stop what remains of the group, and set the time of the restart."""
         self.reaper.stop([process], grace=1.0)
         child.exits = 1 if now - child.started > HEALTHY_SECONDS else child.exits + 1
