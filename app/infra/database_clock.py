@@ -41,15 +41,18 @@ class _Shift(TypeDecorator[timedelta]):
         return f"{value.total_seconds():+.3f} seconds"
 
 
+_UTC, _SHIFT = UtcDateTime(), _Shift()  # shared: SQLAlchemy prepares each type object anew
+
+
 class DatabaseNow(FunctionElement[datetime]):
     """The time of the database, constant within a statement, shifted by a timedelta."""
 
-    type = UtcDateTime()
+    type = _UTC
     inherit_cache = True
 
     def __init__(self, by: timedelta = timedelta(0)) -> None:
         self.by = by
-        super().__init__(*([literal(by, _Shift())] if by else []))
+        super().__init__(*([literal(by, _SHIFT)] if by else []))
 
     def __add__(self, by: timedelta) -> DatabaseNow:
         return DatabaseNow(self.by + by)
@@ -79,7 +82,7 @@ def now() -> Moment:
 
 def column(moment: Moment) -> ColumnElement[datetime]:
     """Return the time as a column that can be selected together with rows."""
-    return literal(moment, UtcDateTime()) if isinstance(moment, datetime) else moment
+    return literal(moment, _UTC) if isinstance(moment, datetime) else moment
 
 
 def value(session: Session, moment: Moment | None = None) -> datetime:
@@ -93,7 +96,7 @@ def offset(session: Session) -> float:
 
     Half of the round trip is subtracted, so that the error is at most half of it.
     """
-    current = func.clock_timestamp(type_=UtcDateTime()) if _is_postgresql(session) else DatabaseNow()
+    current = func.clock_timestamp(type_=_UTC) if _is_postgresql(session) else DatabaseNow()
     before = clock.now()
     database_time = session.execute(select(current)).scalar_one()
     after = clock.now()

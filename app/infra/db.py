@@ -145,9 +145,12 @@ class Database:
 
 def insert(session: Session, table: type[Base]) -> sqlite.Insert | postgresql.Insert:
     """Return an INSERT for the session's database that supports `on_conflict_do_nothing` and `…_update`."""
-    if session.get_bind().dialect.name == "sqlite":
-        return sqlite.insert(table)
-    return postgresql.insert(table)
+    return insert_into(session.get_bind().dialect.name, table)
+
+
+def insert_into(dialect: str, table: type[Base]) -> sqlite.Insert | postgresql.Insert:
+    """Return such an INSERT for a dialect, `sqlite` or `postgresql`."""
+    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
 
 
 @contextmanager

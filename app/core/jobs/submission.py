@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Executable, Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import bounce_reports, emails, suppressions
@@ -25,18 +26,12 @@ from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
 from app.domain.records.subjects import Subject
-from app.infra.database_clock import Moment, column
-from app.infra.db import insert
+from app.infra.database_clock import DatabaseNow, Moment, column
+from app.infra.db import insert_into
 from app.infra.digest_keys import digest_keys
 
 _SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
 _OPEN_JOB = select(Job).where(*_SAME_REQUEST, Job.status.in_(OPEN))
-_LAST_FINISHED = (
-    select(Job, import_runs.LATEST, suppressions.LATEST)
-    .where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
-    .order_by(Job.created_at.desc())
-    .limit(1)
-)
 _RETRYABLE_CODES = frozenset({InsufficientCredits.code, ProviderFailed.code})
 
 
@@ -184,7 +179,9 @@ def _finished(
     """
     if not freshness.allows_reuse:
         return None
-    row = session.execute(_LAST_FINISHED.add_columns(column(now)), same_request).one_or_none()
+    row = session.execute(
+        _last_finished(now if isinstance(now, datetime) else None), same_request
+    ).one_or_none()
     if row is None:
         return None
     job: Job = row[0]
@@ -195,6 +192,17 @@ def _finished(
         return None
     items = jobs.items(session, job.id) if job.kind == Kind.ENRICHMENT_REQUEST else []
     return None if _is_cut_short(items) or _has_bounced(session, job, items) else job
+
+
+@lru_cache(maxsize=8)
+def _last_finished(fixed_time: datetime | None) -> Select[*tuple[Any, ...]]:
+    """Return the query for the last finished job of a request, and the times that decide about its reuse."""
+    return (
+        select(Job, import_runs.LATEST, suppressions.LATEST, column(fixed_time or DatabaseNow()))
+        .where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
+        .order_by(Job.created_at.desc())
+        .limit(1)
+    )
 
 
 def _is_cut_short(items: Sequence[JobItem]) -> bool:
@@ -237,12 +245,28 @@ def _insert(
         "progress_total": len(job_request.items) or 1,
         "attempts": 0,
         "crashes": 0,
-        "run_after": now,
-        "deadline_at": now + deadline,
         "publishes": 0,
-        "created_at": now,
     }
-    return session.scalar(insert(session, Job).values(**values).on_conflict_do_nothing().returning(Job))
+    fixed_time = now if isinstance(now, datetime) else None
+    statement = _insertion(session.get_bind().dialect.name, tuple(values), deadline, fixed_time)
+    job: Job | None = session.scalar(statement, {f"new_{name}": value for name, value in values.items()})
+    return job
+
+
+@lru_cache(maxsize=8)
+def _insertion(
+    dialect: str, names: tuple[str, ...], deadline: timedelta, fixed_time: datetime | None
+) -> Executable:
+    """Return the statement that inserts a job and returns it, unless an equal one is open.
+
+    Built once: constructing the statement takes longer than executing it. Only tests pass a fixed time.
+    """
+    now = fixed_time or DatabaseNow()
+    columns = Job.__table__.c
+    values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names}
+    values |= {"run_after": now, "deadline_at": now + deadline, "created_at": now}
+    insertion = insert_into(dialect, Job).values(values).on_conflict_do_nothing().returning(*columns)
+    return select(Job).from_statement(insertion)
 
 
 def _add_items(session: Session, job: Job, job_request: JobRequest) -> None:
