@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from jobs_support import LIFETIME
+from jobs_support import LIFETIME, set_clock
 from sqlalchemy import update
 from users_support import SignedInUser, bearer, create_user
 
+from app.api.keys import MAX_LIFETIME
 from app.core.accounts import accounts, sessions
 from app.core.accounts.accounts import Account
 from app.domain.callers import Scope
@@ -90,6 +91,26 @@ def test_a_key_expires_at_its_expiry_time(user: SignedInUser) -> None:
     body = make(user, expires_at=expires_at.isoformat()).get_json()
 
     assert body["expires_at"] == clock.rfc3339(expires_at)
+
+
+@pytest.mark.parametrize(
+    ("after", "status"),
+    [
+        (timedelta(0), 422),
+        (timedelta(milliseconds=1), 201),
+        (MAX_LIFETIME, 201),
+        (MAX_LIFETIME + timedelta(milliseconds=1), 422),
+    ],
+)
+def test_the_expiry_of_a_key_is_in_the_future_and_at_most_a_hundred_years_ahead(
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch, after: timedelta, status: int
+) -> None:
+    now = clock.now().replace(microsecond=0)
+    set_clock(monkeypatch, lambda: now)
+
+    response = make(user, expires_at=(now + after).isoformat())
+
+    assert response.status_code == status
 
 
 @pytest.mark.parametrize(
