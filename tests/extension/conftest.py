@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,34 +61,19 @@ def proxy(_session_proxy: RecordingProxy) -> RecordingProxy:
 @pytest.fixture(scope="session")
 def _shared_browser(
     playwright: Playwright, _session_proxy: RecordingProxy, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[bool], Browser]]:
-    """Return a function that starts a light or a dark browser once: starting one takes seconds."""
-    with ExitStack() as stop:
-
-        @cache
-        def start(dark: bool) -> Browser:  # noqa: FBT001 -- the cache's key
-            folder = tmp_path_factory.mktemp("browser")
-            return stop.enter_context(launch_browser(playwright, folder, _session_proxy, dark=dark))
-
-        yield start
-
-
-@pytest.fixture
-def dark() -> bool:
-    """Return whether the browser prefers dark colours; tests override it."""
-    return False
-
-
-@pytest.fixture
-def _clean_browser(
-    _shared_browser: Callable[[bool], Browser], proxy: RecordingProxy, *, dark: bool
 ) -> Iterator[Browser]:
+    """Start a browser once: starting one takes seconds."""
+    with launch_browser(playwright, tmp_path_factory.mktemp("browser"), _session_proxy) as started:
+        yield started
+
+
+@pytest.fixture
+def _clean_browser(_shared_browser: Browser, proxy: RecordingProxy) -> Iterator[Browser]:
     """Lend the shared browser, and reset it after the test."""
-    shared = _shared_browser(dark)
-    yield shared
-    errors = list(shared.errors)
-    shared.errors.clear()
-    shared.reset()
+    yield _shared_browser
+    errors = list(_shared_browser.errors)
+    _shared_browser.errors.clear()
+    _shared_browser.reset()
     assert errors == [], "a page threw an error"
 
 
@@ -101,7 +85,7 @@ def _own_browser(playwright: Playwright, proxy: RecordingProxy, tmp_path: Path) 
 
 
 @pytest.fixture
-def user(request: pytest.FixtureRequest, proxy: RecordingProxy, stack: Stack, *, dark: bool) -> BrowserUser:
+def user(request: pytest.FixtureRequest, proxy: RecordingProxy, stack: Stack) -> BrowserUser:
     """Return a user with a new account who is not signed in, and whose extension has no stored data."""
     workspace, token = stack.create_workspace()
     is_marked = request.node.get_closest_marker("own_browser")
@@ -117,5 +101,5 @@ def _reset_vendors(vendors: FakeVendors) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "own_browser: start a browser for a test that reads its profile, restarts it or stops its worker",
+        "own_browser: start a browser for a test that restarts it or stops its worker",
     )

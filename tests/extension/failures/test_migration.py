@@ -6,7 +6,6 @@ import secrets
 import time
 from typing import Any
 
-import pytest
 from chromium_support import BrowserUser
 from playwright.sync_api import Page, expect
 from polling import wait_until
@@ -14,7 +13,6 @@ from polling import wait_until
 REVEAL = "/api/ext/reveal/email"
 
 
-@pytest.mark.own_browser
 def test_a_request_and_settings_stored_by_version_1_0_survive_the_update(user: BrowserUser) -> None:
     user.sign_in(stay_signed_in=True)
     slug = f"ada-{secrets.token_hex(4)}"

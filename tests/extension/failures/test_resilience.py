@@ -7,7 +7,7 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,7 +55,7 @@ def stranger(vendors: FakeVendors, user: BrowserUser) -> Iterator[Stranger]:
     vendors.responders["prospeo"] = lambda request: (stranger.may_reply.wait(20), reply(request))[1]
     yield stranger
     stranger.may_reply.set()
-    signal_workers(user, signal.SIGCONT)
+    continue_workers(user)
 
 
 def test_a_click_is_stored_on_disk_with_its_own_key_before_it_is_sent(
@@ -91,9 +91,9 @@ def test_the_service_worker_continues_after_the_popup_closed_and_after_it_was_st
     popup.close()
     stop_and_wake_worker(user, proxy)
     early = user.badge_text()
-    signal_workers(user, signal.SIGCONT)
+    continue_workers(user)
     stop_and_wake_worker(user, proxy)
-    trigger_alarm_until(user, lambda: user.badge_text() == "1")
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
     later = user.open_popup_on(stranger.profile_url)
 
     expect(address(later, stranger.email)).to_be_visible()
@@ -156,8 +156,8 @@ def test_a_click_made_offline_is_sent_by_the_service_worker_once_online(
         popup.get_by_role("button", name="Reveal e-mail").click()
         expect(popup.get_by_role("alert")).to_contain_text(f"{proxy.api} does not respond.")
         popup.close()
-        trigger_alarm_until(user, lambda: len(proxy.api_requests(REVEAL)) > 1)
-    trigger_alarm_until(user, lambda: user.badge_text() == "1")
+        user.trigger_alarm_until(lambda: len(proxy.api_requests(REVEAL)) > 1)
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
 
     assert len(set(idempotency_keys(proxy.api_requests(REVEAL)))) == 1
     assert user.balance() == CREDITS - 1
@@ -182,7 +182,7 @@ def test_a_request_that_the_server_does_not_accept_for_a_day_fails_with_a_messag
         popup.get_by_role("button", name="Reveal e-mail").click()
         expect(popup.get_by_role("alert")).to_contain_text("Something broke.")
         popup.close()
-        trigger_alarm_until(user, lambda: (a_day_later(), user.badge_text() == "1")[1])
+        user.trigger_alarm_until(lambda: (a_day_later(), user.badge_text() == "1")[1])
         popup = open_person(user, company.website, "Ada Lovelace")
         expect(popup.locator(".failure")).to_have_text("The request failed: Something broke.Try again")
     wait_until(lambda: user.badge_text() == "" and user.stored_requests() == [])
@@ -212,7 +212,7 @@ def test_an_expired_token_loses_no_request_once_the_same_account_signs_in(
     popup.close()
     alarms = user.worker.evaluate("() => chrome.alarms.getAll()")
     stranger.may_reply.set()
-    trigger_alarm_until(user, lambda: user.badge_text() == "1")
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
 
     assert [alarm["name"] for alarm in alarms] == ["requests"]
     expect(address(user.open_popup_on(stranger.profile_url), stranger.email)).to_be_visible()
@@ -226,7 +226,7 @@ def test_a_late_401_for_the_previous_token_does_not_end_the_new_session(
     stranger.may_reply.set()
     user.sign_in()
     [panel] = open_panels_on(user, stranger)
-    signal_workers(user, signal.SIGSTOP)
+    stop_workers(user)
     old, late = user.token, threading.Event()
 
     def refuse_late(sent: RecordedRequest) -> CannedReply | None:
@@ -248,7 +248,7 @@ def test_a_late_401_for_the_previous_token_does_not_end_the_new_session(
     wait_until(
         lambda: [request for request in proxy.api_requests(POLL) if request.headers["Authorization"] != old]
     )
-    signal_workers(user, signal.SIGCONT)
+    continue_workers(user)
 
     expect(address(panel, stranger.email)).to_be_visible()
     expect(panel.get_by_label("Password")).to_have_count(0)
@@ -313,7 +313,7 @@ def test_a_request_continues_after_the_browser_was_killed_and_the_user_signs_in_
         later.submit_sign_in(popup)
         row = popup.get_by_role("region", name="Other requests").get_by_role("button", name="Ada Lovelace")
         expect(row).to_contain_text("in progress")
-        signal_workers(user, signal.SIGCONT)
+        continue_workers(user)
         expect(row).to_contain_text("E-mail found")
         row.click()
 
@@ -335,8 +335,8 @@ def test_a_user_who_stays_signed_in_gets_the_badge_after_the_browser_was_killed(
     with restarted_browser(user, playwright, tmp_path) as later:
         wait_until(lambda: len(proxy.api_requests(POLL)) > polls)  # without a click
         [alarm] = wait_until(lambda: later.worker.evaluate("() => chrome.alarms.getAll()"))
-        signal_workers(user, signal.SIGCONT)
-        trigger_alarm_until(later, lambda: later.badge_text() == "1")
+        continue_workers(user)
+        later.trigger_alarm_until(lambda: later.badge_text() == "1")
         later.serve_profile(stranger.profile_url.split("/")[-2], "Ada Lovelace")
 
         expect(address(later.open_popup_on(stranger.profile_url), stranger.email)).to_be_visible()
@@ -356,7 +356,7 @@ def test_another_account_sees_no_requests_of_the_first(
     wait_until(lambda: stranger.is_requested)
     popup.close()
     stranger.may_reply.set()
-    trigger_alarm_until(user, lambda: user.badge_text() == "1")
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
     wait_until(lambda: user.worker.evaluate("() => chrome.alarms.getAll()") == [])
     key = user.stored_requests()[0]["key"]
 
@@ -389,17 +389,29 @@ def address(page: Page, email: str) -> Locator:
     return page.get_by_role("link", name=email)
 
 
-def signal_workers(user: BrowserUser, what: signal.Signals) -> None:
-    """Send a signal to the Celery workers: stopped, they outlast the time limit of a provider call."""
+def stop_workers(user: BrowserUser) -> None:
+    """Stop the Celery workers: stopped, they outlast the time limit of a provider call.
+
+    They are stopped while this process has the write lock of the database: a worker that was stopped in a
+    transaction would keep the lock, and the API would wait for it.
+    """
+    with user.stack.database.transaction() as session:
+        session.connection()
+        for worker in user.stack.workers:
+            os.killpg(worker.pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, worker.pid, os.WSTOPPED)
+
+
+def continue_workers(user: BrowserUser) -> None:
     for worker in user.stack.workers:
-        os.killpg(worker.pid, what)
+        os.killpg(worker.pid, signal.SIGCONT)
 
 
 def reveal_while_workers_are_stopped(user: BrowserUser, stranger: Stranger) -> Page:
     """Request the stranger's address while the Celery workers are stopped, so that the job stays open."""
     stranger.may_reply.set()
     popup = user.open_popup_on(stranger.profile_url)
-    signal_workers(user, signal.SIGSTOP)
+    stop_workers(user)
     popup.get_by_role("button", name=FIND_EMAIL).click()
     wait_until(lambda: [stored["state"] for stored in user.stored_requests()] == ["open"])
     return popup
@@ -426,11 +438,6 @@ def stop_and_wake_worker(user: BrowserUser, proxy: RecordingProxy) -> None:
     user.stop_worker(user.tabs()[0])
     polls = len(proxy.api_requests(POLL))
     wait_until(lambda: len(proxy.api_requests(POLL)) > polls)
-
-
-def trigger_alarm_until(user: BrowserUser, condition: Callable[[], bool]) -> None:
-    """Trigger the alarm until the condition is true."""
-    wait_until(lambda: (user.trigger_alarm(), condition())[1])
 
 
 @contextmanager

@@ -72,7 +72,6 @@ def company(stack: Stack) -> Company:
     return create_company(stack)
 
 
-@pytest.mark.own_browser
 def test_visiting_twenty_websites_sends_nothing_and_one_click_sends_hashes(
     user: BrowserUser, company: Company
 ) -> None:
@@ -237,10 +236,9 @@ def test_the_token_is_not_sent_to_a_redirect_target(user: BrowserUser, company: 
     assert not [request for request in user.proxy.sent if "evil.test" in request.host]
 
 
-@pytest.mark.own_browser
 @pytest.mark.parametrize("stay", [False, True], ids=["until the browser ends", "staying signed in"])
 def test_no_page_and_no_content_script_can_read_the_token(
-    user: BrowserUser, company: Company, tmp_path: Path, *, stay: bool
+    user: BrowserUser, company: Company, *, stay: bool
 ) -> None:
     popup = user.open_popup_on(company.website)
     if stay:
@@ -261,7 +259,7 @@ def test_no_page_and_no_content_script_can_read_the_token(
 
     token = user.get_storage("session")["session"]["token"]
     on_disk = json.dumps(user.get_storage("local"))
-    files = [path for path in (tmp_path / "profile").rglob("*") if path.is_file()]
+    files = [path for path in user.browser.profile.rglob("*") if path.is_file()]
     assert token.startswith("ses_")
     assert {area: "not allowed" in text for area, text in reached.items()} == {"session": True, "local": True}
     assert from_page == "undefined undefined"

@@ -49,11 +49,6 @@ def part(popup: Page, name: str = "Full profile") -> Locator:
     return popup.get_by_role("region", name=name, exact=True)
 
 
-def trigger_alarm_until_badge(user: BrowserUser, badge: str) -> None:
-    """Trigger the service worker's alarm until the icon shows that number."""
-    wait_until(lambda: user.trigger_alarm() or user.badge_text() == badge, 30)
-
-
 def test_the_price_of_an_enrichment_is_on_its_button_and_the_estimate_is_free(user: BrowserUser) -> None:
     user.sign_in()
 
@@ -100,7 +95,7 @@ def test_an_enrichment_continues_while_the_popup_is_closed_and_its_end_is_on_the
     popup.close()
     assert user.badge_text() == ""
     prospeo.may_reply.set()
-    trigger_alarm_until_badge(user, "1")
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
 
     popup = user.open_popup_on(url)
 
@@ -175,7 +170,7 @@ def test_an_enrichment_that_found_no_one_while_the_popup_was_closed_is_shown_at_
         part(popup).get_by_role("button", name=PRICE).click()
         expect(part(popup)).to_contain_text("You can close this")
         popup.close()
-    trigger_alarm_until_badge(user, "1")
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
 
     popup = user.open_popup_on(url)
 

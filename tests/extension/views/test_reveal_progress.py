@@ -115,7 +115,7 @@ def test_a_result_that_arrives_while_the_popup_is_closed_is_on_the_badge_until_i
 ) -> None:
     url = reveal_and_close_popup(user)
     prospeo_may_reply.set()
-    wait_until(lambda: user.trigger_alarm() or user.badge_text() == "1", 30)
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
 
     popup = user.open_popup_on(url)
 
