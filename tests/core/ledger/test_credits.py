@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from jobs_support import NOW, a_question, a_workspace, at_once, figures, submit
 from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import IntegrityError, NoResultFound
 from sqlalchemy.orm import Session
 
@@ -159,3 +160,13 @@ def test_forty_threads_with_five_credits_get_exactly_five_jobs(database: Databas
     with database.reading() as session:
         assert figures(session, workspace_id) == sums(session, workspace_id) == (0, 5, 0)
         assert session.scalar(select(func.count()).select_from(Job)) == 5
+
+
+def test_on_postgresql_one_statement_updates_the_balance_and_inserts_the_entry() -> None:
+    statement = credits._insert_entry(is_fixed=False, if_updated=True)  # noqa: SLF001 -- not used on SQLite
+
+    sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
+
+    assert sql.startswith("WITH updated AS (UPDATE workspaces SET")
+    assert "INSERT INTO ledger" in sql
+    assert sql.endswith("FROM updated RETURNING ledger.id")
