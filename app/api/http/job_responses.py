@@ -49,9 +49,9 @@ def submit_and_wait(
     app = services()
     submitted, replayed = _submit(app, request, private=private)
     with app.listener.subscribe(submitted.job.id) as finished, wait_budget(app) as preference:
-        if submitted.is_new:
-            app.publisher.publish(Kind(submitted.job.kind), [submitted.job.id])
-        snapshot = wait_for(app, submitted.job, finished, preference, is_new=submitted.is_new)
+        job, is_new = submitted.job, submitted.is_new
+        is_published = not is_new or app.publisher.publish(Kind(job.kind), [job.id])
+        snapshot = wait_for(app, job, finished, preference, is_new=is_new, is_published=is_published)
     response = job_response(
         replace(snapshot, client_reference=client_reference),
         preference,
@@ -73,7 +73,7 @@ def poll(job_id: str) -> Response:
     snapshot = waiting.read(app, caller().workspace_id, job_id, kinds=caller().kinds)
     with app.listener.subscribe(job_id) as finished, wait_budget(app, default=0) as preference:
         if preference.seconds and snapshot.job.finished_at is None:
-            snapshot = wait_for(app, snapshot.job, finished, preference, is_new=False)
+            snapshot = wait_for(app, snapshot.job, finished, preference)
     response = job_response(snapshot, preference)
     _delete_if_private(app, snapshot.job)
     return response

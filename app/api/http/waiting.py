@@ -23,6 +23,8 @@ from app.infra import database_clock, metrics
 
 DEFAULT_SECONDS = 10
 MAX_SECONDS = 25
+CHECK_SECONDS = 1.0
+"""The time after which a waiting request first reads the job without a notification; it then doubles."""
 _WAIT = re.compile(r'wait\s*=\s*"?(\d{1,9})"?', re.ASCII | re.IGNORECASE)
 
 
@@ -73,9 +75,17 @@ def wait_budget(app: AppServices, default: int = DEFAULT_SECONDS) -> Iterator[Wa
 
 
 def wait_for(
-    app: AppServices, job: Job, finished: Event, preference: WaitPreference, *, is_new: bool
+    app: AppServices,
+    job: Job,
+    finished: Event,
+    preference: WaitPreference,
+    *,
+    is_new: bool = False,
+    is_published: bool = True,
 ) -> JobSnapshot:
     """Return the job once its row says that it is finished, the wait is over or the process shuts down.
+
+    A job that could not be published is published again while the request waits.
 
     Raises:
         Unavailable: the job cannot be read; the detail names it.
@@ -84,15 +94,30 @@ def wait_for(
     deadline = time.monotonic() + preference.seconds
     # No notification can have been missed for a new job: it was published after the subscription.
     if preference.seconds and (is_new or _is_open(app, job)):
-        finished.wait(preference.seconds)
+        is_published = _sleep(app, job, finished, deadline, is_published=is_published)
     while True:
         finished.clear()
         snapshot = _reload(app, job)
-        remaining = deadline - time.monotonic()
-        if snapshot.job.finished_at is not None or remaining <= 0 or app.listener.is_closed:
+        is_over = time.monotonic() >= deadline
+        if snapshot.job.finished_at is not None or is_over or app.listener.is_closed:
             metrics.WAITS.labels(outcome="over" if snapshot.job.finished_at else "not_yet").inc()
             return snapshot
-        finished.wait(remaining)
+        is_published = _sleep(app, job, finished, deadline, is_published=is_published)
+
+
+def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_published: bool) -> bool:
+    """Sleep until the job is finished or the deadline has passed; return whether the job is published.
+
+    Its notification may be lost, so its row is read after 1, 2, 4, … seconds.
+    """
+    pause = CHECK_SECONDS
+    while (remaining := deadline - time.monotonic()) > 0 and not finished.wait(min(pause, remaining)):
+        if not is_published:
+            is_published = app.publisher.publish(Kind(job.kind), [job.id])
+        if not _is_open(app, job):
+            break
+        pause *= 2
+    return is_published
 
 
 def _is_open(app: AppServices, job: Job) -> bool:

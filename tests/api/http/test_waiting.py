@@ -71,6 +71,44 @@ def test_a_job_that_finishes_before_the_subscription_is_not_waited_for(
     assert seconds < 10
 
 
+def test_a_job_whose_notification_is_lost_is_found_finished_during_the_wait(
+    user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.api.http.waiting.CHECK_SECONDS", 0.05)
+
+    def finish_without_notification(_kind: object, job_ids: list[str]) -> bool:
+        values = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
+        with services.database.transaction() as session:
+            session.execute(update(Job).where(Job.id.in_(job_ids)).values(values))
+        return True
+
+    monkeypatch.setattr(services.publisher, "publish", finish_without_notification)
+
+    status, _applied, seconds = ask(user)
+
+    assert status == 200
+    assert seconds < 10
+
+
+def test_a_job_that_could_not_be_published_is_published_again_during_the_wait(
+    user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.api.http.waiting.CHECK_SECONDS", 0.05)
+    published: list[list[str]] = []
+
+    def fail_twice(_kind: object, job_ids: list[str]) -> bool:
+        published.append(job_ids)
+        return len(published) > 2
+
+    monkeypatch.setattr(services.publisher, "publish", fail_twice)
+
+    status, _applied, _seconds = ask(user, wait=1)
+
+    assert status == 202
+    assert len(published) == 3
+    assert published[0] == published[2]
+
+
 def test_waiting_requests_are_answered_when_the_process_shuts_down(
     user: SignedInUser, services: AppServices
 ) -> None:
