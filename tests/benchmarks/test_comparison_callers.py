@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -40,7 +41,9 @@ def load(answer: Answer, **changes: Any) -> dict[str, Any]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
         options = {"port": server.server_port, "duty": "reveal", "callers": 2, "seconds": 5.0, "limit": 6}
-        result = asyncio.run(_send(Plan(**({"tokens": ["a", "b"], "people": 10} | options | changes))))
+        plan = Plan(**({"tokens": ["a", "b"], "people": 10} | options | changes))
+        with ThreadPoolExecutor(1) as pool:  # Playwright may keep an event loop running in this thread
+            result = pool.submit(lambda: asyncio.run(_send(plan))).result()
         server.shutdown()
     return result
 
