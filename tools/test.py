@@ -14,11 +14,11 @@ from tools.console import echo
 from tools.services import postgres
 
 FAST, ON_POSTGRES = "--fast", "--postgres"
-PROCESSES = "3"  # more than processors: many tests wait for a time limit or another process
+PROCESSES = "4"  # more than processors: many tests wait for a time limit or another process
 MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
-    frozenset(): "All tests on SQLite: about seven minutes.",
-    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about a minute.",
+    frozenset(): "All tests on SQLite: about five minutes.",
+    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about 80 seconds.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about five minutes.",
     frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
     "about two minutes.",
