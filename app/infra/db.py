@@ -100,6 +100,7 @@ class Database:
             if self.is_sqlite
             else self.engine.execution_options(isolation_level="AUTOCOMMIT")
         )
+        event.listen(self._reader, "before_cursor_execute", _refuse_write)
 
     @property
     def is_sqlite(self) -> bool:
@@ -163,6 +164,18 @@ def _as_unavailable() -> Iterator[None]:
         if error.connection_invalidated:
             raise Unavailable from error
         raise
+
+
+def _refuse_write(*arguments: Any) -> None:
+    """Refuse a statement that writes: on PostgreSQL it would be committed at once.
+
+    Raises:
+        RuntimeError: the statement inserts, updates or deletes.
+
+    """
+    context = arguments[4]
+    if context.isinsert or context.isupdate or context.isdelete:
+        raise RuntimeError("A reading session cannot write. Use Database.transaction().")
 
 
 def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of any engine

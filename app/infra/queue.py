@@ -43,14 +43,14 @@ class JobPublisher:
         metrics.SENDS.labels(outcome="sent").inc(len(messages))
         return True
 
-    def take_turn(self, work: str, seconds: float) -> bool:
-        """Return whether no process has taken a turn at this work in the last `seconds`, and take it if so.
+    def try_lock(self, name: str, seconds: float) -> bool:
+        """Lock `name` for all processes for `seconds`; return whether it was free.
 
-        Without Redis every process has its turn.
+        Without Redis it is free for every process.
         """
         try:
             with self._redis.breaker:
-                key = f"turn.{work}"
+                key = f"lock.{name}"
                 return bool(self._redis.client.set(key, b"", nx=True, px=max(1, round(seconds * 1000))))
         except (RedisError, OSError, CircuitOpen):
             return True

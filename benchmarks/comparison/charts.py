@@ -48,7 +48,9 @@ def draw(comparison: Comparison) -> dict[str, str]:
     titles = {system.name: system.title for system in comparison.systems}
     drawings = {}
     for duty in (Duty.REVEAL, Duty.LOOKUP):
-        groups = {callers: group for (one, callers), group in sorted(summaries.items()) if one is duty}
+        groups = {
+            callers: group for (measured, callers), group in sorted(summaries.items()) if measured is duty
+        }
         if groups:
             drawings[f"{duty}-rate"] = svg(
                 f"{duty.capitalize()}s: answers per second", list(_rates(titles, groups))
@@ -95,39 +97,39 @@ def _row(row: Row, y: int) -> Iterator[str]:
 
 
 def _rates(titles: dict[str, str], groups: dict[int, dict[str, Summary]]) -> Iterator[Row]:
-    most = max(one.rate for group in groups.values() for one in group.values()) or 1.0
-    for label, name, one in _rows(titles, groups):
-        if one is None:
+    most = max(summary.rate for group in groups.values() for summary in group.values()) or 1.0
+    for label, name, summary in _rows(titles, groups):
+        if summary is None:
             yield Row(label)
         else:
-            yield Row(label, (Mark(0.0, one.rate / most, _colour(name)),), f"{one.rate:,.0f}")
+            yield Row(label, (Mark(0.0, summary.rate / most, _colour(name)),), f"{summary.rate:,.0f}")
 
 
 def _latencies(titles: dict[str, str], groups: dict[int, dict[str, Summary]]) -> Iterator[Row]:
-    answered = [one for group in groups.values() for one in group.values() if one.p50]
-    low = math.log10(min((one.p50 for one in answered), default=1.0)) - 0.1
-    span = math.log10(max((one.p99 for one in answered), default=1.0)) - low or 1.0
-    for label, name, one in _rows(titles, groups):
-        if one is None or not one.p50:
+    answered = [summary for group in groups.values() for summary in group.values() if summary.p50]
+    low = math.log10(min((summary.p50 for summary in answered), default=1.0)) - 0.1
+    span = math.log10(max((summary.p99 for summary in answered), default=1.0)) - low or 1.0
+    for label, name, summary in _rows(titles, groups):
+        if summary is None or not summary.p50:
             yield Row(label)
             continue
-        start, end = ((math.log10(value) - low) / span for value in (one.p50, one.p99))
-        value = f"{one.p50 * 1000:,.1f} to {one.p99 * 1000:,.1f}"
+        start, end = ((math.log10(value) - low) / span for value in (summary.p50, summary.p99))
+        value = f"{summary.p50 * 1000:,.1f} to {summary.p99 * 1000:,.1f}"
         yield Row(label, (Mark(start, end, _colour(name)),), value)
 
 
 def _cpu(titles: dict[str, str], groups: dict[int, dict[str, Summary]]) -> Iterator[Row]:
-    most = max(one.cpu_sum for group in groups.values() for one in group.values()) or 1.0
-    for label, _name, one in _rows(titles, groups):
-        if one is None:
+    most = max(summary.cpu_sum for group in groups.values() for summary in group.values()) or 1.0
+    for label, _name, summary in _rows(titles, groups):
+        if summary is None:
             yield Row(label)
             continue
         marks, start = [], 0.0
         for part, colour in PART_COLOURS.items():
-            end = start + one.cpu.get(part, 0.0) / most
+            end = start + summary.cpu.get(part, 0.0) / most
             marks.append(Mark(start, end, colour))
             start = end
-        yield Row(label, tuple(marks), f"{one.cpu_sum * 1000:.1f}")
+        yield Row(label, tuple(marks), f"{summary.cpu_sum * 1000:.1f}")
 
 
 def _rows(

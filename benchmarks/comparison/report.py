@@ -98,14 +98,14 @@ def _cell_table(titles: dict[str, str], summaries: dict[str, Summary]) -> str:
     for name, title in titles.items():
         if name not in summaries:
             continue
-        one = summaries[name]
-        failed = ", ".join(f"{count} of status {status}" for status, count in sorted(one.failed.items()))
+        summary = summaries[name]
+        failed = ", ".join(f"{count} of status {status}" for status, count in sorted(summary.failed.items()))
         rows.append(
             [
-                *(title, _ms(one.p50), _ms(one.p99), f"{one.rate:,.0f}"),
-                *(_ratio(one.p50_ratio), _ratio(one.rate_ratio)),
-                *(_ms(one.cpu[part]) if part in one.cpu else "" for part in PARTS),
-                *(_ms(one.cpu_sum), _ms(one.cpu_callers), failed or "0"),
+                *(title, _ms(summary.p50), _ms(summary.p99), f"{summary.rate:,.0f}"),
+                *(_ratio(summary.p50_ratio), _ratio(summary.rate_ratio)),
+                *(_ms(summary.cpu[part]) if part in summary.cpu else "" for part in PARTS),
+                *(_ms(summary.cpu_sum), _ms(summary.cpu_callers), failed or "0"),
             ]
         )
     return table(HEADER, rows)

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from jobs_support import NOW, a_workspace, at_once, figures
 from local_servers import POSTGRES, free_port
-from sqlalchemy import event, insert, select, text
+from sqlalchemy import Executable, delete, event, insert, select, text, update
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError
 from sqlalchemy.orm import Session
 
@@ -108,16 +108,29 @@ def test_readers_do_not_wait_for_a_writer(database: Database) -> None:
         assert names(database) == []
 
 
-def test_a_reading_session_stores_nothing(database: Database) -> None:
-    refused = None
-    try:
-        with database.reading() as session:
-            a_workspace(session)
-    except DBAPIError as error:
-        refused = error
+def test_a_reading_session_refuses_to_write(database: Database) -> None:
+    with pytest.raises(RuntimeError, match="cannot write"), database.reading() as session:
+        a_workspace(session)
 
     assert names(database) == []
-    assert database.is_sqlite == (refused is None)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        update(Workspace).values(name="Other"),
+        delete(Workspace),
+        insert(Workspace).values(id="wks_1", name="x"),
+    ],
+)
+def test_a_reading_session_refuses_every_kind_of_write(database: Database, statement: Executable) -> None:
+    with database.transaction() as session:
+        a_workspace(session)
+
+    with pytest.raises(RuntimeError, match="cannot write"), database.reading() as session:
+        session.execute(statement)
+
+    assert names(database) == ["Acme"]
 
 
 @pytest.mark.parametrize("reading", [True, False])

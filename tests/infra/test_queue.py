@@ -117,19 +117,19 @@ def test_the_depth_of_a_queue_is_its_number_of_messages(client: Redis, redis_url
     assert (sender.depth(Queue.INTERACTIVE), sender.depth(Queue.ENRICHMENT)) == (2, 0)
 
 
-def test_one_process_at_a_time_takes_a_turn(client: Redis, redis_url: str) -> None:
+def test_one_process_at_a_time_holds_a_lock(client: Redis, redis_url: str) -> None:
     first, second = JobPublisher(redis_url), JobPublisher(redis_url)
 
-    taken = [first.take_turn("sweep", 60), second.take_turn("sweep", 60), second.take_turn("other", 60)]
+    locked = [first.try_lock("sweep", 60), second.try_lock("sweep", 60), second.try_lock("other", 60)]
 
-    assert taken == [True, False, True]
-    assert 0 < client.pttl("turn.sweep") <= 60_000
+    assert locked == [True, False, True]
+    assert 0 < client.pttl("lock.sweep") <= 60_000
 
 
-def test_a_process_without_redis_always_has_its_turn() -> None:
+def test_without_redis_a_lock_is_free_for_every_process() -> None:
     sender = JobPublisher(f"redis://127.0.0.1:{free_port()}/0")
 
-    assert [sender.take_turn("sweep", 60) for _ in range(2)] == [True, True]
+    assert [sender.try_lock("sweep", 60) for _ in range(2)] == [True, True]
 
 
 def test_publishing_no_ids_succeeds(client: Redis, redis_url: str) -> None:

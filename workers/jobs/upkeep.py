@@ -143,7 +143,7 @@ class Sweeper:
     def _run(self, services: WorkerServices) -> None:
         pause = services.settings.sweep_seconds
         while not self._stopped.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
-            if not services.publisher.take_turn("sweep", 0.5 * pause):
+            if not services.publisher.try_lock("sweep", 0.5 * pause):
                 continue
             for step in self._steps:
                 _try(step, services)

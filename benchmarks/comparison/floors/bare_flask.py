@@ -13,13 +13,13 @@ app = Flask(__name__)
 @app.post("/api/ext/lookup")
 def lookup() -> Response:
     """Compute the person from the number at the end of the profile."""
-    one = person(int(request.get_json()["subject"]["linkedin_url"].rpartition("-")[2]))
+    contact = person(int(request.get_json()["subject"]["linkedin_url"].rpartition("-")[2]))
     row = {
-        "id": one.number,
-        "full_name": one.name,
-        "title": one.title,
-        "name": one.company,
-        "domain": one.domain,
-        "addresses": [one.address],
+        "id": contact.number,
+        "full_name": contact.name,
+        "title": contact.title,
+        "name": contact.company,
+        "domain": contact.domain,
+        "addresses": [contact.address],
     }
     return jsonify(sql.lookup_body(row))

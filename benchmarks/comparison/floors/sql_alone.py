@@ -22,14 +22,14 @@ def prepare(plan: dict[str, Any]) -> RoundTrip:
         return cursor.execute(statement, values).fetchone()
 
     def round_trip(number: int) -> bool:
-        one = person((number // len(tokens)) % plan["people"])
+        contact = person((number // len(tokens)) % plan["people"])
         (workspace,) = first(sql.AUTHENTICATE, sql.digest(tokens[number % len(tokens)]))
-        (job,) = first(sql.SUBMIT, workspace, one.profile)
+        (job,) = first(sql.SUBMIT, workspace, contact.profile)
         (profile,) = first(sql.CLAIM, job)
         emails = cursor.execute(sql.READ, [profile]).fetchall()
         cursor.execute(sql.SETTLE, [job, emails[0][0], sql.result_json(emails)])
         _job, status, result, charged, _available = first(sql.ANSWER, job)
-        return status == "succeeded" and one.address in result and charged == 1
+        return status == "succeeded" and contact.address in result and charged == 1
 
     return round_trip
 

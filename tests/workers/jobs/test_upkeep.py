@@ -326,16 +326,16 @@ def test_a_failing_step_stops_neither_other_steps_nor_the_next_run(
     assert {(event["event"], event["step"]) for event in events} == {(event_name, "fail")}
 
 
-def test_a_sweeper_skips_the_rounds_in_which_another_worker_has_its_turn(
+def test_a_sweeper_skips_the_rounds_in_which_another_worker_holds_the_lock(
     services: WorkerServices, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turns, rounds = iter([False, False, True, False, True]), []
+    free, rounds = iter([False, False, True, False, True]), []
 
-    def take_turn(_publisher: JobPublisher, work: str, _seconds: float) -> bool:
-        rounds.append(work)
-        return next(turns, False)
+    def try_lock(_publisher: JobPublisher, name: str, _seconds: float) -> bool:
+        rounds.append(name)
+        return next(free, False)
 
-    monkeypatch.setattr(JobPublisher, "take_turn", take_turn)
+    monkeypatch.setattr(JobPublisher, "try_lock", try_lock)
     done: list[int] = []
 
     sweep(services, lambda _services: done.append(len(rounds)))
