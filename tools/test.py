@@ -1,7 +1,7 @@
 """`dev.py test [--fast] [--postgres] [pytest arguments]`: run the tests.
 
-`--fast` leaves out the tests that start a browser or processes of the service. `--postgres` runs the tests
-that use a database, on a throw-away PostgreSQL server instead of SQLite.
+`--fast` leaves out the tests that start a browser or processes of the service, or take seconds.
+`--postgres` runs the tests that use a database, on a throw-away PostgreSQL server instead of SQLite.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ from workers.execution import job_runner
 from workers.jobs import reveal
 from workers.resolve import field_resolver
 
+pytestmark = pytest.mark.slow
+
 PROFILE = {"linkedin_url": ADA}
 NAMED = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
 MAIL = {"email": "ada@acme.com"}

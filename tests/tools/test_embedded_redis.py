@@ -13,6 +13,8 @@ from tools.services import embedded_redis
 from tools.services.processes import ServiceError
 from tools.state import State
 
+pytestmark = pytest.mark.slow
+
 HOLDER = """
 import os, time
 from tools.services import embedded_redis

@@ -19,6 +19,8 @@ from tools import extension
 from tools.services import stack
 from tools.state import ROOT, Lock, State
 
+pytestmark = pytest.mark.slow
+
 KNOWN = {"base_url": "http://127.0.0.1:1", "email": "demo@contact-lookup.example", "password": "p"}
 
 

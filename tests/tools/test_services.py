@@ -18,6 +18,8 @@ from tools.services.stack import LocalStack, find_running
 from tools.services.supervisor import Supervisor
 from tools.state import ROOT, Lock, State
 
+pytestmark = pytest.mark.slow
+
 LISTENER = f"exec {sys.executable} -m http.server -b 127.0.0.1 $FLOWER_PORT"
 
 

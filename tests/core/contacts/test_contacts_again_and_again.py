@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from findings_support import NOW, company, email, person, phone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,8 @@ from app.core.contacts.phones import Phone
 from app.domain.findings import EmailStatus, FoundContact
 from app.domain.records.merging import Change
 from app.infra.db import Base, Database
+
+pytestmark = pytest.mark.slow
 
 ROSTER = (
     {"linkedin_url": "https://www.linkedin.com/in/a-demo"},

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
 from audit_support import FIELD_REQUEST, faults
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -63,6 +64,8 @@ from app.domain.errors import ContactNotFound, IdempotencyKeyReused, Insufficien
 from app.domain.kinds import Kind, Outcome
 from app.infra.db import Database
 from app.infra.digest_keys import INFO
+
+pytestmark = pytest.mark.slow
 
 PEOPLE = ("ada", "bob")
 WAYS = ("by id", "by profile")
