@@ -18,7 +18,7 @@ PROCESSES = "4"  # more than processors: many tests wait for a time limit or ano
 MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
     frozenset(): "All tests on SQLite: about five minutes.",
-    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about 80 seconds.",
+    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about a minute.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about five minutes.",
     frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
     "about two minutes.",
