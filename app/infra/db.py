@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    Connection,
     DateTime,
     Dialect,
     LargeBinary,
@@ -21,6 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import DeclarativeBase, Session
@@ -166,14 +168,20 @@ def _as_unavailable() -> Iterator[None]:
         raise
 
 
-def _refuse_write(*arguments: Any) -> None:
+def _refuse_write(
+    _connection: Connection,
+    _cursor: object,
+    _statement: str,
+    _parameters: object,
+    context: DefaultExecutionContext,
+    _is_many: bool,  # noqa: FBT001 -- SQLAlchemy's signature
+) -> None:
     """Refuse a statement that writes: on PostgreSQL it would be committed at once.
 
     Raises:
         RuntimeError: the statement inserts, updates or deletes.
 
     """
-    context = arguments[4]
     if context.isinsert or context.isupdate or context.isdelete:
         raise RuntimeError("A reading session cannot write. Use Database.transaction().")
 

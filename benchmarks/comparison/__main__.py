@@ -79,12 +79,12 @@ def _write(comparison: Comparison, output: Path, *, minutes: float) -> None:
 
 def _choose(names: str) -> list[System]:
     """Return the systems with these names, or all."""
-    wanted = {name.strip() for name in names.split(",") if name.strip()}
-    unknown = wanted - {system.name for system in SYSTEMS}
+    chosen = {name.strip() for name in names.split(",") if name.strip()}
+    unknown = chosen - {system.name for system in SYSTEMS}
     if unknown:
         valid = ", ".join(system.name for system in SYSTEMS)
-        sys.exit(f"There is no system {', '.join(sorted(unknown))}; choose from {valid}.")
-    return [system for system in SYSTEMS if not wanted or system.name in wanted]
+        sys.exit(f"Unknown system: {', '.join(sorted(unknown))}. Choose from {valid}.")
+    return [system for system in SYSTEMS if not chosen or system.name in chosen]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -115,7 +115,7 @@ def _environment(env: Mapping[str, str]) -> Iterator[None]:
 
 
 def _become(name: str, log: Path, env: Mapping[str, str]) -> None:
-    """Give this child its own session, signals, files and environment, as an executed process has them."""
+    """Set up the session, signals, files and environment of this child, as in an executed process."""
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)

@@ -17,7 +17,7 @@ from workers.execution.worker_services import WorkerServices
 
 
 def _from_stored(session: Session, claim: Claim, _settings: Settings) -> JobResult:
-    return CompanyLookup(claim).settle(session)
+    return CompanyLookup(claim).settle(session, claim.claimed_at)
 
 
 @job(Kind.COMPANY_BY_HASH, from_stored=_from_stored)
@@ -32,7 +32,7 @@ class CompanyLookup:
 
     claim: Claim
 
-    def settle(self, session: Session, _now: datetime | None = None) -> JobResult:
+    def settle(self, session: Session, _now: datetime) -> JobResult:
         """Look up the company."""
         result = company_hashes.find(session, self.claim.workspace_id, self.claim.request)
         return JobResult(outcome=Outcome.NOT_FOUND if result is None else Outcome.FOUND, result=result)

@@ -18,7 +18,7 @@ from workers.execution.worker_services import WorkerServices
 
 
 def _from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult:
-    return LeadsLookup(claim, settings.prices).settle(session)
+    return LeadsLookup(claim, settings.prices).settle(session, claim.claimed_at)
 
 
 @job(Kind.LEADS_BY_WEBSITE_HASH, from_stored=_from_stored)
@@ -34,7 +34,7 @@ class LeadsLookup:
     claim: Claim
     prices: Mapping[str, int]
 
-    def settle(self, session: Session, _now: datetime | None = None) -> JobResult:
+    def settle(self, session: Session, _now: datetime) -> JobResult:
         """Look up the leads."""
         claim = self.claim
         result = leads.by_website_hash(session, claim.workspace_id, claim.request, prices=self.prices)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -23,34 +24,14 @@ from workers.resolve import field_resolver
 from workers.resolve.field_resolver import FieldResolution
 
 
-def _email_from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult | None:
-    return _from_stored(session, claim, settings, ContactField.EMAIL)
-
-
-def _phone_from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult | None:
-    return _from_stored(session, claim, settings, ContactField.PHONE)
-
-
-@job(Kind.REVEAL_EMAIL, from_stored=_email_from_stored)
-def email(claim: Claim, services: WorkerServices) -> RevealResolution:
-    """Resolve `reveal.email`."""
-    return _resolve(claim, services, ContactField.EMAIL)
-
-
-@job(Kind.REVEAL_PHONE, from_stored=_phone_from_stored)
-def phone(claim: Claim, services: WorkerServices) -> RevealResolution:
-    """Resolve `reveal.phone`."""
-    return _resolve(claim, services, ContactField.PHONE)
-
-
-def _from_stored(session: Session, claim: Claim, settings: Settings, field: ContactField) -> JobResult | None:
+def _from_stored(field: ContactField, session: Session, claim: Claim, settings: Settings) -> JobResult | None:
     """Disclose fresh stored values; return None if a provider may find better ones, or the hold is too small.
 
     Raises:
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    request, price = FieldRequest.parse(field, claim.request), settings.prices[claim.kind]
+    request = FieldRequest.parse(field, claim.request)
     known = disclosure.assess(
         session,
         claim.workspace_id,
@@ -61,18 +42,30 @@ def _from_stored(session: Session, claim: Claim, settings: Settings, field: Cont
     )
     if known.suppressed:
         return _suppressed(session, claim)
-    is_paid = known.owned or price <= claim.budget
-    if known.contact is None or not known.has_fresh_value or not is_paid:
-        return None
     purchase = Purchase(
         workspace_id=claim.workspace_id,
         job_id=claim.job_id,
-        price=price,
+        price=settings.prices[claim.kind],
         now=claim.claimed_at,
         budget=claim.budget,
     )
+    is_paid = known.owned or purchase.is_affordable
+    if known.contact is None or not known.has_fresh_value or not is_paid:
+        return None
     disclosed = disclosure.disclose_loaded(session, purchase, known.contact, request, known.data)
     return None if disclosed is None else _found(disclosed, field)
+
+
+@job(Kind.REVEAL_EMAIL, from_stored=partial(_from_stored, ContactField.EMAIL))
+def email(claim: Claim, services: WorkerServices) -> RevealResolution:
+    """Resolve `reveal.email`."""
+    return _resolve(claim, services, ContactField.EMAIL)
+
+
+@job(Kind.REVEAL_PHONE, from_stored=partial(_from_stored, ContactField.PHONE))
+def phone(claim: Claim, services: WorkerServices) -> RevealResolution:
+    """Resolve `reveal.phone`."""
+    return _resolve(claim, services, ContactField.PHONE)
 
 
 def _resolve(claim: Claim, services: WorkerServices, field: ContactField) -> RevealResolution:

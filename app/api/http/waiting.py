@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
@@ -108,14 +108,16 @@ def wait_for(
 def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_published: bool) -> bool:
     """Sleep until the job is finished or the deadline has passed; return whether the job is published.
 
-    Its notification may be lost, so its row is read after 1, 2, 4, … seconds.
+    Its notification may be lost, so its row is read after 1, 2, 4, … seconds. While the database is
+    unavailable, the request goes on sleeping.
     """
     pause = CHECK_SECONDS
     while (remaining := deadline - time.monotonic()) > 0 and not finished.wait(min(pause, remaining)):
         if not is_published:
             is_published = app.publisher.publish(Kind(job.kind), [job.id])
-        if not _is_open(app, job):
-            break
+        with suppress(Unavailable):
+            if not _is_open(app, job):
+                break
         pause *= 2
     return is_published
 

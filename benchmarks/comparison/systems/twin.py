@@ -20,7 +20,7 @@ from tools.services.processes import ServiceError
 from tools.state import ROOT
 
 UNLIMITED_CALLERS = 1_000_000
-NO_REDIS = 15  # the number of a database that nobody uses
+NO_REDIS = 15  # a Redis database that no system uses
 
 
 @dataclass(slots=True)

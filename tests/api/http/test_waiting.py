@@ -12,6 +12,7 @@ from polling import wait_until
 from sqlalchemy import update
 from users_support import SignedInUser
 
+from app.api.http import waiting
 from app.api.http.services import AppServices
 from app.core.jobs.jobs import Job
 from app.domain.errors import Unavailable
@@ -31,6 +32,13 @@ def ask(user: SignedInUser, wait: int = 25) -> tuple[int, str | None, float]:
     headers = user.headers | {"Prefer": f"wait={wait}"}
     response = user.client.post("/api/ext/company-by-hash", json={"hash": "a" * 64}, headers=headers)
     return response.status_code, response.headers.get("Preference-Applied"), time.monotonic() - started
+
+
+def finish(services: AppServices, job_id: str) -> None:
+    """Finish the job without a notification."""
+    values = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
+    with services.database.transaction() as session:
+        session.execute(update(Job).where(Job.id == job_id).values(values))
 
 
 def test_without_a_free_wait_slot_the_response_is_immediate(
@@ -58,9 +66,7 @@ def test_a_job_that_finishes_before_the_subscription_is_not_waited_for(
     listen = services.listener.subscribe
 
     def end_and_listen(job_id: str) -> AbstractContextManager[threading.Event]:
-        values = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
-        with services.database.transaction() as session:
-            session.execute(update(Job).where(Job.id == job_id).values(values))
+        finish(services, job_id)
         return listen(job_id)
 
     monkeypatch.setattr(services.listener, "subscribe", end_and_listen)
@@ -77,9 +83,7 @@ def test_a_job_whose_notification_is_lost_is_found_finished_during_the_wait(
     monkeypatch.setattr("app.api.http.waiting.CHECK_SECONDS", 0.05)
 
     def finish_without_notification(_kind: object, job_ids: list[str]) -> bool:
-        values = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
-        with services.database.transaction() as session:
-            session.execute(update(Job).where(Job.id.in_(job_ids)).values(values))
+        finish(services, job_ids[0])
         return True
 
     monkeypatch.setattr(services.publisher, "publish", finish_without_notification)
@@ -88,6 +92,26 @@ def test_a_job_whose_notification_is_lost_is_found_finished_during_the_wait(
 
     assert status == 200
     assert seconds < 10
+
+
+def test_a_check_during_the_wait_that_cannot_read_the_job_does_not_end_the_wait(
+    user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.api.http.waiting.CHECK_SECONDS", 0.05)
+    is_open, checks = waiting._is_open, []  # noqa: SLF001 -- the database fails for the first checks only
+
+    def fail_twice(app: AppServices, job: Job) -> bool:
+        checks.append(job.id)
+        if len(checks) < 3:
+            raise Unavailable
+        finish(services, job.id)
+        return is_open(app, job)
+
+    monkeypatch.setattr(waiting, "_is_open", fail_twice)
+
+    status, _applied, _seconds = ask(user)
+
+    assert (status, len(checks)) == (200, 3)
 
 
 def test_a_job_that_could_not_be_published_is_published_again_during_the_wait(
