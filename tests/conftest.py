@@ -19,6 +19,7 @@ from apiflask import APIFlask
 from argon2 import PasswordHasher
 from flask.testing import FlaskClient
 from local_servers import POSTGRES, empty_database, free_port, start_redis
+from redis import BlockingConnectionPool
 from sqlalchemy import create_engine
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.orm import Session
@@ -92,6 +93,25 @@ def _configure_volatile_sqlite(connection: Any, record: Any) -> None:
     """Configure the connection as in production, but do not wait for the disk."""
     PRODUCTION_SQLITE(connection, record)
     connection.execute("PRAGMA synchronous=OFF")
+
+
+@pytest.fixture(autouse=True)
+def _closed_redis_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close the idle connections of all Redis clients that the test made.
+
+    A connection that is left to the garbage collector causes a ResourceWarning, in whichever test runs then.
+    """
+    pools: list[BlockingConnectionPool] = []
+    construct = BlockingConnectionPool.__init__
+
+    def remember(pool: BlockingConnectionPool, *arguments: Any, **options: Any) -> None:
+        construct(pool, *arguments, **options)
+        pools.append(pool)
+
+    monkeypatch.setattr(BlockingConnectionPool, "__init__", remember)
+    yield
+    for pool in pools:
+        pool.disconnect(inuse_connections=False)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -28,7 +28,7 @@ def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Redis:
         retry=Retry(NoBackoff(), 0),
         health_check_interval=25,
     )
-    return Redis(connection_pool=pool)
+    return Redis.from_pool(pool)  # closing the client closes its connections
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,7 @@ def offering_starttls(answer: bytes, *, hang_up: bool) -> Conversation:
         with connection.makefile("rb") as lines:
             for line in lines:
                 verb = line[:4].lower()
-                is_nobody = verb == b"rcpt" and b"ada" not in line
+                is_nobody = verb == b"rcpt" and b"<ada@" not in line
                 connection.sendall(answers.get(verb, b"550 5.1.1 no\r\n" if is_nobody else b"250 OK\r\n"))
                 if verb == b"star" and hang_up:
                     return
