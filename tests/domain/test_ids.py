@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from app.domain import ids
-from app.domain.ids import EXAMPLES, Prefix, is_id, new_id, time_of
+from app.domain.ids import EXAMPLES, Prefix, is_id, make_ids, new_id, time_of
 
 
 @pytest.mark.parametrize("prefix", get_args(Prefix))
@@ -20,6 +20,20 @@ def test_a_new_id_is_an_id_of_its_type_and_of_no_other(prefix: Prefix) -> None:
 
 def test_a_thousand_ids_are_different() -> None:
     assert len({new_id("job") for _ in range(1000)}) == 1000
+
+
+def test_many_ids_made_at_once_are_ids_of_their_type_and_different() -> None:
+    made = make_ids("con", 1000)
+
+    assert len(set(made)) == 1000
+    assert all(is_id(one, "con") for one in made)
+    assert make_ids("con", 0) == []
+
+
+def test_ids_made_at_once_sort_after_those_made_before() -> None:
+    first, second = make_ids("con", 100), make_ids("con", 100)
+
+    assert max(first) < min(second)
 
 
 def test_ids_of_one_millisecond_sort_by_creation() -> None:

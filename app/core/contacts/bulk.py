@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Row, Select, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.ids import Prefix, new_id
+from app.domain.ids import Prefix, make_ids
+from app.infra.bulk_statements import are_among, is_among
 from app.infra.db import Base
 
 BATCH_SIZE = 500
@@ -32,26 +33,34 @@ def batched(items: Iterable[Item]) -> Iterator[Sequence[Item]]:
 
 def new_ids(prefix: Prefix, count: int) -> Iterator[str]:
     """Return ids in ascending order, also within one millisecond."""
-    return iter(sorted(new_id(prefix) for _ in range(count)))
+    return iter(sorted(make_ids(prefix, count)))
 
 
 def rows_in(
-    session: Session, query: Select[*tuple[Any, ...]], column: ColumnElement[Any], values: Iterable[Any]
+    session: Session,
+    query: Select[*tuple[Any, ...]],
+    column: ColumnElement[Any],
+    values: Iterable[str | None],
 ) -> Iterator[Row[*tuple[Any, ...]]]:
-    """Run the query for rows whose column has one of the values, in batches."""
+    """Run the query for rows whose text column has one of the values, in batches; None is ignored."""
     for part in batched({value for value in values if value is not None}):
-        yield from session.execute(query.where(column.in_(part))).all()
+        yield from session.execute(query.where(is_among(session, column, part))).all()
+
+
+def rows_in_pairs(
+    session: Session,
+    query: Select[*tuple[Any, ...]],
+    columns: tuple[ColumnElement[Any], ColumnElement[Any]],
+    pairs: Iterable[tuple[str, str]],
+) -> Iterator[Row[*tuple[Any, ...]]]:
+    """Run the query for rows whose two text columns have one of the pairs of values, in batches."""
+    for part in batched(sorted(set(pairs))):
+        yield from session.execute(query.where(are_among(session, columns, part))).all()
 
 
 def as_dict(row: Row[*tuple[Any, ...]]) -> dict[str, Any]:
     """Convert a row of a table to a mutable dict."""
     return dict(zip(row._fields, row, strict=True))
-
-
-def insert_all(session: Session, table: type[Base], rows: Sequence[dict[str, Any]]) -> None:
-    """Insert rows with one statement, bypassing the ORM."""
-    if rows:
-        session.execute(table.__table__.insert(), rows)  # type: ignore[attr-defined]
 
 
 def update_all(

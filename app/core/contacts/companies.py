@@ -14,10 +14,11 @@ from typing import Any
 from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts.bulk import insert_all, lock_resolution, update_all
+from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.company_resolution import UPDATED_COLUMNS, CompanyResolver
 from app.domain.findings import FoundCompany
 from app.domain.records.merging import Change
+from app.infra.bulk_statements import insert_all
 from app.infra.db import Base
 
 

@@ -17,7 +17,7 @@ from app.core.contacts.bulk import as_dict, new_ids, rows_in
 from app.domain.findings import FoundCompany
 from app.domain.normal.hashes import profile_hash, website_hash
 from app.domain.normal.names import company_key
-from app.domain.records.merging import Change, merge, stamp
+from app.domain.records.merging import Change, initial_provenance, merge
 
 _MERGED = ("industry", "headcount", "city", "country")
 _UNITS = (("industry",), ("headcount",), ("city", "country"))
@@ -77,7 +77,7 @@ class CompanyResolver:
         row |= dict.fromkeys(("name", "name_key", "domain", "domain_hash", "linkedin_url", "linkedin_hash"))
         row |= {
             "id": next(self._ids),
-            "provenance": {"*": stamp(record.source)},
+            "provenance": initial_provenance(record.source),
             "created_at": now,
             "updated_at": now,
         }

@@ -9,10 +9,11 @@ from typing import Any, Generic, Protocol, TypeVar
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.contacts.bulk import as_dict, batched, insert_all, new_ids, rows_in, update_all
+from app.core.contacts.bulk import as_dict, batched, new_ids, rows_in, update_all
 from app.core.ledger import reveals
 from app.domain.ids import Prefix
 from app.domain.records.merging import Change
+from app.infra.bulk_statements import insert_all
 from app.infra.db import Base
 
 

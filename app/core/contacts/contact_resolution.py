@@ -10,16 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import FromClause, select, tuple_
+from sqlalchemy import FromClause, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts.bulk import as_dict, batched, new_ids, rows_in
+from app.core.contacts.bulk import as_dict, new_ids, rows_in, rows_in_pairs
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.domain.findings import FoundContact, SourceKind
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, name_key
-from app.domain.records.merging import Change, merge, stamp
+from app.domain.records.merging import Change, initial_provenance, merge
 
 _FIELDS = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
@@ -134,7 +134,7 @@ class ContactResolver:
         row: dict[str, Any] = {name: getattr(record, name) for name in _FIELDS}
         row |= keys_of(row)
         row |= {"id": next(self._ids), "company_id": employer, "created_at": now, "updated_at": now}
-        row["provenance"] = {"*": stamp(record.source)}
+        row["provenance"] = initial_provenance(record.source)
         self.new.append(row)
         self._rows[row["id"]] = row
         self._index(row, record)
@@ -200,15 +200,13 @@ class ContactResolver:
     ) -> list[Any]:
         """Load the contacts with one of the last names at one of the companies."""
         name_keys = {
-            (employer, keys_of({"full_name": record.full_name, "last_name": record.last_name})["last_key"])
+            (employer, name_key(record.last_name or record.full_name))
             for record, employer in zip(records, employers, strict=True)
             if employer and record.full_name
         }
-        columns = tuple_(table.c.company_id, table.c.last_key)
-        rows: list[Any] = []
-        for part in batched(sorted(name_keys)):
-            rows += session.execute(select(table).where(columns.in_(part)).with_for_update(key_share=True))
-        return rows
+        columns = (table.c.company_id, table.c.last_key)
+        query = select(table).with_for_update(key_share=True)
+        return list(rows_in_pairs(session, query, columns, name_keys))
 
 
 def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:

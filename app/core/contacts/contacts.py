@@ -18,12 +18,13 @@ from sqlalchemy import ForeignKey, Index, String, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import companies, emails, phones
-from app.core.contacts.bulk import batched, insert_all, lock_resolution, update_all
+from app.core.contacts.bulk import batched, lock_resolution, update_all
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
 from app.domain.findings import FoundContact
 from app.domain.records.merging import Change
+from app.infra.bulk_statements import insert_all
 from app.infra.db import Base
 
 

@@ -202,8 +202,9 @@ def _plain_form(local: str, name: PersonName) -> str | None:
 
 def _any_form(email: str, name: PersonName) -> str | None:
     """Return the pattern for any name, after a cheap check that all letters occur in the name."""
-    letters = {*name.full.lower(), *_NAME_SEPARATORS}.union(*given_names(name.first))
-    if name.full.isascii() and not letters.issuperset(email.rpartition("@")[0].partition("+")[0]):
+    keys = (name.full.lower(), *spellings(name.first), *spellings(name.last), *given_names(name.first))
+    letters = frozenset(_NAME_SEPARATORS).union(*keys)
+    if not letters.issuperset(email.rpartition("@")[0].partition("+")[0]):
         return None
     return patterns.form_of(email, name)
 

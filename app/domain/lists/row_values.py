@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import Source, SourceKind
@@ -86,4 +87,9 @@ class RowValues:
 
     def source(self, at: datetime | None) -> Source:
         """Return the import as a source, at this time or the import's default."""
-        return Source(self.defaults.source, SourceKind.IMPORT, at or self.defaults.at)
+        return _source(self.defaults.source, at or self.defaults.at)
+
+
+@lru_cache(maxsize=1024)
+def _source(name: str, at: datetime) -> Source:
+    return Source(name, SourceKind.IMPORT, at)

@@ -90,10 +90,13 @@ def name_key(text: str) -> str:
     Unicode decomposition are transliterated: ß ss, æ ae, ø o, ł l, đ d.
     """
     folded = text.casefold()
+    if folded.isascii() and folded.replace(" ", "").isalnum():
+        return " ".join(folded.split())
     if not folded.isascii():
         folded = unicodedata.normalize("NFKD", _APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
         folded = _ACCENTS.sub("", folded.translate(_LETTERS))
-        folded = unicodedata.normalize("NFC", "".join(map(_kept, folded)))
+        if not folded.isascii():
+            folded = unicodedata.normalize("NFC", "".join(map(_kept, folded)))
     return " ".join(_SIGNS.sub(" ", folded.replace("'", "")).split())
 
 

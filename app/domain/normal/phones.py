@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import phonenumbers
-from phonenumbers import NumberParseException, PhoneNumberFormat, PhoneNumberType, ValidationResult
+from phonenumbers import NumberParseException, ValidationResult
 
 from app.domain.errors import InvalidValue
+from app.domain.normal import numbering_plans
+from app.domain.normal.numbering_plans import LineType
 
-LineType = Literal["mobile", "landline", "voip", "unknown"]
-
-_LINE_TYPES: dict[int, LineType] = {
-    PhoneNumberType.MOBILE: "mobile",
-    PhoneNumberType.FIXED_LINE: "landline",
-    PhoneNumberType.VOIP: "voip",
-}
 _E164 = re.compile(r"\+[1-9][0-9]{5,14}")
 _TRUNK_ABROAD = re.compile(r"[\s(]*00(?=[\s().-]*[1-9])")
 _REGIONS = {"UK": "GB", "EL": "GR"}  # common spellings, and the EU's, of the ISO code
@@ -51,15 +45,14 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
 
     """
     country = (region or "").strip().upper()
-    number = _parsed(text, _REGIONS.get(country, country) or None)
+    number = numbering_plans.parse_plain(text) or _parsed(text, _REGIONS.get(country, country) or None)
     possible = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
     if not possible or (number.national_number or 0) < MIN_NATIONAL_NUMBER:
         raise InvalidValue(
             "This is not a possible phone number. Include the country code, as in +1 650 253 0000."
         )
-    line = phonenumbers.number_type(number)
     extension, number.extension = number.extension, None  # the national format would include it
-    return _described(number, line, extension)
+    return _described(number, extension)
 
 
 @lru_cache(maxsize=4096)
@@ -72,8 +65,7 @@ def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
     """
     if not _E164.fullmatch(e164):
         raise InvalidValue("This is not a phone number in E.164 format: a plus and 6 to 15 digits.")
-    number = _parsed(e164, None)
-    return _described(number, phonenumbers.number_type(number), extension)
+    return _described(numbering_plans.parse_plain(e164) or _parsed(e164, None), extension)
 
 
 def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
@@ -91,13 +83,15 @@ def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
     return _parsed("+" + text[abroad.end() :], None)
 
 
-def _described(number: phonenumbers.PhoneNumber, line: int, extension: str | None) -> PhoneNumber:
+def _described(number: phonenumbers.PhoneNumber, extension: str | None) -> PhoneNumber:
     """Return the number in normal form with its country and line type."""
-    country = phonenumbers.region_code_for_number(number)
+    national = phonenumbers.national_significant_number(number)
+    code = number.country_code or 0
+    country, line_type = numbering_plans.describe(code, national)
     return PhoneNumber(
-        e164=phonenumbers.format_number(number, PhoneNumberFormat.E164),
-        national=phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL),
+        e164=f"+{code}{national}",
+        national=numbering_plans.national_format(code, national),
         extension=extension or None,
         country=None if country == _NON_GEOGRAPHIC else country,
-        line_type=_LINE_TYPES.get(line, "unknown"),
+        line_type=line_type,
     )

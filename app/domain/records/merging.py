@@ -55,6 +55,12 @@ def stamp(source: Source) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1024)
+def initial_provenance(source: Source) -> dict[str, Any]:
+    """Return the provenance of a new record. It is cached and shared, so it must not be mutated."""
+    return {ALL: stamp(source)}
+
+
+@lru_cache(maxsize=1024)
 def sortable(moment: datetime) -> str:
     """Format a time as RFC 3339 in UTC with milliseconds, so that string order is time order."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

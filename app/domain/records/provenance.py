@@ -7,14 +7,19 @@ verdicts, or two observations without one, the newer is current; at the same tim
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from app.domain.findings import FoundEmail, FoundPhone, Source
 from app.domain.records.merging import sortable
 
 
+@lru_cache(maxsize=1024)
 def initial_sources(source: Source) -> list[dict[str, str]]:
-    """Return the source list of a value that was first observed by this source."""
+    """Return the source list of a value that was first observed by this source.
+
+    It is cached and shared, so it must not be mutated.
+    """
     time = sortable(source.at)
     return [
         {"provider": source.provider, "kind": source.kind.value, "first_seen_at": time, "last_seen_at": time}
