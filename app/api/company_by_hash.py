@@ -19,7 +19,7 @@ from app.api.schemas.fields import ResponseSchema, exactly_one
 from app.api.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.submission import JobRequest
-from app.core.lookups.company_hashes import HashKind
+from app.core.lookups.company_overviews import HashKind
 from app.domain.callers import Scope
 from app.domain.errors import BadHash, FieldError
 from app.domain.ids import EXAMPLES

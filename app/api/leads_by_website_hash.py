@@ -138,7 +138,8 @@ class LeadsResponseSchema(JobResponseSchema):
 def leads_by_website_hash(body: dict[str, Any]) -> Response:
     """List the people of a company by the hash of its website, most senior first.
 
-    Suppressed people are omitted. The counts omit them for companies of up to 500 people.
+    Suppressed people are omitted. The counts omit them for companies of up to 500 people. Those of companies
+    of more than 1000 people are up to an hour old.
     """
     request = JobRequest(
         kind=Kind.LEADS_BY_WEBSITE_HASH,

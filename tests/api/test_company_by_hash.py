@@ -15,7 +15,7 @@ from app.core.jobs import leases
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.lookups import company_hashes
-from app.core.lookups.company_hashes import HashKind
+from app.core.lookups.company_overviews import HashKind
 from app.domain.callers import Scope
 from app.domain.kinds import Outcome
 from app.domain.normal.hashes import hex_hash, website_hash

@@ -97,6 +97,8 @@ def test_an_upgrade_creates_every_table_and_can_be_repeated(new_app: APIFlask) -
     assert tables == {*Base.metadata.tables, "alembic_version"}
 
 
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+@pytest.mark.filterwarnings("ignore:autogenerate skipping metadata-specified expression-based index")
 def test_the_migrations_create_the_tables_of_the_code(new_app: APIFlask) -> None:
     new_app.test_cli_runner().invoke(commands.group, ["upgrade"])
 

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from app.core.accounts import sessions
 from app.core.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
 from app.core.jobs.sweeper import StaleJob
+from app.core.lookups import people_counts
 from app.core.privacy import redaction
 from app.core.queues import worker_heartbeats as presence
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
@@ -40,11 +41,15 @@ def sweep() -> None:
 
 @celery_app.celery.task(name=FORGET)
 def purge() -> None:
+    """Purge once; scheduled by Celery beat."""
+    purge_once(worker_services.current())
+
+
+def purge_once(services: WorkerServices) -> None:
     """Delete expired rows and redact the personal data in old job results.
 
     Each step has its own transaction, so that locks are held only briefly.
     """
-    services = worker_services.current()
     now, settings = database_clock.now(), services.settings
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
@@ -54,6 +59,7 @@ def purge() -> None:
         partial(webhook_attempts.purge_expired, now=now),
         partial(presence.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
+        partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
     ):
         with services.database.transaction(no_deadline=True) as session:

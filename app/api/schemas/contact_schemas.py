@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import fields
 
 from app.api.schemas.fields import ResponseSchema
-from app.core.lookups.company_people import SENIORITIES
+from app.core.contacts.seniorities import SENIORITIES
 from app.core.lookups.disclosure import TYPES, ContactField
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, func, select
+from sqlalchemy import ForeignKey, Index, String, func, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import companies, emails, phones
@@ -22,6 +22,7 @@ from app.core.contacts.bulk import batched, lock_resolution, update_all
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
+from app.core.contacts.seniorities import RANK_SQL
 from app.domain.findings import FoundContact
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all
@@ -39,6 +40,9 @@ class Contact(Base):
     __table_args__ = (
         Index("ix_contacts_company_id_last_key", "company_id", "last_key"),
         Index("ix_contacts_name_key", "name_key"),
+        Index(
+            "ix_contacts_company_id_rank", "company_id", text(f"({RANK_SQL})"), text("coalesce(last_key, '')")
+        ),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)

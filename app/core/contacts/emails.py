@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, Row, String, UniqueConstraint, bindparam, func, select
+from sqlalchemy import (
+    ForeignKey,
+    Index,
+    Row,
+    Select,
+    SQLColumnExpression,
+    String,
+    UniqueConstraint,
+    bindparam,
+    func,
+    select,
+    text,
+)
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import contact_locks, contact_points
@@ -22,6 +34,9 @@ from app.domain.records import provenance
 from app.domain.records.merging import Change
 from app.infra.db import Base
 
+PATTERN_SAMPLE = 1000
+"""The number of addresses from which the pattern of a domain is learned; more would change it little."""
+_LEARNED = text("type = 'work' AND status = 'valid' AND form IS NOT NULL")  # as the index has it
 _NAME_SEPARATORS = ".-_0123456789"
 _MERGED_FIELDS = ("type", "status", "status_reasons", "confidence", "verified_at")
 _UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "sources")
@@ -41,7 +56,7 @@ class Email(Base):
     __table_args__ = (
         UniqueConstraint("contact_id", "email"),
         Index("ix_emails_email", "email"),
-        Index("ix_emails_domain_form", "domain", "form"),
+        Index("ix_emails_domain", "domain", "id", "form", sqlite_where=_LEARNED, postgresql_where=_LEARNED),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
@@ -83,21 +98,29 @@ def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list
     return result
 
 
-_FORMS = (
-    select(Email.form, func.count())
-    .where(
-        Email.domain == bindparam("domain"),
-        Email.type == "work",
-        Email.status == "valid",
-        Email.form.is_not(None),
+def newest_forms(domain: SQLColumnExpression[str | None]) -> Select[str | None]:
+    """Select the patterns of the newest PATTERN_SAMPLE valid work addresses of the domain."""
+    return (
+        select(Email.form)
+        .where(Email.domain == domain, _LEARNED)
+        .order_by(Email.id.desc())
+        .limit(PATTERN_SAMPLE)
     )
-    .group_by(Email.form)
-    .order_by(func.count().desc(), Email.form)
+
+
+_NEWEST = newest_forms(bindparam("domain")).subquery()
+_FORMS = (
+    select(_NEWEST.c.form, func.count())
+    .group_by(_NEWEST.c.form)
+    .order_by(func.count().desc(), _NEWEST.c.form)
 )
 
 
 def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
-    """Return the patterns of the domain's valid work addresses, most common first; guesses do not count."""
+    """Return the patterns of the domain's newest valid work addresses, most common first.
+
+    Guesses do not count.
+    """
     return [PatternStat(form, count) for form, count in session.execute(_FORMS, {"domain": domain}) if form]
 
 

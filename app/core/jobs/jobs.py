@@ -38,6 +38,9 @@ from app.infra.db import Base, UtcDateTime
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
 _LIVE = text("status IN ('queued', 'running')")
+_HASH_LOOKUP = text("kind IN ('company_by_hash', 'leads_by_website_hash')")
+RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
+"""The condition for finished jobs that have not been redacted. Indexes are used for the same text only."""
 
 
 class Job(Base):
@@ -63,6 +66,8 @@ class Job(Base):
         Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
         Index("ix_jobs_live", "run_after", sqlite_where=_LIVE, postgresql_where=_LIVE),
         Index("ix_jobs_queue", "queue", "workspace_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+        Index("ix_jobs_retained", "finished_at", sqlite_where=RETAINED, postgresql_where=RETAINED),
+        Index("ix_jobs_hash_lookup", "finished_at", sqlite_where=_HASH_LOOKUP, postgresql_where=_HASH_LOOKUP),
         CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
         CheckConstraint("charged <= held", name="charged_within_held"),
     )
@@ -221,7 +226,6 @@ def purge_hash_lookups(session: Session, *, before: Moment) -> None:
 
     Their idempotency keys are deleted too: a replay runs the lookup again, which costs nothing.
     """
-    kinds = (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH)
-    old = select(Job.id).where(Job.kind.in_(kinds), Job.finished_at < before)
+    old = select(Job.id).where(_HASH_LOOKUP, Job.finished_at < before)
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(old)))
-    session.execute(delete(Job).where(Job.kind.in_(kinds), Job.finished_at < before))
+    session.execute(delete(Job).where(_HASH_LOOKUP, Job.finished_at < before))

@@ -4,44 +4,26 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts import contacts, emails
+from app.core.contacts import contacts
 from app.core.contacts.companies import Company
-from app.core.lookups import company_people, representations
+from app.core.lookups import company_overviews, contact_data, representations
+from app.core.lookups.company_overviews import COLUMNS, HashKind
 from app.core.lookups.company_people import Filter
-from app.domain.email_patterns import patterns
-from app.domain.normal.hashes import HASH_DIGITS, hex_hash, parse_hash, prefix_bounds
+from app.core.lookups.contact_data import ContactData
+from app.domain.normal.hashes import HASH_DIGITS, hex_hash, prefix_bounds
 
 MIN_MATCHES = 32
 MATCHES_STEP = 16
 MIN_BYTES = 8192
 BYTES_STEP = 4096
-
-
-class HashKind(StrEnum):
-    """The hashed value."""
-
-    WEBSITE = "website"
-    LINKEDIN = "linkedin"
-
-
-_COLUMNS = {HashKind.WEBSITE: Company.domain_hash, HashKind.LINKEDIN: Company.linkedin_hash}
-
-
-def first_known(session: Session, kind: HashKind, hashes: Sequence[str]) -> tuple[str, Company] | None:
-    """Return the first hexadecimal hash that belongs to a company, and the company; None if none does."""
-    column = _COLUMNS[kind]
-    rows = session.execute(
-        select(column, Company).where(column.in_([parse_hash(digits) for digits in hashes]))
-    )
-    companies = {hex_hash(digest): company for digest, company in rows if digest is not None}
-    return next(((digits, companies[digits]) for digits in hashes if digits in companies), None)
+_EVERYONE = Filter()
 
 
 def find(session: Session, workspace_id: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -49,34 +31,29 @@ def find(session: Session, workspace_id: str, request: Mapping[str, Any]) -> dic
     kind = HashKind(request["kind"])
     if "prefix" in request:
         return by_prefix(session, kind, request["prefix"])
-    match = first_known(session, kind, request["hashes"])
-    if match is None:
+    hashes = request["hashes"]
+    row = session.execute(_statement(kind, len(hashes)), company_overviews.values(hashes)).one_or_none()
+    if row is None:
         return None
-    matched, company = match
-    counts = company_people.by_department(session, workspace_id, Filter(company_id=company.id))
+    overview = company_overviews.overview(row)
+    data = (
+        contact_data.load(session, workspace_id, overview.unchecked) if overview.unchecked else ContactData()
+    )
+    counts = overview.count_people(session, _EVERYONE, data)
     return {
-        "matched_hash": matched,
+        "matched_hash": overview.matched_hash,
         "company": {
-            **representations.company_card(company),
-            "email_pattern": email_pattern(session, company),
+            **representations.company_card(overview.company),
+            "email_pattern": overview.email_pattern,
             "contacts_count": sum(counts.values()),
             "departments": [name for name in counts if name is not None],
         },
     }
 
 
-def email_pattern(session: Session, company: Company) -> dict[str, Any] | None:
-    """Return the pattern of the company's addresses, or None if too few are known."""
-    if company.domain is None:
-        return None
-    learned = patterns.learn(emails.pattern_counts(session, company.domain))
-    if learned is None:
-        return None
-    return {
-        "pattern": learned.pattern,
-        "confidence": learned.confidence,
-        "sample_size": learned.sample_size,
-    }
+@lru_cache(maxsize=64)
+def _statement(kind: HashKind, hashes: int) -> Select[Any]:
+    return select(company_overviews.found(kind, hashes, _EVERYONE))
 
 
 def by_prefix(session: Session, kind: HashKind, prefix: str) -> dict[str, Any]:
@@ -86,7 +63,7 @@ def by_prefix(session: Session, kind: HashKind, prefix: str) -> dict[str, Any]:
     multiple of 16 and at least 32, the JSON is a multiple of 4096 bytes and at least 8192. The padding is
     random, so that compression does not remove it.
     """
-    column = _COLUMNS[kind]
+    column = COLUMNS[kind]
     low, high = prefix_bounds(prefix)
     rows = session.execute(
         select(column, Company.id, Company.name, Company.domain).where(column.between(low, high))

@@ -1,45 +1,25 @@
-"""The people of a company: filtered pages in a fixed order, and counts by department."""
+"""The people of a company: filters, a fixed order, and cursors of pages."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections import Counter
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, case, exists, func, select, tuple_
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Integer, SQLColumnExpression, and_, exists, func, literal_column
 
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
-from app.core.contacts.suppressions import Suppression
-from app.core.lookups import contact_data
+from app.core.contacts.seniorities import RANK_SQL, SENIORITIES
 from app.domain import ids
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus
 
-MAX_CHECKED = 500  # people of one company checked for suppression before counting
 MAX_CURSOR_LENGTH = 1000
-SENIORITIES = (
-    "founder",
-    "owner",
-    "c_suite",
-    "partner",
-    "vp",
-    "head",
-    "director",
-    "manager",
-    "senior",
-    "entry",
-    "intern",
-)
-_RANK = case(
-    {name: rank for rank, name in enumerate(SENIORITIES)}, value=Contact.seniority, else_=len(SENIORITIES)
-)
-_NAME = func.coalesce(Contact.last_key, "")
-_ORDER = (_RANK, _NAME, Contact.id)
+RANK = literal_column(f"({RANK_SQL})", Integer)
+LAST_NAME = func.coalesce(Contact.last_key, literal_column("''"))  # a parameter would not match the index
+ORDER = (RANK, LAST_NAME, Contact.id)
 _HAS = {
     "email": exists().where(Email.contact_id == Contact.id, Email.status != EmailStatus.INVALID),
     "phone": exists().where(Phone.contact_id == Contact.id, Phone.status != EmailStatus.INVALID),
@@ -51,17 +31,30 @@ HAS = tuple(_HAS)
 class Filter:
     """A filter for a company's people; `has` lists fields (email, phone) that must have a usable value."""
 
-    company_id: str
     department: str | None = None
     seniority: str | None = None
-    has: Collection[str] = ()
+    has: frozenset[str] = frozenset()
 
-    def conditions(self, *, any_department: bool = False) -> ColumnElement[bool]:
-        """Return the SQL condition."""
-        conditions: list[ColumnElement[bool]] = [Contact.company_id == self.company_id]
+    @property
+    def key(self) -> str:
+        """Return the filter without its department as text, empty if everyone matches."""
+        return " ".join(filter(None, (self.seniority, *sorted(self.has))))
+
+    @property
+    def has_known_seniority(self) -> bool:
+        """Return whether the seniority is one of SENIORITIES; others are as many as callers invent."""
+        return self.seniority is None or self.seniority in SENIORITIES
+
+    def conditions(
+        self, company_id: SQLColumnExpression[str], *, any_department: bool = False
+    ) -> ColumnElement[bool]:
+        """Return the SQL condition for people of this company."""
+        conditions: list[ColumnElement[bool]] = [Contact.company_id == company_id]
         if self.department is not None and not any_department:
             conditions.append(Contact.department == self.department)
-        if self.seniority is not None:
+        if self.seniority in SENIORITIES:  # the index has the rank
+            conditions.append(literal_column(str(SENIORITIES.index(self.seniority)), Integer) == RANK)
+        elif self.seniority is not None:
             conditions.append(Contact.seniority == self.seniority)
         return and_(*conditions, *(_HAS[field] for field in sorted(self.has)))
 
@@ -101,43 +94,3 @@ class PageCursor:
         if not is_valid:
             raise InvalidValue("This is not a cursor. Send the next_cursor of a previous response.")
         return cls(rank, name, contact_id)
-
-
-def page(
-    session: Session, criteria: Filter, *, limit: int, after: PageCursor | None
-) -> tuple[Sequence[Contact], PageCursor | None]:
-    """Return up to `limit` people, by seniority, then last name, and the cursor of the next page, if any."""
-    query = select(Contact, _RANK, _NAME).where(criteria.conditions()).order_by(*_ORDER).limit(limit + 1)
-    if after is not None:
-        query = query.where(tuple_(*_ORDER) > tuple_(after.rank, after.name, after.contact_id))
-    rows = session.execute(query).all()
-    people = [contact for contact, _rank, _name in rows[:limit]]
-    if len(rows) <= limit:
-        return people, None
-    last, rank, name = rows[limit - 1]
-    return people, PageCursor(rank, name, last.id)
-
-
-def by_department(session: Session, workspace_id: str, criteria: Filter) -> dict[str | None, int]:
-    """Return the number of people in each department, the largest first; the filter's department is ignored.
-
-    Suppressed people are excluded if at most MAX_CHECKED people match the filter. For more people they are
-    included, because checking them would cost more than the exact count is worth.
-    """
-    condition = criteria.conditions(any_department=True)
-    size = func.count().label("size")
-    rows = session.execute(select(Contact.department, size).where(condition).group_by(Contact.department))
-    counts: Counter[str | None] = Counter()
-    for department, count in rows:
-        counts[department] = count
-    if counts.total() <= MAX_CHECKED:
-        counts -= _suppressed(session, workspace_id, condition)
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0] or "")))
-
-
-def _suppressed(session: Session, workspace_id: str, condition: ColumnElement[bool]) -> Counter[str | None]:
-    if session.scalar(select(Suppression.digest).limit(1)) is None:
-        return Counter()
-    people = session.scalars(select(Contact).where(condition)).all()
-    held = contact_data.load(session, workspace_id, people)
-    return Counter(contact.department for contact in people if held.is_suppressed(contact))

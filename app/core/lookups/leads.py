@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
+from sqlalchemy import Row, ScalarSelect, Select, Subquery, and_, bindparam, select, true, tuple_
 from sqlalchemy.orm import Session
 
 from app.core.contacts import saved_profiles
 from app.core.contacts.contacts import Contact
-from app.core.contacts.saved_profiles import SavedRow
-from app.core.lookups import company_hashes, company_people, contact_data, representations
-from app.core.lookups.company_hashes import HashKind
+from app.core.contacts.saved_profiles import SavedProfile
+from app.core.lookups import company_overviews, company_people, contact_data, representations
+from app.core.lookups.company_overviews import HashKind
 from app.core.lookups.company_people import Filter, PageCursor
 from app.core.lookups.contact_data import ContactData
+
+_LEAD = ("id", "full_name", "title", "seniority", "department", "linkedin_url")
+_SAVED = ("id", "list_name", "tags", "note", "updated_at")
 
 
 def by_website_hash(
@@ -24,45 +29,89 @@ def by_website_hash(
     `request` also has department, seniority, has, limit and cursor, validated by the view. A page may be
     shorter than its limit, because suppressed people are removed from it.
     """
-    match = company_hashes.first_known(session, HashKind.WEBSITE, request["hashes"])
-    if match is None:
-        return None
-    matched, company = match
+    hashes, limit, cursor = request["hashes"], request["limit"], request.get("cursor")
     criteria = Filter(
-        company_id=company.id,
         department=request.get("department"),
         seniority=request.get("seniority"),
-        has=request.get("has") or (),
+        has=frozenset(request.get("has") or ()),
     )
-    cursor = request.get("cursor")
-    people, next_cursor = company_people.page(
-        session, criteria, limit=request["limit"], after=PageCursor.parse(cursor) if cursor else None
-    )
-    counts = company_people.by_department(session, workspace_id, criteria)
+    values = {"workspace_id": workspace_id, "limit": limit + 1} | company_overviews.values(hashes)
+    if cursor:
+        after = PageCursor.parse(cursor)
+        values |= {"rank": after.rank, "name": after.name, "contact_id": after.contact_id}
+    statement = _statement(len(hashes), criteria, is_first=not cursor)
+    rows = session.execute(statement, values).all()
+    if not rows:
+        return None
+    overview = company_overviews.overview(rows[0])
+    page = [row for row in rows[:limit] if row.lead_id is not None]
+    people = [Contact(**{name: getattr(row, f"lead_{name}") for name in _LEAD}) for row in page]
+    stored = contact_data.load(session, workspace_id, [*people, *overview.unchecked])
+    counts = overview.count_people(session, criteria, stored)
     return {
-        "matched_hash": matched,
-        "company": representations.company_card(company),
+        "matched_hash": overview.matched_hash,
+        "company": representations.company_card(overview.company),
         "total": sum(counts.values()) if criteria.department is None else counts.get(criteria.department, 0),
         "by_department": {name: count for name, count in counts.items() if name is not None},
-        "email_pattern": company_hashes.email_pattern(session, company),
-        "leads": _leads(session, workspace_id, people, prices),
-        "next_cursor": None if next_cursor is None else next_cursor.cursor(),
+        "email_pattern": overview.email_pattern,
+        "leads": [
+            _lead(contact, stored, _saved(row), prices)
+            for contact, row in zip(people, page, strict=True)
+            if not stored.is_suppressed(contact)
+        ],
+        "next_cursor": _next_cursor(rows, limit),
     }
 
 
-def _leads(
-    session: Session, workspace_id: str, people: Sequence[Contact], prices: Mapping[str, int]
-) -> list[dict[str, Any]]:
-    stored = contact_data.load(session, workspace_id, people)
-    urls = [contact.linkedin_url for contact in people if contact.linkedin_url]
-    saved = saved_profiles.by_url(session, workspace_id, urls)
-    return [_lead(contact, stored, saved, prices) for contact in people if not stored.is_suppressed(contact)]
+@lru_cache(maxsize=256)
+def _statement(hashes: int, criteria: Filter, *, is_first: bool) -> Select[Any]:
+    """Return the statement for the company and a page of its people, each with the saved profile."""
+    found = company_overviews.found(HashKind.WEBSITE, hashes, criteria)
+    company_id = select(found.c.company_id).scalar_subquery()
+    people = _page(company_id, criteria, is_first=is_first)
+    order = (people.c.lead_rank, people.c.lead_last_name, people.c.lead_id)
+    return select(found, people).outerjoin_from(found, people, true()).order_by(*order)
+
+
+def _page(company_id: ScalarSelect[str], criteria: Filter, *, is_first: bool) -> Subquery:
+    saved = and_(
+        SavedProfile.workspace_id == bindparam("workspace_id"),
+        SavedProfile.linkedin_url == Contact.linkedin_url,
+    )
+    query = (
+        select(
+            *(getattr(Contact, name).label(f"lead_{name}") for name in _LEAD),
+            company_people.RANK.label("lead_rank"),
+            company_people.LAST_NAME.label("lead_last_name"),
+            *(getattr(SavedProfile, name).label(f"saved_{name}") for name in _SAVED),
+        )
+        .outerjoin(SavedProfile, saved)
+        .where(criteria.conditions(company_id))
+        .order_by(*company_people.ORDER)
+        .limit(bindparam("limit"))
+    )
+    if not is_first:
+        after = tuple_(bindparam("rank"), bindparam("name"), bindparam("contact_id"))
+        query = query.where(tuple_(*company_people.ORDER) > after)
+    return query.subquery("people")
+
+
+def _next_cursor(rows: Sequence[Row[Any]], limit: int) -> str | None:
+    if len(rows) <= limit:
+        return None
+    last = rows[limit - 1]
+    return PageCursor(last.lead_rank, last.lead_last_name, last.lead_id).cursor()
+
+
+def _saved(row: Row[Any]) -> SavedProfile | None:
+    if row.saved_id is None:
+        return None
+    return SavedProfile(**{name: getattr(row, f"saved_{name}") for name in _SAVED})
 
 
 def _lead(
-    contact: Contact, stored: ContactData, saved: Mapping[str, SavedRow], prices: Mapping[str, int]
+    contact: Contact, stored: ContactData, saved: SavedProfile | None, prices: Mapping[str, int]
 ) -> dict[str, Any]:
-    profile = saved.get(contact.linkedin_url or "")
     return {
         "contact_id": contact.id,
         "full_name": contact.full_name,
@@ -70,6 +119,6 @@ def _lead(
         "seniority": contact.seniority,
         "department": contact.department,
         "linkedin_url": contact.linkedin_url,
-        "saved": None if profile is None else saved_profiles.summary(profile),
+        "saved": None if saved is None else saved_profiles.summary(saved),
         "available": representations.masked_fields(stored, contact.id, prices),
     }

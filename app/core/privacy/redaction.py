@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, delete, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import BATCH_SIZE
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs import provider_calls
 from app.core.jobs.idempotency import IdempotencyKey
-from app.core.jobs.jobs import Job, JobItem
+from app.core.jobs.jobs import RETAINED, Job, JobItem
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.jobs.webhooks import Webhook
 from app.core.ledger import credits
@@ -106,8 +106,8 @@ def redact_expired(session: Session, *, before: Moment) -> int:
 
     Their idempotency keys and the period of deduplication have expired long before.
     """
-    old = and_(Job.finished_at < before, Job.request != {})
-    jobs = session.scalars(select(Job).where(old).order_by(Job.id).limit(BATCH_SIZE)).all()
+    old = select(Job).where(RETAINED, Job.finished_at < before).order_by(Job.finished_at)
+    jobs = session.scalars(old.limit(BATCH_SIZE)).all()
     for item in session.scalars(select(JobItem).where(JobItem.job_id.in_([job.id for job in jobs]))):
         item.request, item.result, item.error = {}, None, _without_details(item.error)
     for job in jobs:
