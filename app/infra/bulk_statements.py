@@ -13,7 +13,15 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, cast, func, literal_column, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    LargeBinary,
+    cast,
+    func,
+    literal_column,
+    select,
+    tuple_,
+)
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
@@ -27,11 +35,16 @@ _NULL = secrets.token_hex(8)
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
-def is_among(session: Session, column: ColumnElement[Any], values: Sequence[str]) -> ColumnElement[bool]:
-    """Return the condition that a text column has one of the values."""
+def is_among(
+    session: Session, column: ColumnElement[Any], values: Sequence[str] | Sequence[bytes]
+) -> ColumnElement[bool]:
+    """Return the condition that a column of texts or bytes has one of the values."""
     if not _is_worthwhile(session, values):
         return column.in_(values)
-    return column.in_(select(func.json_array_elements_text(cast(values, JSON))))
+    texts = [value.hex() if isinstance(value, bytes) else value for value in values]
+    elements = func.json_array_elements_text(cast(texts, JSON))
+    is_bytes = isinstance(column.type, LargeBinary)
+    return column.in_(select(func.decode(elements, "hex") if is_bytes else elements))
 
 
 def are_among(

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from app.core.accounts import sessions
 from app.core.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
 from app.core.jobs.sweeper import StaleJob
+from app.core.lists import imported_rows
 from app.core.lookups import people_counts
 from app.core.privacy import redaction
 from app.core.queues import worker_heartbeats as presence
@@ -58,6 +59,7 @@ def purge_once(services: WorkerServices) -> None:
         partial(sessions.purge_expired, now=now),
         partial(webhook_attempts.purge_expired, now=now),
         partial(presence.purge_expired, now=now),
+        partial(imported_rows.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),

@@ -9,21 +9,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import islice
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeVar
 
-from app.core.lists import import_runs, ingest
+from app.core.lists import import_runs, imported_rows, ingest
+from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
-from app.domain.lists.company_rows import company_of
 from app.domain.lists.csv_tables import Row, Table, read_table
-from app.domain.lists.people_rows import person_of
-from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.lists.row_values import ImportDefaults
 from app.infra import clock, database_clock
 from app.infra.db import Database
+from app.infra.digest_keys import digest_keys
 
-RejectRow: TypeAlias = Callable[[Row, str], None]
-"""Records a refused row and the reason."""
+Result = TypeVar("Result")
 
 BATCH = 1_000
 RETRY_DELAYS = (1, 2, 4, 8)  # seconds
@@ -108,13 +108,27 @@ def _import_rows(
 ) -> ImportSummary:
     layout = _layout(table.header, options)
     summary = ImportSummary(layout, table.encoding, table.delimiter)
+    parser = _parser(database, options, summary)
     with rejects(layout.header) as reject:
         started = time.perf_counter()
-        for rows in _batches(options, summary, table.rows, reject):
-            summary.counts += _write(database, options, summary, rows)
+        while batch := list(islice(table.rows, BATCH)):
+            rows = _retried(partial(_without_unchanged, database, parser, batch))
+            summary.counts["unchanged"] += len(batch) - len(rows)
+            read = parser.parse_all(rows, reject)
+            summary.counts["rejected"] += len(rows) - len(read)
+            summary.counts += _retried(partial(_write, database, options, summary, read))
             advance()
         summary.seconds = time.perf_counter() - started
     return summary
+
+
+def _parser(database: Database, options: ImportOptions, summary: ImportSummary) -> RowParser:
+    now = clock.now()
+    defaults = ImportDefaults(source=options.source, at=options.at or now, now=now, region=options.region)
+    with database.reading() as session:
+        keys = digest_keys(session)
+    digester = digester_of(keys, summary.layout, options.source, options.at, options.region)
+    return RowParser(summary.layout, defaults, summary.warnings, digester)
 
 
 @contextmanager
@@ -128,50 +142,36 @@ def _rare_collection() -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
-def _batches(
-    options: ImportOptions, summary: ImportSummary, rows: Iterator[Row], reject: RejectRow
-) -> Iterator[list[Any]]:
-    """Yield batches of parsed rows; reject the rows that name no contact or company."""
-    now = clock.now()
-    defaults = ImportDefaults(source=options.source, at=options.at or now, now=now, region=options.region)
-    while batch := list(islice(rows, BATCH)):
-        read = []
-        for row in batch:
-            try:
-                read.append(_read(row, defaults, summary))
-            except InvalidValue as error:
-                summary.counts["rejected"] += 1
-                reject(row, str(error))
-        yield read
+def _without_unchanged(database: Database, parser: RowParser, batch: Sequence[Row]) -> list[DigestedRow]:
+    """Return the rows, with their digests, that have to be imported, or imported again."""
+    rows = [(row, parser.digest(row)) for row in batch]
+    digests = {digest for _, digest in rows if digest is not None}
+    if not digests:
+        return rows
+    with database.reading() as session:
+        unchanged = imported_rows.unchanged(session, digests)
+    return [(row, digest) for row, digest in rows if digest not in unchanged]
 
 
-def _read(row: Row, defaults: ImportDefaults, summary: ImportSummary) -> Any:  # noqa: ANN401 -- what the entity's admission takes
-    if row.fault is not None:
-        raise InvalidValue(row.fault)
-    values = RowValues(summary.layout, row.cells, defaults, summary.warnings)
-    if summary.layout.entity is Entity.COMPANIES:
-        return company_of(values)
-    return person_of(values, summary.layout)
+def _retried(attempt: Callable[[], Result]) -> Result:
+    """Return the result; try again while the database is unavailable."""
+    for seconds in RETRY_DELAYS:
+        try:
+            return attempt()
+        except Unavailable:
+            time.sleep(seconds)
+    return attempt()
 
 
 def _write(
     database: Database, options: ImportOptions, summary: ImportSummary, read: Sequence[Any]
 ) -> Counter[str]:
-    """Write a batch; retry while the database is unavailable."""
-    for seconds in RETRY_DELAYS:
-        try:
-            return _write_once(database, options, summary, read)
-        except Unavailable:
-            time.sleep(seconds)
-    return _write_once(database, options, summary, read)
-
-
-def _write_once(
-    database: Database, options: ImportOptions, summary: ImportSummary, read: Sequence[Any]
-) -> Counter[str]:
+    """Write a batch in one transaction and return what was counted."""
     admit: Any = ingest.ingest_contacts if options.entity is Entity.CONTACTS else ingest.ingest_companies
     counts: Counter[str] = Counter()
     run_id = summary.run_id
+    if not read:
+        return counts
     try:
         with database.transaction() as session:
             now = database_clock.value(session)

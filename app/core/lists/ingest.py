@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.core.contacts import companies, contacts
 from app.core.contacts.bulk import batched, lock_resolution
 from app.core.contacts.suppressions import Identifier, Suppression, suppressed
+from app.core.lists import imported_rows
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.records.merging import Change
@@ -23,17 +24,28 @@ _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged
 def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> Counter[str]:
     """Upsert the contacts that are not suppressed; count the new, updated, unchanged and suppressed ones.
 
-    A suppressed phone is dropped. A contact with a suppressed profile or e-mail is dropped entirely.
+    A suppressed phone is dropped. A contact with a suppressed profile or e-mail is dropped entirely. The
+    digests of rows of which nothing was dropped are stored.
     """
     lock_resolution(session)  # from here on no other transaction can erase one of them
     suppressed_identifiers = _suppressed(
         session, (identifier for person in people for identifier in _identifiers(person.found))
     )
-    records = [allowed for person in people if (allowed := _allowed(person.found, suppressed_identifiers))]
+    allowed = [
+        (person, record)
+        for person in people
+        if (record := _allowed(person.found, suppressed_identifiers)) is not None
+    ]
     numbers = {key: number for person in people for key, number in person.numbers.items()}
-    results = contacts.upsert_many(session, records, now=now, numbers=numbers)
+    results = contacts.upsert_many(session, [record for _, record in allowed], now=now, numbers=numbers)
+    complete = {
+        person.digest: result.contact_id
+        for (person, record), result in zip(allowed, results, strict=True)
+        if person.digest is not None and record is person.found
+    }
+    imported_rows.store(session, complete, now=now)
     counts = Counter(_COUNTED[result.change] for result in results)
-    counts["suppressed"] += len(people) - len(records)
+    counts["suppressed"] += len(people) - len(allowed)
     return counts
 
 

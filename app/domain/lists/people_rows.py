@@ -57,10 +57,14 @@ _SALUTATIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ParsedPerson:
-    """The person of a row, with the parsed phone numbers, so that callers do not parse them again."""
+    """The person of a row, with the parsed phone numbers, so that callers do not parse them again.
+
+    `digest` is that of the row, if an import of the same row would find the same at any later time.
+    """
 
     found: FoundContact
     numbers: Mapping[tuple[str, str | None], PhoneNumber] = field(default_factory=dict)
+    digest: bytes | None = None
 
 
 def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:

@@ -1,0 +1,83 @@
+"""Parses the rows of a list, and makes the digests of those that need not be parsed again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from app.core.lists.imported_rows import RowDigester
+from app.domain.errors import InvalidValue
+from app.domain.findings import FoundContact
+from app.domain.lists.column_mapping import ColumnMapping, Entity
+from app.domain.lists.company_rows import company_of
+from app.domain.lists.csv_tables import Row
+from app.domain.lists.people_rows import ParsedPerson, person_of
+from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.infra.digest_keys import DigestKeys
+
+RejectRow: TypeAlias = Callable[[Row, str], None]
+"""Records a refused row and the reason."""
+DigestedRow: TypeAlias = tuple[Row, bytes | None]
+"""A row and its digest, if it has one."""
+
+_DATES = frozenset({"updated_at", "email_verified_at"})
+"""The fields that date a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowParser:
+    """Parses rows with the columns and defaults of one list, and counts the invalid values left out of them.
+
+    Without a digester no row has a digest.
+    """
+
+    layout: ColumnMapping
+    defaults: ImportDefaults
+    warnings: Counter[str]
+    digester: RowDigester | None
+
+    def digest(self, row: Row) -> bytes | None:
+        """Return the digest of a row that can be read."""
+        return self.digester.digest(row.cells) if self.digester and row.fault is None else None
+
+    def parse_all(self, rows: Sequence[DigestedRow], reject: RejectRow) -> list[Any]:
+        """Return the people or companies of the rows; reject the rows that identify none."""
+        read = []
+        for row, digest in rows:
+            try:
+                read.append(self._parse(row, digest))
+            except InvalidValue as error:
+                reject(row, str(error))
+        return read
+
+    def _parse(self, row: Row, digest: bytes | None) -> Any:  # noqa: ANN401 -- what the entity's ingestion takes
+        if row.fault is not None:
+            raise InvalidValue(row.fault)
+        invalid_before = self.warnings.total()
+        values = RowValues(self.layout, row.cells, self.defaults, self.warnings)
+        if self.layout.entity is Entity.COMPANIES:
+            return company_of(values)
+        person = person_of(values, self.layout)
+        if digest is None or self.warnings.total() > invalid_before or not self._is_dated(person.found):
+            return person
+        return ParsedPerson(person.found, person.numbers, digest)
+
+    def _is_dated(self, found: FoundContact) -> bool:
+        """Return whether no date of the row is the time of the import."""
+        now = self.defaults.now
+        return found.source.at != now and all(email.verified_at != now for email in found.emails)
+
+
+def digester_of(
+    keys: DigestKeys, layout: ColumnMapping, source: str, at: datetime | None, region: str | None
+) -> RowDigester | None:
+    """Return the digester of a list; None for companies, which are few, and for rows without a date.
+
+    A row without a date is as new as its import, so importing it again is not without effect.
+    """
+    if layout.entity is Entity.COMPANIES or (at is None and _DATES.isdisjoint(layout.single)):
+        return None
+    return RowDigester.of(keys, layout, source, at, region)
