@@ -195,13 +195,14 @@ RULES = (
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'a reveal of ' || j.charged AS expected,
                'none for this job' AS found
         FROM jobs j JOIN contacts c ON c.id = j.result ->> 'contact_id'
+        LEFT JOIN (SELECT job_id, sum(available) AS refunded FROM ledger WHERE kind = 'refund'
+                   GROUP BY job_id) l ON l.job_id = j.id
         WHERE j.kind IN ('reveal.email', 'reveal.phone') AND j.charged > 0
               AND NOT EXISTS (SELECT 1 FROM reveals r
                               WHERE r.workspace_id = j.workspace_id AND r.contact_id = c.id
                                     AND r.field = substr(j.kind, 8) AND r.job_id = j.id
                                     AND r.credits >= j.charged)
-              AND j.charged > coalesce((SELECT sum(l.available) FROM ledger l
-                                        WHERE l.job_id = j.id AND l.kind = 'refund'), 0)
+              AND j.charged > coalesce(l.refunded, 0)
         """,
     ),
     Rule(

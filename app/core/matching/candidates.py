@@ -72,7 +72,7 @@ _BY_LAST_NAME = _PEOPLE.where(
 ).order_by(case((Contact.name_key == bindparam("whole"), 0), else_=1), Contact.id)
 _BY_SIMILAR_LAST_NAME = _PEOPLE.where(
     Contact.company_id.in_(_COMPANY_IDS), Contact.last_key.between(bindparam("low"), bindparam("high"))
-)
+).order_by(Contact.last_key, Contact.id)
 _BY_WHOLE_NAME = _PEOPLE.where(Contact.name_key == bindparam("whole"), Contact.company_id.in_(_COMPANY_IDS))
 
 

@@ -1,0 +1,132 @@
+"""Measure each operation of the service on databases of growing size: `python -m benchmarks.growth`.
+
+It starts a throw-away PostgreSQL server and a Redis-protocol server, fills one database for each number of
+contacts, and runs the API and a worker in this process. The databases take turns, operation by operation, so
+that a busy machine slows all of them. The figures are medians in milliseconds; read the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+from alembic import command
+from redis import Redis
+from rich.console import Console
+from sqlalchemy import create_engine
+
+from benchmarks.comparison import charts, servers
+from benchmarks.comparison.charts import Mark, Row
+from benchmarks.comparison.progress import Progress
+from benchmarks.comparison.servers import Servers
+from benchmarks.growth import fill, report
+from benchmarks.growth.fill import Size
+from benchmarks.growth.operations import READ_EVERYTHING, Service
+from benchmarks.growth.report import Growth
+from cli import database as commands
+
+WARM_UP = 3
+OPERATIONS = 28
+SHARE_IN_LARGE = 20
+"""The large company has a twentieth of all people, at most LARGE."""
+LARGE = 50_000
+AIM = 1.3
+
+
+def main(argv: list[str]) -> int:
+    """Fill, measure and report; return 1 if an operation grew more than AIM allows."""
+    options = _parser().parse_args(argv)
+    os.environ |= {name: secrets.token_urlsafe(48) for name in ("SECRET_KEY", "SUPPRESSION_KEY")}
+    os.environ |= {"DATABASE_URL": "sqlite://", "REDIS_URL": "redis://127.0.0.1:1/0", "LOG_LEVEL": "error"}
+    os.environ |= {"PROVIDERS_EMAIL": "sandbox", "PROVIDERS_PHONE": "sandbox"}
+    sizes = [size_of(int(contacts)) for contacts in options.contacts.split(",")]
+    with tempfile.TemporaryDirectory() as folder, servers.running(Path(folder)) as running:
+        growth = _measure(running, sizes, rounds=options.rounds)
+    Console(soft_wrap=True, highlight=False, markup=False).print(report.markdown(growth))
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "growth.md").write_text(report.markdown(growth))
+    (options.output / "growth.svg").write_text(_chart(growth))
+    return int(any(ratio > AIM for name, ratio in growth.ratios().items() if name not in READ_EVERYTHING))
+
+
+def size_of(contacts: int) -> Size:
+    """Return the number of rows for so many contacts."""
+    return Size(contacts, large=min(LARGE, contacts // SHARE_IN_LARGE), jobs=contacts)
+
+
+def _measure(running: Servers, sizes: list[Size], *, rounds: int) -> Growth:
+    """Fill a database for each size, and measure every operation on each."""
+    growth = Growth([size.contacts for size in sizes])
+    services = []
+    with Progress(len(sizes) + OPERATIONS) as progress:
+        for number, size in enumerate(sizes):
+            started = time.monotonic()
+            url = running.create_database(f"growth_{size.contacts}")
+            _fill(growth, url.replace("postgresql", "postgresql+psycopg", 1), size, progress)
+            services.append(Service(url, running.redis_database(number), size))
+            progress.advance(f"filled in {time.monotonic() - started:.0f} s")
+        with closing(Redis.from_url(running.redis_url)) as redis:
+            for name in services[0].operations():
+                progress.show(name)
+                growth.milliseconds[name] = _time(services, name, 1 if name in READ_EVERYTHING else rounds)
+                redis.flushall()
+                progress.advance(" ".join(f"{ms:.1f}" for ms in growth.milliseconds[name]) + " ms")
+    for service in services:
+        service.close()
+    return growth
+
+
+def _fill(growth: Growth, url: str, size: Size, progress: Progress) -> None:
+    """Create the tables, fill them, and record the bytes per row."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        command.upgrade(commands._config(connection), "head")  # noqa: SLF001 -- the upgrade command uses it
+        connection.commit()
+    fill.fill(engine, size, report=lambda table: progress.show(f"{size.contacts:,} contacts: {table}"))
+    growth.bytes_per_row.append(fill.bytes_per_row(engine))
+    engine.dispose()
+
+
+def _time(services: list[Service], name: str, rounds: int) -> list[float]:
+    """Return the median duration on each database, in milliseconds; the databases take turns."""
+    durations: list[list[float]] = [[] for _ in services]
+    for number in range(rounds + (WARM_UP if rounds > 1 else 0)):
+        for service, measured in zip(services, durations, strict=True):
+            started = time.perf_counter()
+            service.operations()[name]()
+            if number >= WARM_UP or rounds == 1:
+                measured.append(1000 * (time.perf_counter() - started))
+    return [statistics.median(measured) for measured in durations]
+
+
+def _chart(growth: Growth) -> str:
+    """Return a chart of the ratio of the largest to the smallest database."""
+    ratios = {name: ratio for name, ratio in growth.ratios().items() if name not in READ_EVERYTHING}
+    top = max(2.0, *ratios.values())
+    rows = [
+        Row(name, (Mark(0, ratio / top, charts.PRODUCT_COLOUR),), f"{ratio:.2f}")
+        for name, ratio in ratios.items()
+    ]
+    sizes = f"{growth.contacts[-1]:,} contacts ÷ {growth.contacts[0]:,}"
+    return charts.svg(f"Time with {sizes}; the aim is at most {AIM}", rows)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
+    parser.add_argument("--contacts", default="10000,1000000", help="numbers of contacts, smallest first")
+    parser.add_argument("--rounds", type=int, default=40, help="measurements of each operation")
+    parser.add_argument(
+        "--output", type=Path, default=Path(".data/growth"), help="folder of report and chart"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

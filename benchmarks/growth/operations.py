@@ -1,0 +1,235 @@
+"""The operations of the service that are measured, each against one filled database."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from sqlalchemy import update
+from werkzeug.test import TestResponse
+
+from app import settings as app_settings
+from app.core.accounts import accounts, sessions, workspaces
+from app.core.audit import audits
+from app.core.jobs.jobs import Job
+from app.core.ledger import credits
+from app.core.quality import verifications
+from app.domain.kinds import Queue
+from app.domain.normal.hashes import hex_hash, website_hash
+from app.factory import create_app
+from app.infra import clock, database_clock
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import JobPublisher
+from benchmarks.growth.fill import Size
+from workers.execution import job_runner
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import (
+    audit,
+    company_by_hash,
+    leads_by_website_hash,
+    reveal,
+    reverification,
+    upkeep,
+    webhooks,
+)
+
+Operation: TypeAlias = Callable[[], object]
+REGISTERED = (company_by_hash, leads_by_website_hash, reveal)
+UNLIMITED = "1000000/second"
+CREDITS = 1_000_000
+PREFIX_LENGTH = 4
+VERIFICATIONS, AUDIT = "verifications due", "audit"
+READ_EVERYTHING = frozenset({VERIFICATIONS, AUDIT})
+"""Steps whose time grows with the tables: an audit checks every row, and any owned address may be due."""
+
+
+class Service:
+    """The API and a worker in this process, with a signed-in account of a new workspace."""
+
+    def __init__(self, database_url: str, redis_url: str, size: Size) -> None:
+        settings = dataclasses.replace(
+            app_settings.load(),
+            database_url=database_url,
+            redis_url=redis_url,
+            limit_lookup=UNLIMITED,
+            limit_spend=UNLIMITED,
+            limit_write=UNLIMITED,
+            limit_read=UNLIMITED,
+        )
+        app = create_app(settings)
+        self.api = app.extensions["services"]
+        self.worker = WorkerServices(
+            settings, self.api.database, JobPublisher(redis_url), JobNotifier(redis_url)
+        )
+        self._client = app.test_client()
+        self._headers = {"Authorization": f"Bearer {self._sign_in()}", "Prefer": "respond-async"}
+        # People with a valid address and a number.
+        self._others = itertools.cycle(range(size.large + 2, size.contacts, 10))
+        self._in_large = itertools.cycle(range(2, size.large, 10))
+        self._size = size
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.api.listener.close()
+        self.api.database.engine.dispose()
+
+    def operations(self) -> dict[str, Operation]:
+        """Return the operations by name."""
+        return self._requests() | self._requests_about_a_large_company() | self._periodic_steps()
+
+    def _requests(self) -> dict[str, Operation]:
+        digits = website(1)
+        return {
+            "session": lambda: self._get("session"),
+            "lookup by profile": lambda: self._look_up(profile(next(self._others))),
+            "lookup by e-mail": lambda: self._look_up({"email": self._email(next(self._others))}),
+            "lookup by name": lambda: self._look_up(self._named(next(self._others))),
+            "reveal by profile": lambda: self._reveal("email", profile(next(self._others))),
+            "reveal by name": lambda: self._reveal("email", self._named(next(self._others))),
+            "reveal of a phone": lambda: self._reveal("phone", profile(next(self._others))),
+            "company by hash": lambda: self._run("company-by-hash", {"hash": digits}),
+            "company by prefix": lambda: self._run("company-by-hash", {"prefix": digits[:PREFIX_LENGTH]}),
+            "leads by hash": lambda: self._run("leads-by-website-hash", {"hash": digits}),
+            "latest jobs": lambda: self._get("jobs?limit=20"),
+            "profile saved": lambda: self._save(next(self._others)),
+            "metrics": lambda: self._client.get("/metrics"),
+            "readiness": lambda: self._client.get("/readyz"),
+        }
+
+    def _requests_about_a_large_company(self) -> dict[str, Operation]:
+        """Return requests about company 0, of which the number of people grows with that of contacts."""
+        digits = website(0)
+        nobody = {"full_name": "Nobody Lastly", "company_domain": "company-0.example"}
+        sales, heads = {"department": "sales"}, {"seniority": "vp", "has": "email"}
+        return {
+            "large company: lookup by name": lambda: self._look_up(self._named(next(self._in_large))),
+            "large company: unknown name": lambda: self._look_up(nobody, outcome="none"),
+            "large company: reveal by name": lambda: self._reveal("email", self._named(next(self._in_large))),
+            "large company: by hash": lambda: self._run("company-by-hash", {"hash": digits}),
+            "large company: leads": lambda: self._run("leads-by-website-hash", {"hash": digits}),
+            "large company: leads in sales": lambda: self._run(
+                "leads-by-website-hash", {"hash": digits} | sales
+            ),
+            "large company: vice presidents": lambda: self._run(
+                "leads-by-website-hash", {"hash": digits} | heads
+            ),
+        }
+
+    def _periodic_steps(self) -> dict[str, Operation]:
+        return {
+            "sweep of nothing": lambda: upkeep.sweep_once(self.worker),
+            "sweep of an expired job": self._sweep,
+            "webhooks due": lambda: webhooks.send_due(self.worker),
+            "audit due": self._is_audit_due,
+            "retention": lambda: upkeep.purge_once(self.worker),
+            VERIFICATIONS: self._verify,
+            AUDIT: self._audit,
+        }
+
+    def _sign_in(self) -> str:
+        now = clock.now()
+        with self.api.database.transaction() as session:
+            workspace = workspaces.create(session, name="Growth", now=now)
+            credits.grant(session, workspace.id, CREDITS, reason="benchmark", now=now)
+            account = accounts.create(
+                session,
+                workspace.id,
+                email=f"{workspace.id}@growth.example",
+                name="Ada",
+                password_hash="",
+                api_access=True,
+                now=now,
+            )
+            return sessions.start(
+                session, account.id, network=b"", lifetime=self.api.session_lifetime, now=now
+            )[1]
+
+    def _get(self, path: str) -> TestResponse:
+        return _ok(self._client.get(f"/api/ext/{path}", headers=self._headers))
+
+    def _post(self, path: str, body: dict[str, Any]) -> TestResponse:
+        return _ok(self._client.post(f"/api/ext/{path}", json=body, headers=self._headers))
+
+    def _look_up(self, subject: dict[str, str], *, outcome: str = "matched") -> None:
+        result = self._post("lookup", {"subject": subject}).get_json()
+        _check(result["outcome"] == outcome, result)
+
+    def _reveal(self, field: str, subject: dict[str, str]) -> None:
+        self._run(f"reveal/{field}", {"subject": subject})
+
+    def _run(self, path: str, body: dict[str, Any]) -> None:
+        """Submit a job, run it, and read its result."""
+        job_id = self._post(path, body).get_json()["job"]["id"]
+        job_runner.run_next(Queue.INTERACTIVE, job_id, "task", self.worker)
+        job = self._get(f"jobs?id={job_id}").get_json()["job"]
+        _check(job["outcome"] == "found", job)
+
+    def _sweep(self) -> None:
+        """End a job that expired while it was queued."""
+        job_id = self._post("reveal/email", {"subject": profile(next(self._others))}).get_json()["job"]["id"]
+        with self.api.database.transaction() as session:
+            session.execute(
+                update(Job).where(Job.id == job_id).values(deadline_at=clock.now() - timedelta(seconds=1))
+            )
+        upkeep.sweep_once(self.worker)
+        job = self._get(f"jobs?id={job_id}").get_json()["job"]
+        _check(job["status"] == "expired", job)
+
+    def _is_audit_due(self) -> None:
+        with self.api.database.reading() as session:
+            audits.is_due(session, every=audit.OVERDUE_AGE, now=database_clock.now())
+
+    def _audit(self) -> None:
+        with self.api.database.transaction() as session:
+            audit_id = audits.add(session, now=database_clock.now())
+        audit.audit_once(self.worker, audit_id)
+        with self.api.database.reading() as session:
+            last = audits.last(session)
+        _check(last is not None and last.faults == [], last and last.faults)
+
+    def _verify(self) -> None:
+        """Claim owned addresses that are due for verification."""
+        with self.api.database.transaction() as session:
+            verifications.claim_due(
+                session,
+                default_max_age=self.api.settings.default_max_age,
+                now=database_clock.now(),
+                limit=reverification.MAX_ADDRESSES,
+            )
+
+    def _save(self, person: int) -> None:
+        self._post("linkedin-save", {"profile": profile(person)})
+
+    def _company(self, person: int) -> int:
+        return 0 if person < self._size.large else 1 + person % self._size.companies
+
+    def _email(self, person: int) -> str:
+        return f"first{person % 500}.last{person}@company-{self._company(person)}.example"
+
+    def _named(self, person: int) -> dict[str, str]:
+        name = f"First{person % 500} Last{person % 7919}"
+        return {"full_name": name, "company_domain": f"company-{self._company(person)}.example"}
+
+
+def website(company: int) -> str:
+    """Return the hexadecimal hash of the company's website."""
+    return hex_hash(website_hash(f"company-{company}.example"))
+
+
+def profile(person: int) -> dict[str, str]:
+    """Return the person as the subject of a request."""
+    return {"linkedin_url": f"https://www.linkedin.com/in/person-{person}"}
+
+
+def _ok(response: TestResponse) -> TestResponse:
+    _check(response.status_code in {200, 201, 202}, response.get_json())
+    return response
+
+
+def _check(is_right: bool, answer: object) -> None:  # noqa: FBT001 -- an assertion
+    """Raise AssertionError if the answer is wrong: a wrong answer's time means nothing."""
+    if not is_right:
+        raise AssertionError(f"wrong answer: {answer}")

@@ -1,0 +1,93 @@
+"""No request and no periodic step reads a whole table, on a PostgreSQL database of 100,000 contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from alembic import command
+from local_servers import POSTGRES, empty_database
+from sqlalchemy import Engine, create_engine, event
+
+from benchmarks.growth import fill
+from benchmarks.growth.fill import Size
+from benchmarks.growth.operations import READ_EVERYTHING, Service
+from cli import database as commands
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.database,
+    pytest.mark.skipif(POSTGRES is None, reason="reads PostgreSQL's plans"),
+]
+FILLED = frozenset(fill.TABLES)
+FEW = 10
+SIZE = Size(contacts=100_000, large=5_000, jobs=100_000)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Service]:
+    with empty_database(tmp_path_factory.mktemp("plans"), "plans") as url:
+        engine = create_engine(url)
+        with engine.connect() as connection:
+            command.upgrade(commands._config(connection), "head")  # noqa: SLF001 -- the upgrade command uses it
+            connection.commit()
+        fill.fill(engine, SIZE)
+        engine.dispose()
+        service = Service(url, redis_url, SIZE)
+        yield service
+        service.close()
+
+
+@contextmanager
+def explained(engine: Engine) -> Iterator[list[dict[str, Any]]]:
+    """Collect the plans of the statements of the block."""
+    plans: list[dict[str, Any]] = []
+
+    def explain(_connection: Any, cursor: Any, sql: str, parameters: Any, *_rest: Any) -> None:
+        if sql.startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")):
+            cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", parameters)
+            plans.append(cursor.fetchone()[0][0]["Plan"] | {"sql": sql})
+
+    event.listen(engine, "before_cursor_execute", explain)
+    yield plans
+    event.remove(engine, "before_cursor_execute", explain)
+
+
+def scanned(plan: dict[str, Any]) -> list[str]:
+    """Return the tables that the plan reads as a whole."""
+    own = [plan["Relation Name"]] if plan["Node Type"] == "Seq Scan" else []
+    return own + [table for child in plan.get("Plans", ()) for table in scanned(child)]
+
+
+def rescanned(plan: dict[str, Any], *, is_repeated: bool = False) -> list[str]:
+    """Return the tables that the plan reads as a whole for each row of another: quadratic time."""
+    own = [plan["Relation Name"]] if plan["Node Type"] == "Seq Scan" and is_repeated else []
+    return own + [
+        table
+        for child in plan.get("Plans", ())
+        for table in rescanned(child, is_repeated=is_repeated or _is_repeated(plan, child))
+    ]
+
+
+def _is_repeated(plan: dict[str, Any], child: dict[str, Any]) -> bool:
+    """Return whether the child runs for each of many rows: of its parent, or of the outer side of a join."""
+    if child["Parent Relationship"] == "SubPlan":
+        return plan["Plan Rows"] > FEW
+    is_inner = plan["Node Type"] == "Nested Loop" and child["Parent Relationship"] == "Inner"
+    return is_inner and plan["Plans"][0]["Plan Rows"] > FEW
+
+
+def test_only_what_checks_every_row_reads_a_whole_table_and_only_once(service: Service) -> None:
+    whole, repeatedly = set(), []
+    for name, run in service.operations().items():
+        with explained(service.api.database.engine) as plans:
+            run()
+        assert plans, name
+        for plan in plans:
+            whole |= {name} if FILLED.intersection(scanned(plan)) else set()
+            repeatedly += [(name, plan["sql"])] if FILLED.intersection(rescanned(plan)) else []
+
+    assert whole == READ_EVERYTHING
+    assert repeatedly == []
