@@ -311,6 +311,16 @@ def test_suppressed_people_are_not_exported(run: Run, file: Path, app: APIFlask)
     assert [row["full_name"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["Bob Ray"]
 
 
+def test_a_confidence_of_one_is_not_exported_as_a_yes(run: Run, tmp_path: Path) -> None:
+    header = "Name,Email,Email Confidence,Phone,Phone DNC\n"
+    ada = "Ada Lovelace,ada@acme.example,100%,+1 617 555 0101,yes\n"
+    run("import", written(tmp_path / "people.csv", header + ada))
+
+    [row] = csv.DictReader(io.StringIO(run("export", "-").stdout))
+
+    assert (row["email_confidence"], row["phone_do_not_call"]) == ("1.0", "yes")
+
+
 def test_the_json_of_an_export_has_the_number_of_rows(run: Run, file: Path, tmp_path: Path) -> None:
     run("import", file)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.contacts.bulk import batched
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 from app.infra.digest_keys import DigestKeys, digest_keys
@@ -83,6 +84,13 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
         return frozenset()
     found = session.scalars(_SUPPRESSED, {"digests": list(by_digest)})
     return frozenset(by_digest[row] for row in found)
+
+
+def any_suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
+    """Return the suppressed ones of any number of identifiers; with an empty list none is digested."""
+    if session.scalar(select(Suppression.digest).limit(1)) is None:
+        return frozenset()
+    return frozenset().union(*(suppressed(session, part) for part in batched(identifiers)))
 
 
 LATEST = select(func.max(Suppression.created_at)).scalar_subquery()

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts import emails, phones
-from app.core.contacts.bulk import BATCH_SIZE
+from app.core.contacts.bulk import batched
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
-from app.core.contacts.suppressions import Identifier, suppressed
+from app.core.contacts.suppressions import Identifier, any_suppressed
+from app.infra.bulk_statements import is_among
 from app.infra.clock import rfc3339
 
+BATCH_SIZE = 1_000
 _PERSON = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
     "city", "country",
@@ -26,14 +28,31 @@ _COMPANY = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "
 _EMAIL = ("", "_type", "_status", "_confidence", "_verified_at", "_seen_at")
 _PHONE = ("", "_type", "_status", "_do_not_call", "_verified_at", "_seen_at")
 
+_PERSON_COLUMNS = (*_PERSON, *(f"company_{name}" for name in _COMPANY))
+_EMPLOYER = [getattr(Company, name).label(f"company_{name}") for name in _COMPANY]
+_PEOPLE = (
+    select(*(getattr(Contact, name) for name in _PERSON), *_EMPLOYER, Contact.id, Contact.provenance)
+    .outerjoin(Company, Company.id == Contact.company_id)
+    .order_by(Contact.id)
+)
+_COMPANIES = select(*_EMPLOYER, Company.id, Company.provenance).order_by(Company.id)
+_EMAILS = select(
+    Email.contact_id, Email.email, Email.type, Email.status, Email.confidence, Email.verified_at,
+    Email.last_seen_at,
+).order_by(Email.id)  # fmt: skip
+_PHONES = select(
+    Phone.contact_id, Phone.e164, Phone.type, Phone.status, Phone.do_not_call, Phone.verified_at,
+    Phone.last_seen_at, Phone.extension,
+).order_by(Phone.id)  # fmt: skip
+
 
 def contact_columns(session: Session) -> list[str]:
     """Return the columns of a contact export; e-mail and phone columns for the contact with the most."""
-    columns = [*_PERSON, *(f"company_{name}" for name in _COMPANY), "updated_at"]
+    columns = [*_PERSON_COLUMNS, "updated_at"]
     for field, parts, table in (("email", _EMAIL, Email), ("phone", _PHONE, Phone)):
         counts = select(func.count().label("n")).select_from(table).group_by(table.contact_id).subquery()
         max_count = session.scalar(select(func.max(counts.c.n))) or 1
-        columns += [f"{_numbered(field, index)}{part}" for index in range(max_count) for part in parts]
+        columns += [name for index in range(max_count) for name in _numbered(field, parts, index)]
     return columns
 
 
@@ -43,79 +62,87 @@ def company_columns() -> list[str]:
 
 
 def contact_rows(session: Session) -> Iterator[dict[str, str]]:
-    """Yield every contact that is not suppressed, oldest first."""
+    """Yield every contact that is not suppressed, oldest first; columns without a value are left out."""
     last = ""
-    query = select(Contact, Company).outerjoin(Company, Company.id == Contact.company_id).order_by(Contact.id)
-    while batch := session.execute(query.where(Contact.id > last).limit(BATCH_SIZE)).all():
+    while batch := session.execute(_PEOPLE.where(Contact.id > last).limit(BATCH_SIZE)).all():
         yield from _visible(session, batch)
-        last = batch[-1][0].id
-        session.expunge_all()
+        last = batch[-1].id
 
 
 def company_rows(session: Session) -> Iterator[dict[str, str]]:
-    """Yield every company, oldest first."""
+    """Yield every company, oldest first; columns without a value are left out."""
     last = ""
-    query = select(Company).order_by(Company.id)
-    while batch := session.scalars(query.where(Company.id > last).limit(BATCH_SIZE)).all():
-        yield from (_company(company) | {"updated_at": _date(company.provenance)} for company in batch)
+    while batch := session.execute(_COMPANIES.where(Company.id > last).limit(BATCH_SIZE)).all():
+        for company in batch:
+            yield _texts(company_columns(), company) | {"updated_at": _date(company.provenance)}
         last = batch[-1].id
-        session.expunge_all()
 
 
 def _visible(session: Session, batch: Sequence[Any]) -> Iterator[dict[str, str]]:
-    ids = [contact.id for contact, _ in batch]
-    known_emails, known_phones = emails.by_contact(session, ids), phones.by_contact(session, ids)
-    values = {
-        contact.id: [
-            Identifier("linkedin_url", contact.linkedin_url or ""),
-            *(Identifier("email", row.email) for row in known_emails.get(contact.id, [])),
-            *(Identifier("phone", row.e164) for row in known_phones.get(contact.id, [])),
-        ]
-        for contact, _ in batch
-    }
-    suppressed_identifiers = suppressed(
-        session, (value for identifiers in values.values() for value in identifiers)
-    )
-    for contact, company in batch:
-        if suppressed_identifiers.isdisjoint(values[contact.id]):
-            yield _row(contact, company, known_emails.get(contact.id, []), known_phones.get(contact.id, []))
+    ids = [contact.id for contact in batch]
+    emails = _by_contact(session, _EMAILS, Email.__table__.c.contact_id, ids)
+    phones = _by_contact(session, _PHONES, Phone.__table__.c.contact_id, ids)
+    people = [(contact, emails.get(contact.id, []), phones.get(contact.id, [])) for contact in batch]
+    suppressed = any_suppressed(session, (value for person in people for value in _identifiers(*person)))
+    for person in people:
+        if not suppressed or suppressed.isdisjoint(_identifiers(*person)):
+            yield _row(*person)
 
 
-def _row(
-    contact: Contact, company: Company | None, own_emails: Sequence[Email], own_phones: Sequence[Phone]
-) -> dict[str, str]:
-    row = {name: _text(getattr(contact, name)) for name in _PERSON}
-    row |= _company(company) if company else {}
+def _by_contact(
+    session: Session, query: Select[*tuple[Any, ...]], column: ColumnElement[str], ids: Collection[str]
+) -> dict[str, list[Any]]:
+    """Return the e-mails or phones of the contacts by contact id."""
+    found: dict[str, list[Any]] = {}
+    for part in batched(ids):
+        for row in session.execute(query.where(is_among(session, column, part))):
+            found.setdefault(row[0], []).append(row)
+    return found
+
+
+def _identifiers(contact: Any, emails: Sequence[Any], phones: Sequence[Any]) -> Iterator[Identifier]:  # noqa: ANN401 -- a row
+    yield Identifier("linkedin_url", contact.linkedin_url or "")
+    yield from (Identifier("email", row.email) for row in emails)
+    yield from (Identifier("phone", row.e164) for row in phones)
+
+
+def _row(contact: Any, emails: Sequence[Any], phones: Sequence[Any]) -> dict[str, str]:  # noqa: ANN401 -- a row
+    row = _texts(_PERSON_COLUMNS, contact)
     row["updated_at"] = _date(contact.provenance)
-    for index, email in enumerate(own_emails):
-        row |= _about(_numbered("email", index), email.email, email, _EMAIL[1:])
-    for index, phone in enumerate(own_phones):
-        text = f"{phone.e164};ext={phone.extension}" if phone.extension else phone.e164
-        row |= _about(_numbered("phone", index), text, phone, _PHONE[1:])
+    for index, email in enumerate(emails):
+        row |= _texts(_numbered("email", _EMAIL, index), email[1:])
+    for index, phone in enumerate(phones):
+        names = _numbered("phone", _PHONE, index)
+        row |= _texts(names, phone[1:])
+        if phone.extension:
+            row[names[0]] = f"{phone.e164};ext={phone.extension}"
     return row
 
 
-def _company(company: Company) -> dict[str, str]:
-    return {f"company_{name}": _text(getattr(company, name)) for name in _COMPANY}
+def _texts(columns: Sequence[str], values: Sequence[Any]) -> dict[str, str]:
+    """Return the texts of the first values, which are those of the columns."""
+    return {
+        column: value if isinstance(value, str) else _text(value)
+        for column, value in zip(columns, values, strict=False)
+        if value is not None
+    }
 
 
-def _about(field: str, text: str, value: Email | Phone, parts: Sequence[str]) -> dict[str, str]:
-    attributes = {part: getattr(value, part.removeprefix("_"), None) for part in parts}
-    attributes["_seen_at"] = value.last_seen_at
-    return {field: text} | {f"{field}{part}": _text(attribute) for part, attribute in attributes.items()}
-
-
+@lru_cache(maxsize=1024, typed=True)  # 1.0 is equal to True
 def _text(value: object) -> str:
     if isinstance(value, datetime):
         return rfc3339(value) or ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "" if value is None else str(value)
+    return str(value)
 
 
 def _date(provenance: Mapping[str, Any]) -> str:
     return max((stamp["at"] for stamp in provenance.values()), default="")
 
 
-def _numbered(field: str, index: int) -> str:
-    return field if index == 0 else f"{field}_{index + 1}"
+@lru_cache(maxsize=1024)
+def _numbered(field: str, parts: Sequence[str], index: int) -> tuple[str, ...]:
+    """Return the columns of a contact's e-mail or phone: `email`, `email_type`, then `email_2` and so on."""
+    name = field if index == 0 else f"{field}_{index + 1}"
+    return tuple(f"{name}{part}" for part in parts)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import companies, contacts
-from app.core.contacts.bulk import batched, lock_resolution
-from app.core.contacts.suppressions import Identifier, Suppression, suppressed
+from app.core.contacts.bulk import lock_resolution
+from app.core.contacts.suppressions import Identifier, any_suppressed
 from app.core.lists import imported_rows
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.lists.people_rows import ParsedPerson
@@ -28,7 +27,7 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
     digests of rows of which nothing was dropped are stored.
     """
     lock_resolution(session)  # from here on no other transaction can erase one of them
-    suppressed_identifiers = _suppressed(
+    suppressed_identifiers = any_suppressed(
         session, (identifier for person in people for identifier in _identifiers(person.found))
     )
     allowed = [
@@ -52,13 +51,6 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
 def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: datetime) -> Counter[str]:
     """Upsert the companies; count the new, updated and unchanged ones."""
     return Counter(_COUNTED[change] for _, change in companies.upsert_many(session, records, now=now))
-
-
-def _suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
-    """Return the suppressed identifiers; skip the lookup if the suppression list is empty."""
-    if session.scalar(select(Suppression.digest).limit(1)) is None:
-        return frozenset()
-    return frozenset().union(*(suppressed(session, part) for part in batched(identifiers)))
 
 
 def _identifiers(record: FoundContact) -> list[Identifier]:
