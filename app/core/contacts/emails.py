@@ -214,7 +214,9 @@ def _form(item: EmailEntry) -> str | None:
 
 def _plain_form(local: str, name: PersonName) -> str | None:
     """Return the pattern for two single-word names, as `patterns.form_of` does, at a tenth of its cost."""
-    if len(spellings(name.full)) > 1:  # `form_of` also determines which spelling the company uses
+    if (
+        not name.full.isascii() and len(spellings(name.full)) > 1
+    ):  # `form_of` also determines which spelling the company uses
         return None
     first, last = name_key(name.first), name_key(name.last)
     if not (first.isalpha() and last.isalpha() and first.isascii() and last.isascii()):

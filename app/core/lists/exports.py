@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts.bulk import batched
+from app.core.contacts.bulk import BATCH_SIZE, batched
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
@@ -19,7 +19,6 @@ from app.core.contacts.suppressions import Identifier, any_suppressed
 from app.infra.bulk_statements import is_among
 from app.infra.clock import rfc3339
 
-BATCH_SIZE = 1_000
 _PERSON = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
     "city", "country",

@@ -184,7 +184,8 @@ def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
             cells = [*cells, *[""] * (width - len(cells))] if len(cells) < width else cells[:width]
         if fault is None and cells[0].strip() == header[0] and _stripped(cells) == header:
             fault = REPEATED_HEADER
-        yield Row(row.line, cells if fault is None else row.cells, fault)
+        is_as_read = row.ended and fault is row.fault and cells is row.cells
+        yield row if is_as_read else Row(row.line, cells if fault is None else row.cells, fault)
 
 
 def _fault_of_width(cells: Sequence[str], width: int, *, cut: bool) -> str | None:
