@@ -13,7 +13,17 @@ from sqlalchemy import Engine, text
 
 PEOPLE_PER_COMPANY = 40
 WORKSPACES = 50
-TABLES = ("companies", "contacts", "emails", "phones", "jobs", "ledger", "reveals", "revealed_values")
+TABLES = (
+    "companies",
+    "contacts",
+    "emails",
+    "phones",
+    "suppressions",
+    "jobs",
+    "ledger",
+    "reveals",
+    "revealed_values",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,11 @@ _STATEMENTS = {
                (2000000000 + n)::text, 'US', 'work', 'landline', 'valid', 0.9, false, NULL,
                now() - interval '20 days', now() - interval '10 days', {_SOURCES}
         FROM generate_series(0, :contacts - 1, 2) n
+        """,
+    "suppressions": """
+        INSERT INTO suppressions (digest, kind, reason, created_at)
+        SELECT sha256(('suppressed ' || n)::bytea), 'email', 'benchmark', now() - interval '90 days'
+        FROM generate_series(1, :contacts / 10) n
         """,
     "jobs": f"""
         INSERT INTO jobs (id, workspace_id, kind, queue, question, request, status, outcome, result, trace,

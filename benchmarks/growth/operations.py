@@ -90,6 +90,7 @@ class Service:
             "reveal by profile": lambda: self._reveal("email", profile(next(self._others))),
             "reveal by name": lambda: self._reveal("email", self._named(next(self._others))),
             "reveal of a phone": lambda: self._reveal("phone", profile(next(self._others))),
+            "reveal, repeated": lambda: self._reveal("email", profile(self._size.large + 2)),
             "company by hash": lambda: self._run("company-by-hash", {"hash": digits}),
             "company by prefix": lambda: self._run("company-by-hash", {"prefix": digits[:PREFIX_LENGTH]}),
             "leads by hash": lambda: self._run("leads-by-website-hash", {"hash": digits}),
@@ -162,9 +163,10 @@ class Service:
 
     def _run(self, path: str, body: dict[str, Any]) -> None:
         """Submit a job, run it, and read its result."""
-        job_id = self._post(path, body).get_json()["job"]["id"]
-        job_runner.run_next(Queue.INTERACTIVE, job_id, "task", self.worker)
-        job = self._get(f"jobs?id={job_id}").get_json()["job"]
+        job = self._post(path, body).get_json()["job"]
+        if job["finished_at"] is None:
+            job_runner.run_next(Queue.INTERACTIVE, job["id"], "task", self.worker)
+            job = self._get(f"jobs?id={job['id']}").get_json()["job"]
         _check(job["outcome"] == "found", job)
 
     def _sweep(self) -> None:

@@ -23,7 +23,7 @@ class Suppression(Base):
     digest: Mapped[bytes] = mapped_column(primary_key=True)
     kind: Mapped[str]
     reason: Mapped[str]
-    created_at: Mapped[datetime]
+    created_at: Mapped[datetime] = mapped_column(index=True)
 
 
 @dataclass(frozen=True, slots=True)
