@@ -22,6 +22,7 @@ from workers.jobs import (
 )
 from workers.providers import registry
 from workers.runtime.activity import Activity
+from workers.runtime.consumer import TaskEvents
 from workers.runtime.shutdown import Shutdown
 from workers.runtime.supervision import Watchdog
 
@@ -61,6 +62,7 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
 
 
 app.steps["worker"].add(BackgroundStep)
+app.steps["consumer"].add(TaskEvents)
 
 
 @worker_process_init.connect
