@@ -130,7 +130,7 @@ def test_the_budget_of_a_reveal_of_a_stored_contact(
 
     # The response without a wait reports the job's progress, for one statement. SQLite has no statement that
     # updates a balance and inserts the ledger entry; a reveal has two entries.
-    assert submitted + ran == Cost(17 if POSTGRES else 19, 2)
+    assert submitted + ran == Cost(16 if POSTGRES else 18, 2)
     assert poll(user) == Cost(2, 0)
 
 

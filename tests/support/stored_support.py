@@ -154,8 +154,9 @@ def statements(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
 
 
 def scans(session: Session, seen: list[tuple[str, Any]]) -> list[str]:
-    """Return the full table scans in SQLite's query plans of these statements."""
+    """Return the full table scans in SQLite's query plans of these statements, but not of parameters."""
     connection = session.connection()
     session.execute(text("SELECT 1"))
     plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values) for sql, values in seen]
-    return [row.detail for plan in plans for row in plan if row.detail.startswith("SCAN")]
+    details = [row.detail for plan in plans for row in plan]
+    return [detail for detail in details if detail.startswith("SCAN") and "VIRTUAL TABLE" not in detail]

@@ -39,7 +39,7 @@ def store(session: Session, known: KnownPerson, result: WaterfallResult, *, now:
     if people and known.subject.names_one_way:
         people = [with_identifier(_merged(people), known.subject)]
     matched = [contacts.upsert(session, person, now=now) for person in people]
-    return list(dict.fromkeys(matched + stored))
+    return list({contact.id: contact for contact in matched + stored}.values())
 
 
 def _add(

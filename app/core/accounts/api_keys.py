@@ -36,11 +36,6 @@ class ApiKey(Base):
 
     kind = "api_key"
 
-    @property
-    def granted(self) -> tuple[Scope, ...]:
-        """The scopes of the key."""
-        return tuple(Scope(scope) for scope in self.scopes)
-
 
 def create(
     session: Session,

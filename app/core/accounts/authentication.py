@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Literal, cast
 
-from sqlalchemy import Select, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from app.core.accounts.accounts import Account
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.domain import tokens
-from app.domain.callers import Caller
+from app.domain.callers import Caller, Scope
 from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
 from app.domain.tokens import TokenKind
-from app.infra.database_clock import Moment, column
+from app.infra.database_clock import DatabaseNow, Moment, column
 from app.infra.db import Database
 from app.infra.log import log
+from app.infra.statements import Statement
 
 # Each request costs one read; `last_used_at` is written at most this often.
 WRITE_EVERY = timedelta(minutes=1)
+_COLUMNS = {"id", "account_id", "scopes", "expires_at", "last_used_at", "revoked_at"}
 _TABLES: dict[TokenKind, type[LoginSession | ApiKey]] = {
     TokenKind.SESSION: LoginSession,
     TokenKind.API_KEY: ApiKey,
 }
-# The statements are built once, because every request needs one.
-_TOKEN_ROW = {
-    kind: select(table, Account.workspace_id, Account.disabled_at).join(
-        Account, Account.id == table.account_id
-    )
-    for kind, table in _TABLES.items()
-}
-_BY_HASH = {kind: _TOKEN_ROW[kind].where(table.hash == bindparam("hash")) for kind, table in _TABLES.items()}
-_BY_ID = {kind: _TOKEN_ROW[kind].where(table.id == bindparam("id")) for kind, table in _TABLES.items()}
+
+
+@lru_cache(maxsize=16)
+def _token(kind: TokenKind, name: str, fixed_time: datetime | None) -> Statement:
+    """Return the query for a token by `hash` or by `id`, with its account and the current time."""
+    table = _TABLES[kind].__table__
+    accounts = Account.__table__
+    columns = [column for column in table.c if column.name in _COLUMNS]
+    account = (accounts.c.workspace_id, accounts.c.disabled_at)
+    now = column(fixed_time or DatabaseNow()).label("now")
+    query = select(*columns, *account, now).join(accounts, accounts.c.id == table.c.account_id)
+    query = query.where(table.c[name] == bindparam(name))
+    return Statement(lambda _dialect: query)
 
 
 def authenticate(database: Database, token: str, *, lifetime: SessionLifetime, now: Moment) -> Caller:
@@ -46,19 +53,19 @@ def authenticate(database: Database, token: str, *, lifetime: SessionLifetime, n
         Unavailable: the database is unavailable.
 
     """
-    statement = _BY_HASH[tokens.kind_of(token)]
+    kind = tokens.kind_of(token)
     with database.reading() as session:
-        values = {"hash": tokens.digest(token)}
-        row, workspace_id, current = _valid(session, statement, values, lifetime, now)
-    if row.last_used_at is None or row.last_used_at <= current - WRITE_EVERY:
-        _record_use(database, row, current)
+        row = _valid(session, kind, {"hash": tokens.digest(token)}, lifetime, now)
+    if row.last_used_at is None or row.last_used_at <= row.now - WRITE_EVERY:
+        _record_use(database, kind, row)
+        row = row._replace(last_used_at=row.now)
     return Caller(
         account_id=row.account_id,
-        workspace_id=workspace_id,
-        kind=cast("Literal['session', 'api_key']", row.kind),
+        workspace_id=row.workspace_id,
+        kind=cast("Literal['session', 'api_key']", _TABLES[kind].kind),
         token_id=row.id,
-        scopes=row.granted,
-        expires_at=_ends_at(row, lifetime),
+        scopes=tuple(Scope) if kind is TokenKind.SESSION else tuple(map(Scope, row.scopes)),
+        expires_at=_ends_at(kind, row, lifetime),
     )
 
 
@@ -69,42 +76,37 @@ def recheck(session: Session, caller: Caller, *, lifetime: SessionLifetime, now:
         InvalidToken, TokenRevoked, TokenExpired: as in `authenticate`.
 
     """
-    statement = _BY_ID[TokenKind(caller.token_id[:3])]
-    _row, workspace_id, _current = _valid(session, statement, {"id": caller.token_id}, lifetime, now)
-    if workspace_id != caller.workspace_id:
+    row = _valid(session, TokenKind(caller.token_id[:3]), {"id": caller.token_id}, lifetime, now)
+    if row.workspace_id != caller.workspace_id:
         raise TokenRevoked
 
 
 def _valid(
-    session: Session,
-    statement: Select[*tuple[Any, ...]],
-    values: dict[str, Any],
-    lifetime: SessionLifetime,
-    now: Moment,
-) -> tuple[LoginSession | ApiKey, str, datetime]:
-    """Return the valid session or key, the current workspace of its account, and the current time."""
-    found = session.execute(statement.add_columns(column(now)), values).one_or_none()
-    if found is None:
+    session: Session, kind: TokenKind, by: dict[str, Any], lifetime: SessionLifetime, now: Moment
+) -> Any:  # noqa: ANN401 -- a row of the statement
+    """Return the row of the valid session or key, with its account's workspace and the current time."""
+    statement = _token(kind, next(iter(by)), now if isinstance(now, datetime) else None)
+    row = statement.first(session, by)
+    if row is None:
         raise InvalidToken
-    row = cast("LoginSession | ApiKey", found[0])
-    workspace_id, disabled_at, current = found[1:]
-    if row.revoked_at is not None or disabled_at is not None:
+    if row.revoked_at is not None or row.disabled_at is not None:
         raise TokenRevoked
-    ends_at = _ends_at(row, lifetime)
-    if ends_at is not None and ends_at <= current:
+    ends_at = _ends_at(kind, row, lifetime)
+    if ends_at is not None and ends_at <= row.now:
         raise TokenExpired
-    return row, workspace_id, current
+    return row
 
 
-def _ends_at(row: LoginSession | ApiKey, lifetime: SessionLifetime) -> datetime | None:
-    return row.ends_at(lifetime) if isinstance(row, LoginSession) else row.expires_at
+def _ends_at(kind: TokenKind, row: Any, lifetime: SessionLifetime) -> datetime | None:  # noqa: ANN401 -- likewise
+    """Return the time at which the token expires if it is not used again, or None."""
+    ends_at: datetime | None = row.expires_at
+    return ends_at if kind is TokenKind.API_KEY else lifetime.ends_at(row.expires_at, row.last_used_at)
 
 
-def _record_use(database: Database, row: LoginSession | ApiKey, now: datetime) -> None:
-    table = type(row)
+def _record_use(database: Database, kind: TokenKind, row: Any) -> None:  # noqa: ANN401 -- likewise
+    table = _TABLES[kind]
     try:
         with database.transaction() as session:
-            session.execute(update(table).where(table.id == row.id).values(last_used_at=now))
+            session.execute(update(table).where(table.id == row.id).values(last_used_at=row.now))
     except Unavailable:  # a read-only database still authenticates; a later request writes it
         log.warning("last use of token not recorded", token=row.id)
-    row.last_used_at = now

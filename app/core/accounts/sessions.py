@@ -27,6 +27,10 @@ class SessionLifetime:
     idle: timedelta
     absolute: timedelta
 
+    def ends_at(self, expires_at: datetime, last_used_at: datetime) -> datetime:
+        """Return the time at which a session expires if it is not used again."""
+        return min(expires_at, last_used_at + self.idle)
+
 
 class LoginSession(Base):
     """A login session. `expires_at` is its absolute expiry; the idle limit counts from `last_used_at`.
@@ -56,7 +60,7 @@ class LoginSession(Base):
 
     def ends_at(self, lifetime: SessionLifetime) -> datetime:
         """Return the time at which the token expires if it is not used again."""
-        return min(self.expires_at, self.last_used_at + lifetime.idle)
+        return lifetime.ends_at(self.expires_at, self.last_used_at)
 
 
 def start(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import LargeBinary, bindparam, delete, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts.bulk import batched
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 from app.infra.digest_keys import DigestKeys, digest_keys
+from app.infra.statements import Statement
 
 
 class Suppression(Base):
@@ -73,7 +74,12 @@ def remove_all(session: Session, *, reason: str) -> int:
     return len(session.scalars(deletion).all())
 
 
-_SUPPRESSED = select(Suppression.digest).where(Suppression.digest.in_(bindparam("digests", expanding=True)))
+_PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(8)]
+_IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
+_FEW = Statement(lambda _dialect: select(Suppression.digest).where(_IS_ONE_OF_FEW))
+IS_ANY_OF_FEW = select(Suppression.digest).where(_IS_ONE_OF_FEW).exists()
+"""The condition that any of a few identifiers is suppressed; `few` returns its parameters."""
+_MANY = select(Suppression.digest).where(Suppression.digest.in_(bindparam("digests", expanding=True)))
 
 
 def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
@@ -82,8 +88,10 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
     by_digest = {digest(keys, identifier): identifier for identifier in identifiers}
     if not by_digest:
         return frozenset()
-    found = session.scalars(_SUPPRESSED, {"digests": list(by_digest)})
-    return frozenset(by_digest[row] for row in found)
+    if len(by_digest) > len(_PARAMETERS):
+        return frozenset(by_digest[found] for found in session.scalars(_MANY, {"digests": list(by_digest)}))
+    rows = _FEW.all(session, _parameters(list(by_digest)))
+    return frozenset(by_digest[row.digest] for row in rows)
 
 
 def any_suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
@@ -91,6 +99,21 @@ def any_suppressed(session: Session, identifiers: Iterable[Identifier]) -> froze
     if session.scalar(select(Suppression.digest).limit(1)) is None:
         return frozenset()
     return frozenset().union(*(suppressed(session, part) for part in batched(identifiers)))
+
+
+def few(session: Session, identifiers: Collection[Identifier]) -> dict[str, bytes | None] | None:
+    """Return the parameters of `IS_ANY_OF_FEW`, or None if there are more than eight identifiers."""
+    if len(identifiers) > len(_PARAMETERS):
+        return None
+    keys = digest_keys(session)
+    return _parameters([digest(keys, identifier) for identifier in identifiers])
+
+
+def _parameters(digests: Sequence[bytes]) -> dict[str, bytes | None]:
+    return {
+        f"digest_{number}": digests[number] if number < len(digests) else None
+        for number in range(len(_PARAMETERS))
+    }
 
 
 LATEST = select(func.max(Suppression.created_at)).scalar_subquery()

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BindParameter, Row, and_, case, or_, select, update
+from sqlalchemy import BindParameter, and_, case, or_, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
@@ -128,7 +128,7 @@ def claim_statement(
     )
 
 
-def to_claim(row: Row[Any] | None) -> Claim | None:
+def to_claim(row: Any) -> Claim | None:  # noqa: ANN401 -- a row of either kind
     """Convert a row of the claim statement to a claim; None if the statement claimed nothing."""
     if row is None:
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
@@ -15,6 +15,7 @@ from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
+    Select,
     String,
     bindparam,
     delete,
@@ -34,6 +35,7 @@ from app.domain.kinds import Kind, Queue
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
 from app.infra.db import Base, UtcDateTime
+from app.infra.statements import Statement
 
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
@@ -117,32 +119,34 @@ class JobItem(Base):
     charged: Mapped[int]
 
 
-# Built once: constructing the statement is most of the cost of a short query.
-_BY_ID = select(Job).where(
-    Job.id == bindparam("job_id"),
-    Job.workspace_id == bindparam("workspace_id"),
-    Job.kind.in_(bindparam("kinds", expanding=True)),
+def _by_id(*more: ColumnElement[Any]) -> Select[Any]:
+    """Return the query for the row of a job, with columns of its workspace."""
+    query = select(Job.__table__, *more).join(Workspace, Workspace.id == Job.workspace_id)
+    return query.where(Job.id == bindparam("job_id"), Job.workspace_id == bindparam("workspace_id"))
+
+
+_BY_ID = Statement(lambda _dialect: _by_id())
+_BY_ID_WITH_BALANCE = Statement(
+    lambda _dialect: _by_id(Workspace.available.label("balance"), Workspace.held.label("balance_held"))
 )
-_BY_ID_WITH_BALANCE = _BY_ID.add_columns(Workspace.available, Workspace.held).join(
-    Workspace, Workspace.id == Job.workspace_id
+_OPEN_ID = Statement(
+    lambda _dialect: select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
 )
-_OPEN_ID = select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
 
 
 def get(
     session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
 ) -> Job:
-    """Return the workspace's job with this id and one of these kinds.
+    """Return the row of the workspace's job with this id and one of these kinds.
 
     Raises:
         JobNotFound: there is no such job, or it has another workspace or kind.
 
     """
-    values = {"job_id": job_id, "workspace_id": workspace_id, "kinds": sorted(kinds)}
-    job = session.scalar(_BY_ID, values)
-    if job is None:
+    row = _BY_ID.first(session, {"job_id": job_id, "workspace_id": workspace_id})
+    if row is None or row.kind not in kinds:
         raise JobNotFound
-    return job
+    return cast("Job", row)
 
 
 def get_with_balance(
@@ -154,17 +158,15 @@ def get_with_balance(
         JobNotFound: as in `get`.
 
     """
-    values = {"job_id": job_id, "workspace_id": workspace_id, "kinds": sorted(kinds)}
-    row = session.execute(_BY_ID_WITH_BALANCE, values).one_or_none()
-    if row is None:
+    row = _BY_ID_WITH_BALANCE.first(session, {"job_id": job_id, "workspace_id": workspace_id})
+    if row is None or row.kind not in kinds:
         raise JobNotFound
-    job, available, held = row
-    return job, Balance(available, held)
+    return cast("Job", row), Balance(row.balance, row.balance_held)
 
 
 def is_open(session: Session, job_id: str) -> bool:
     """Return whether the job exists and is not finished. Much cheaper than loading the job."""
-    return session.scalar(_OPEN_ID, {"job_id": job_id}) is not None
+    return _OPEN_ID.first(session, {"job_id": job_id}) is not None
 
 
 def latest(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, cast
 
-from sqlalchemy import Row, and_, select, update
+from sqlalchemy import Row, Table, and_, bindparam, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
@@ -19,7 +21,8 @@ from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job, JobItem
 from app.core.ledger import credits
 from app.domain.kinds import Outcome, Queue, Status
-from app.infra.database_clock import Moment
+from app.infra.database_clock import DatabaseNow, Moment
+from app.infra.statements import Statement
 
 
 class LeaseLost(Exception):  # noqa: N818 -- it names what happened
@@ -44,24 +47,52 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         LeaseLost: the worker no longer holds the job.
 
     """
-    values: dict[str, Any] = {}
     if job_result.trace:
-        values["trace"] = traces.merge(_lock_claimed(session, claim).trace, job_result.trace)
-    charged = _update(
+        _update(session, claim, trace=traces.merge(_lock_claimed(session, claim).trace, job_result.trace))
+    row = _finish(now if isinstance(now, datetime) else None).first(
         session,
-        claim,
-        status=Status.SUCCEEDED.value,
-        outcome=job_result.outcome.value,
-        result=job_result.result,
-        charged=Job.charged + job_result.charge,
-        already_owned=job_result.already_owned,
-        progress_done=Job.progress_total,
-        finished_at=now,
-        lease_token=None,
-        lease_until=None,
-        **values,
+        {
+            "of_job": claim.job_id,
+            "of_lease": claim.lease_token,
+            "new_outcome": job_result.outcome.value,
+            "new_result": job_result.result,
+            "charge": job_result.charge,
+            "new_already_owned": job_result.already_owned,
+        },
     )
-    credits.close(session, claim.workspace_id, claim.job_id, held=claim.held, charged=charged, now=now)
+    if row is None:
+        raise LeaseLost
+    credits.close(session, claim.workspace_id, claim.job_id, held=claim.held, charged=row.charged, now=now)
+
+
+@lru_cache(maxsize=8)
+def _finish(fixed_time: datetime | None) -> Statement:
+    """Return the statement that finishes a claimed job; it returns the credits charged so far."""
+    columns = Job.__table__.c
+    values = {
+        name: bindparam(f"new_{name}", type_=columns[name].type)
+        for name in ("outcome", "result", "already_owned")
+    }
+    return Statement(
+        lambda _dialect: (
+            update(cast("Table", Job.__table__))
+            .where(
+                columns.id == bindparam("of_job"),
+                columns.status == Status.RUNNING.value,
+                columns.lease_token == bindparam("of_lease"),
+            )
+            .values(
+                status=Status.SUCCEEDED.value,
+                charged=columns.charged + bindparam("charge"),
+                progress_done=columns.progress_total,
+                finished_at=fixed_time or DatabaseNow(),
+                lease_token=None,
+                lease_until=None,
+                **values,
+            )
+            .returning(columns.charged)
+        )
+    )
 
 
 def fail(

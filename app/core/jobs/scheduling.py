@@ -10,7 +10,6 @@ from __future__ import annotations
 import secrets
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
 
 from sqlalchemy import (
     Integer,
@@ -26,13 +25,13 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.orm import Session, aliased
-from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.core.jobs import claims
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
 from app.domain.kinds import Queue, Status
 from app.infra.database_clock import DatabaseNow, Moment
+from app.infra.statements import Statement
 
 # The same literals as in ix_jobs_queue, so that the planner uses the index.
 _LIVE = text("jobs.status IN ('queued', 'running')")
@@ -63,8 +62,7 @@ def claim_next(
         "token": secrets.token_hex(16),
         "max_crashes": max_crashes,
     }
-    statement = _claim_next(lease, _fixed_time(now))
-    return claims.to_claim(session.execute(statement, values).one_or_none())
+    return claims.to_claim(_claim_next(lease, _fixed_time(now)).first(session, values))
 
 
 def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
@@ -81,14 +79,16 @@ def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _claim_next(lease: timedelta, fixed_time: datetime | None) -> ReturningUpdate[Any]:
+def _claim_next(lease: timedelta, fixed_time: datetime | None) -> Statement:
     now = fixed_time or DatabaseNow()
-    return claims.claim_statement(
-        Job.id == _next_job(now),
-        token=bindparam("token"),
-        lease_until=now + lease,
-        max_crashes=_MAX_CRASHES,
-        now=now,
+    return Statement(
+        lambda _dialect: claims.claim_statement(
+            Job.id == _next_job(now),
+            token=bindparam("token"),
+            lease_until=now + lease,
+            max_crashes=_MAX_CRASHES,
+            now=now,
+        )
     )
 
 

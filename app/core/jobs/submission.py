@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Executable, Select, bindparam, select
+from sqlalchemy import bindparam, case, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts import bounce_reports, emails, suppressions
@@ -29,9 +29,14 @@ from app.domain.records.subjects import Subject
 from app.infra.database_clock import DatabaseNow, Moment, column
 from app.infra.db import insert_into
 from app.infra.digest_keys import digest_keys
+from app.infra.statements import Statement
 
 _SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
-_OPEN_JOB = select(Job).where(*_SAME_REQUEST, Job.status.in_(OPEN))
+_OPEN_JOB = Statement(
+    lambda _dialect: select(Job.__table__).where(
+        *_SAME_REQUEST, or_(*(Job.status == status for status in OPEN))
+    )
+)
 _RETRYABLE_CODES = frozenset({InsufficientCredits.code, ProviderFailed.code})
 
 
@@ -111,9 +116,10 @@ def submit(
     if submitted.is_new:
         _add_items(session, job, job_request)
         if job_request.allow_partial_hold:
-            job.held = credits.hold_up_to(session, job.workspace_id, job.id, price, now=now)
+            held = credits.hold_up_to(session, job.workspace_id, job.id, price.credits, now=now)
+            session.execute(update(Job).where(Job.id == job.id).values(held=held))
         else:
-            credits.hold(session, job.workspace_id, job.id, price, now=now)
+            credits.hold(session, job.workspace_id, job.id, job.held, now=now)
         session.flush()
     webhooks.subscribe(session, job, job_request.webhook_url, now=now)
     return submitted
@@ -122,7 +128,7 @@ def submit(
 def _insert_or_find(
     session: Session,
     job_request: JobRequest,
-    price: int,
+    price: _Price,
     *,
     freshness: Freshness,
     deadline: timedelta,
@@ -138,30 +144,44 @@ def _insert_or_find(
     same_request = {"workspace_id": job_request.workspace_id, "dedup_digest": digest}
     while True:
         inserted = _insert(session, job_request, digest, price, deadline=deadline, now=now)
-        if inserted is None and (opened := session.scalar(_OPEN_JOB, same_request)) is not None:
+        if inserted is None and (opened := _OPEN_JOB.first(session, same_request)) is not None:
             return SubmitResult(opened)
         finished = _finished(session, same_request, freshness=freshness, now=now)
         if finished is not None:
             if inserted is not None:
-                session.delete(inserted)
+                jobs.remove(session, inserted.id)
             return SubmitResult(finished)
         if inserted is not None:
             return SubmitResult(inserted, is_new=True)
         # The open job was finished since the insertion, and its result cannot be reused.
 
 
-def _price(session: Session, job_request: JobRequest) -> int:
-    """Return the credits to hold.
+@dataclass(frozen=True, slots=True)
+class _Price:
+    """The credits to hold, unless any of the digests in these parameters is suppressed."""
+
+    credits: int
+    digests: dict[str, bytes | None]
+
+
+def _price(session: Session, job_request: JobRequest) -> _Price:
+    """Return the credits to hold; a reveal is free of values that the workspace owns or that are suppressed.
 
     Raises:
         ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
     price, workspace_id = job_request.price, job_request.workspace_id
+    none = suppressions.few(session, []) or {}
     if isinstance(price, int):
-        return price
-    is_free = disclosure.is_free(session, workspace_id, price.subject, price.field_request)
-    return 0 if is_free else price.credits
+        return _Price(price, none)
+    is_owned, identifiers = disclosure.is_owned(session, workspace_id, price.subject, price.field_request)
+    if is_owned:
+        return _Price(0, none)
+    digests = suppressions.few(session, identifiers)
+    if digests is None:
+        return _Price(0 if suppressions.suppressed(session, identifiers) else price.credits, none)
+    return _Price(price.credits, digests)
 
 
 def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
@@ -179,30 +199,27 @@ def _finished(
     """
     if not freshness.allows_reuse:
         return None
-    row = session.execute(
-        _last_finished(now if isinstance(now, datetime) else None), same_request
-    ).one_or_none()
-    if row is None:
+    row = _last_finished(now if isinstance(now, datetime) else None).first(session, same_request)
+    if row is None or row.finished_at + freshness.for_outcome(row.outcome) <= row.now:
         return None
-    job: Job = row[0]
-    *changes, current = row[1:]
-    if job.finished_at is None or job.finished_at + freshness.for_outcome(job.outcome) <= current:
+    changes = (row.last_import, row.last_suppression)
+    if any(change is not None and change >= row.created_at for change in changes):
         return None
-    if any(change is not None and change >= job.created_at for change in changes):
-        return None
+    job = cast("Job", row)
     items = jobs.items(session, job.id) if job.kind == Kind.ENRICHMENT_REQUEST else []
     return None if _is_cut_short(items) or _has_bounced(session, job, items) else job
 
 
 @lru_cache(maxsize=8)
-def _last_finished(fixed_time: datetime | None) -> Select[*tuple[Any, ...]]:
+def _last_finished(fixed_time: datetime | None) -> Statement:
     """Return the query for the last finished job of a request, and the times that decide about its reuse."""
-    return (
-        select(Job, import_runs.LATEST, suppressions.LATEST, column(fixed_time or DatabaseNow()))
-        .where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
-        .order_by(Job.created_at.desc())
-        .limit(1)
+    times = (
+        import_runs.LATEST.label("last_import"),
+        suppressions.LATEST.label("last_suppression"),
+        column(fixed_time or DatabaseNow()).label("now"),
     )
+    query = select(Job.__table__, *times).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
+    return Statement(lambda _dialect: query.order_by(Job.created_at.desc()).limit(1))
 
 
 def _is_cut_short(items: Sequence[JobItem]) -> bool:
@@ -225,7 +242,13 @@ def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
 
 
 def _insert(
-    session: Session, job_request: JobRequest, digest: bytes, held: int, *, deadline: timedelta, now: Moment
+    session: Session,
+    job_request: JobRequest,
+    digest: bytes,
+    price: _Price,
+    *,
+    deadline: timedelta,
+    now: Moment,
 ) -> Job | None:
     """Insert the job; return None if a concurrent request has opened an equal one."""
     values: dict[str, Any] = {
@@ -238,7 +261,7 @@ def _insert(
         "request": job_request.request,
         "status": Status.QUEUED.value,
         "trace": [],
-        "held": held,
+        "held": price.credits,
         "charged": 0,
         "already_owned": False,
         "progress_done": 0,
@@ -248,25 +271,25 @@ def _insert(
         "publishes": 0,
     }
     fixed_time = now if isinstance(now, datetime) else None
-    statement = _insertion(session.get_bind().dialect.name, tuple(values), deadline, fixed_time)
-    job: Job | None = session.scalar(statement, {f"new_{name}": value for name, value in values.items()})
-    return job
+    statement = _insertion(tuple(values), deadline, fixed_time)
+    row = statement.first(session, {f"new_{name}": value for name, value in values.items()} | price.digests)
+    return cast("Job | None", row)
 
 
 @lru_cache(maxsize=8)
-def _insertion(
-    dialect: str, names: tuple[str, ...], deadline: timedelta, fixed_time: datetime | None
-) -> Executable:
+def _insertion(names: tuple[str, ...], deadline: timedelta, fixed_time: datetime | None) -> Statement:
     """Return the statement that inserts a job and returns it, unless an equal one is open.
 
-    Built once: constructing the statement takes longer than executing it. Only tests pass a fixed time.
+    Only tests pass a fixed time.
     """
     now = fixed_time or DatabaseNow()
     columns = Job.__table__.c
     values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names}
+    values["held"] = case((suppressions.IS_ANY_OF_FEW, 0), else_=values["held"])
     values |= {"run_after": now, "deadline_at": now + deadline, "created_at": now}
-    insertion = insert_into(dialect, Job).values(values).on_conflict_do_nothing().returning(*columns)
-    return select(Job).from_statement(insertion)
+    return Statement(
+        lambda dialect: insert_into(dialect, Job).values(values).on_conflict_do_nothing().returning(*columns)
+    )
 
 
 def _add_items(session: Session, job: Job, job_request: JobRequest) -> None:

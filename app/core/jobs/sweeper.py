@@ -76,16 +76,17 @@ def republish(
     session: Session, *, stale: timedelta, now: Moment, queues: Collection[Queue] = tuple(Queue)
 ) -> list[StaleJob]:
     """Return the jobs of these queues whose message was lost or never sent, marked as published now."""
-    query = (
+    lost = (  # PostgreSQL evaluates a CTE once; it might evaluate a subquery, and so its LIMIT, for each row
         select(Job.id)
         .where(Job.queue.in_(queues), or_(_unsent(stale, now), _unclaimed(stale, now)))
         .order_by(Job.run_after)
         .limit(BATCH)
         .with_for_update(skip_locked=True)
+        .cte("lost")
     )
     rows = session.execute(
         update(Job)
-        .where(Job.id.in_(query.scalar_subquery()))
+        .where(Job.id.in_(select(lost.c.id)))
         .values(published_at=now, publishes=Job.publishes + 1)
         .returning(Job.id, Job.kind, Job.queue)
         .execution_options(synchronize_session=False)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import lru_cache
+from functools import partial
 from typing import Any, cast
 
 from sqlalchemy import BigInteger, BindParameter, Index, Table, bindparam, insert, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
-from sqlalchemy.sql.dml import ReturningInsert
+from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
 from app.core.accounts.workspaces import Balance, Workspace, balance, foreign_key
 from app.domain.errors import InsufficientCredits
 from app.domain.ids import new_id
 from app.infra.database_clock import DatabaseNow, Moment
 from app.infra.db import Base
+from app.infra.statements import Statement
 
 _HOLD = text("kind = 'hold'")
 _CLOSE = text("kind IN ('settle', 'release')")
@@ -54,29 +55,33 @@ def _parameter(name: str) -> BindParameter[Any]:
     return bindparam(f"entry_{name}", type_=_LEDGER.c[name].type)
 
 
-_UPDATE_BALANCE = (
-    update(_WORKSPACES)
-    .where(
-        _WORKSPACES.c.id == _parameter("workspace_id"),
-        _WORKSPACES.c.available + _parameter("available") >= 0,
+def _update_balance() -> ReturningUpdate[Any]:
+    return (
+        update(_WORKSPACES)
+        .where(
+            _WORKSPACES.c.id == _parameter("workspace_id"),
+            _WORKSPACES.c.available + _parameter("available") >= 0,
+        )
+        .values({name: _WORKSPACES.c[name] + _parameter(name) for name in ("available", "held", "spent")})
+        .returning(_WORKSPACES.c.id)
     )
-    .values({name: _WORKSPACES.c[name] + _parameter(name) for name in ("available", "held", "spent")})
-    .returning(_WORKSPACES.c.id)
-)
 
 
-@lru_cache(maxsize=4)
-def _insert_entry(*, is_fixed: bool, if_updated: bool) -> ReturningInsert[Any]:
+def _insert_entry(dialect: str, *, is_fixed: bool) -> ReturningInsert[Any]:
     """Return the statement that inserts an entry, at a fixed time or at the database's current time.
 
-    With `if_updated` it first updates the balance, and inserts only if that succeeds (PostgreSQL).
+    On PostgreSQL it first updates the balance, and inserts only if that succeeds.
     """
     created_at = _parameter("created_at") if is_fixed else DatabaseNow()
     entry = select(*map(_parameter, _COLUMNS), created_at)
-    if if_updated:
-        updated = _UPDATE_BALANCE.cte("updated")
+    if dialect == "postgresql":
+        updated = _update_balance().cte("updated")
         entry = entry.select_from(updated)
     return insert(_LEDGER).from_select([*_COLUMNS, "created_at"], entry).returning(_LEDGER.c.id)
+
+
+_UPDATE_BALANCE = Statement(lambda _dialect: _update_balance())
+_INSERT_ENTRY = {is_fixed: Statement(partial(_insert_entry, is_fixed=is_fixed)) for is_fixed in (True, False)}
 
 
 def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now: Moment) -> Balance:
@@ -140,8 +145,7 @@ def _post(session: Session, workspace_id: str, kind: str, *, now: Moment, **valu
     is_fixed = isinstance(now, datetime)
     if not is_fixed:
         del parameters["entry_created_at"]
-    in_one = session.get_bind().dialect.name == "postgresql"
-    if not in_one and session.execute(_UPDATE_BALANCE, parameters).first() is None:
+    is_sqlite = session.get_bind().dialect.name == "sqlite"
+    if is_sqlite and _UPDATE_BALANCE.first(session, parameters) is None:
         return False
-    inserted = session.execute(_insert_entry(is_fixed=is_fixed, if_updated=in_one), parameters)
-    return inserted.first() is not None
+    return _INSERT_ENTRY[is_fixed].first(session, parameters) is not None

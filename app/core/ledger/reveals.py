@@ -6,7 +6,7 @@ workspace owns is free under every contact.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,10 +14,8 @@ from typing import Any
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
-    CompoundSelect,
     ForeignKey,
     Index,
-    Row,
     Select,
     String,
     and_,
@@ -30,13 +28,15 @@ from sqlalchemy import (
     null,
     select,
     table,
+    text,
     union_all,
     update,
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
-from app.infra.db import Base, UtcDateTime, insert
+from app.infra.db import Base, UtcDateTime, insert, insert_into
+from app.infra.statements import Statement, any_of, items_of
 
 
 class Reveal(Base):
@@ -99,7 +99,6 @@ class RefundableCharge:
     credits: int
 
 
-_IDS: BindParameter[Any] = bindparam("contact_ids", expanding=True)
 _WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
 # Partial table definitions: the modules of e-mails and phones import this one, not the other way round.
 _VALUES = {
@@ -119,7 +118,7 @@ def _value(field: str) -> ColumnElement[str]:
     return _VALUES[field].c[_COLUMN[field]]
 
 
-def _owned_values(field: str) -> Select[*tuple[Any, ...]]:
+def _owned_values(dialect: str, field: str) -> Select[*tuple[Any, ...]]:
     values = _VALUES[field]
     owned = and_(
         RevealedValue.workspace_id == _WORKSPACE,
@@ -129,21 +128,51 @@ def _owned_values(field: str) -> Select[*tuple[Any, ...]]:
     return (
         select(values.c.contact_id, literal(field).label("field"), _value(field).label("value"))
         .join(RevealedValue, owned)
-        .where(values.c.contact_id.in_(_IDS))
+        .where(any_of(dialect, values.c.contact_id, "contact_ids"))
     )
 
 
-OWNED: tuple[Select[*tuple[Any, ...]], ...] = (
-    select(Reveal.contact_id, Reveal.field, cast(null(), String).label("value")).where(
-        Reveal.workspace_id == _WORKSPACE, Reveal.contact_id.in_(_IDS), Reveal.refunded_at.is_(None)
-    ),
-    *(_owned_values(field) for field in _VALUES),
-)
-"""The queries of what a workspace owns; the rows of the first are owned fields, of the others owned values.
+def owned_queries(dialect: str) -> tuple[Select[*tuple[Any, ...]], ...]:
+    """Return the queries of what a workspace owns, with the parameters `workspace_id` and `contact_ids`.
 
-Their parameters are `workspace_id` and `contact_ids`.
-"""
-_OWNED: CompoundSelect[Any] = union_all(*OWNED)
+    The rows of the first are owned fields, those of the others owned values.
+    """
+    fields = select(Reveal.contact_id, Reveal.field, cast(null(), String).label("value")).where(
+        Reveal.workspace_id == _WORKSPACE,
+        any_of(dialect, Reveal.contact_id, "contact_ids"),
+        Reveal.refunded_at.is_(None),
+    )
+    return fields, *(_owned_values(dialect, field) for field in _VALUES)
+
+
+_OWNED = Statement(lambda dialect: union_all(*owned_queries(dialect)))
+
+
+def _acquire_values(dialect: str) -> Any:  # noqa: ANN401 -- an INSERT of either dialect
+    """Return the insertion of values; it returns those that the workspace did not own."""
+    names = ("workspace_id", "field", "contact_id", "job_id", "created_at")
+    columns = RevealedValue.__table__.c
+    shared = (bindparam(name, type_=columns[name].type) for name in names)
+    rows = select(*shared, items_of(dialect, "values").c.value).where(text("1 = 1"))  # SQLite needs a WHERE
+    insertion = insert_into(dialect, RevealedValue).from_select([*names, "value"], rows)
+    return insertion.on_conflict_do_nothing().returning(RevealedValue.value)
+
+
+def _acquire_field(dialect: str) -> Any:  # noqa: ANN401 -- likewise
+    """Return the insertion of a field that the workspace does not own, or owned until a refund."""
+    names = ("workspace_id", "contact_id", "field", "job_id", "credits", "created_at")
+    insertion = insert_into(dialect, Reveal).values(
+        {name: bindparam(name, type_=Reveal.__table__.c[name].type) for name in names}
+    )
+    paid = {name: insertion.excluded[name] for name in ("job_id", "credits", "created_at")}
+    return insertion.on_conflict_do_update(
+        index_elements=["workspace_id", "contact_id", "field"],
+        set_=paid | {"refunded_at": None},
+        where=Reveal.refunded_at.is_not(None),
+    ).returning(Reveal.contact_id)
+
+
+_ACQUIRE_VALUES, _ACQUIRE_FIELD = Statement(_acquire_values), Statement(_acquire_field)
 
 
 def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> Ownership:
@@ -151,12 +180,11 @@ def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> 
     if not contact_ids:
         return Ownership()
     parameters = {"workspace_id": workspace_id, "contact_ids": list(contact_ids)}
-    return ownership(session.execute(_OWNED, parameters))
+    return ownership(_OWNED.all(session, parameters))
 
 
-def ownership(rows: Iterable[Row[Any]]) -> Ownership:
-    """Return the ownership that the rows of the `OWNED` queries describe."""
-    rows = list(rows)
+def ownership(rows: Sequence[Any]) -> Ownership:
+    """Return the ownership that the rows of `owned_queries` describe."""
     return Ownership(
         fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
         values=frozenset((row.field, row.value) for row in rows if row.value is not None),
@@ -177,11 +205,10 @@ def acquire_values(
 
     If two transactions acquire the same value, the second waits for the first.
     """
-    shared = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
-    shared |= {"job_id": job_id}
-    rows = [shared | {"value": value, "created_at": now} for value in sorted(set(values))]
-    added = insert(session, RevealedValue).values(rows).on_conflict_do_nothing()
-    return frozenset(session.scalars(added.returning(RevealedValue.value)))
+    shared: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
+    shared |= {"job_id": job_id, "created_at": now}
+    added = _ACQUIRE_VALUES.all(session, shared | {"values": sorted(set(values))})
+    return frozenset(row.value for row in added)
 
 
 def add_to_owners(session: Session, field: str, value_ids: Collection[str]) -> None:
@@ -247,18 +274,9 @@ def acquire_field(
 
     On PostgreSQL this waits for a concurrent refund of the same reveal.
     """
-    paid = {"job_id": job_id, "credits": price, "created_at": now, "refunded_at": None}
-    inserted = session.execute(
-        insert(session, Reveal)
-        .values(workspace_id=workspace_id, contact_id=contact_id, field=field, **paid)
-        .on_conflict_do_update(
-            index_elements=["workspace_id", "contact_id", "field"],
-            set_=paid,
-            where=Reveal.refunded_at.is_not(None),
-        )
-        .returning(Reveal.contact_id)
-    )
-    return inserted.first() is not None
+    paid: dict[str, Any] = {"job_id": job_id, "credits": price, "created_at": now}
+    key = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
+    return _ACQUIRE_FIELD.first(session, key | paid) is not None
 
 
 def lock(session: Session, contact_id: str, field: str, workspace_ids: Collection[str]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
-    BindParameter,
+    CompoundSelect,
     Row,
     Select,
     Subquery,
@@ -21,6 +21,7 @@ from sqlalchemy import (
     union_all,
 )
 from sqlalchemy.orm import Session
+from sqlalchemy.types import TypeEngine
 
 from app.core.contacts import bounce_reports, suppressions
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
@@ -31,6 +32,7 @@ from app.core.contacts.suppressions import Identifier
 from app.core.ledger import reveals
 from app.core.ledger.reveals import Ownership
 from app.domain.records.subjects import Subject
+from app.infra.statements import Statement, any_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,38 +60,35 @@ EmailRow: TypeAlias = Row[Any] | BouncedEmail
 PhoneRow: TypeAlias = Row[Any]
 
 _EMAIL, _PHONE, _OWNED = "email", "phone", "owned"
-_IDS: BindParameter[Any] = bindparam("contact_ids", expanding=True)
 _MY_BOUNCE = and_(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
-_TABLES: dict[str, tuple[Select[Any], ...]] = {
-    _EMAIL: (
-        select(Email.__table__, Feedback.id.label("bounce_id"))
-        .outerjoin(Feedback, _MY_BOUNCE)
-        .where(Email.__table__.c.contact_id.in_(_IDS)),
-    ),
-    _PHONE: (select(Phone.__table__).where(Phone.__table__.c.contact_id.in_(_IDS)),),
-    _OWNED: reveals.OWNED,
-}
-_COLUMNS = {
-    column.name: column.type
-    for selects in _TABLES.values()
-    for select_ in selects
-    for column in select_.selected_columns
-}
 
 
-def _in_union(kind: str, rows: Subquery) -> Select[Any]:
+def _data(dialect: str) -> CompoundSelect[Any]:
+    """Return the query for all that is stored of contacts; the column `kind` tells the rows apart."""
+    emails, phones = Email.__table__, Phone.__table__
+    selects: list[tuple[str, Select[Any]]] = [
+        (
+            _EMAIL,
+            select(emails, Feedback.id.label("bounce_id"))
+            .outerjoin(Feedback, _MY_BOUNCE)
+            .where(any_of(dialect, emails.c.contact_id, "contact_ids")),
+        ),
+        (_PHONE, select(phones).where(any_of(dialect, phones.c.contact_id, "contact_ids"))),
+        *((_OWNED, query) for query in reveals.owned_queries(dialect)),
+    ]
+    types = {column.name: column.type for _kind, query in selects for column in query.selected_columns}
+    return union_all(*(_in_union(kind, query.subquery(), types) for kind, query in selects))
+
+
+def _in_union(kind: str, rows: Subquery, types: Mapping[str, TypeEngine[Any]]) -> Select[Any]:
     """Select the rows with all columns of the union, NULL where they have none."""
     columns = (
-        rows.c[name] if name in rows.c else cast(null(), type_).label(name)
-        for name, type_ in _COLUMNS.items()
+        rows.c[name] if name in rows.c else cast(null(), type_).label(name) for name, type_ in types.items()
     )
     return select(literal_column(f"'{kind}'").label("kind"), *columns)
 
 
-# One statement, and rows instead of ORM objects: the duration of a lookup is that of its statements.
-_DATA = union_all(
-    *(_in_union(kind, rows.subquery()) for kind, selects in _TABLES.items() for rows in selects)
-)
+_DATA = Statement(_data)  # one, because the duration of a lookup is that of its statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,17 @@ def load(
     workspace_id: str,
     contacts: Collection[Contact],
     subjects: Iterable[Subject] = (),
+    *,
+    check_suppressions: bool = True,
 ) -> ContactData:
     """Load the data of all these contacts, in two queries regardless of their number.
 
-    The identifiers in `subjects`, as given by the caller, are also checked for suppression.
+    The identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
+    `check_suppressions` it is one query, and no identifier counts as suppressed.
     """
     emails, phones, owned = _load(session, workspace_id, sorted({contact.id for contact in contacts}))
+    if not check_suppressions:
+        return ContactData(emails, phones, owned)
     identifiers = {value for contact in contacts for value in stored_identifiers(contact, emails, phones)}
     identifiers |= {value for subject in subjects for value in given_identifiers(subject)}
     return ContactData(emails, phones, owned, suppressions.suppressed(session, identifiers))
@@ -143,7 +147,7 @@ def _load(
     phones: defaultdict[str, list[PhoneRow]] = defaultdict(list)
     owned = []
     if ids:
-        for row in session.execute(_DATA, {"contact_ids": ids, "workspace_id": workspace_id}):
+        for row in _DATA.all(session, {"contact_ids": ids, "workspace_id": workspace_id}):
             if row.kind == _EMAIL:
                 emails[row.contact_id].append(BouncedEmail(row) if row.bounce_id else row)
             elif row.kind == _PHONE:

@@ -150,21 +150,32 @@ def assess(
     )
 
 
-def is_free(session: Session, workspace_id: str, subject: Subject, field_request: FieldRequest) -> bool:
-    """Return whether a reveal costs nothing: the workspace owns the values, or the person is suppressed.
+def is_owned(
+    session: Session, workspace_id: str, subject: Subject, field_request: FieldRequest
+) -> tuple[bool, set[Identifier]]:
+    """Return whether the workspace owns the values, and all identifiers of the person, given and stored.
 
     Raises:
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    stored = _stored_person(session, workspace_id, subject, field_request)
-    return stored.owned or stored.suppressed
+    stored = _stored_person(session, workspace_id, subject, field_request, check_suppressions=False)
+    people = stored.match.remembered or ((stored.contact,) if stored.contact else ())
+    identifiers = set(contact_data.given_identifiers(subject))
+    for person in people:
+        identifiers.update(contact_data.stored_identifiers(person, stored.data.emails, stored.data.phones))
+    return stored.owned, identifiers
 
 
 def _stored_person(
-    session: Session, workspace_id: str, subject: Subject, field_request: FieldRequest
+    session: Session,
+    workspace_id: str,
+    subject: Subject,
+    field_request: FieldRequest,
+    *,
+    check_suppressions: bool = True,
 ) -> _StoredPerson:
-    match, data = find(session, workspace_id, subject)
+    match, data = find(session, workspace_id, subject, check_suppressions=check_suppressions)
     contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
     values = _values(data, contact.id, field_request) if contact else []
     return _StoredPerson(
@@ -177,7 +188,9 @@ def _stored_person(
     )
 
 
-def find(session: Session, workspace_id: str, subject: Subject) -> tuple[Match, ContactData]:
+def find(
+    session: Session, workspace_id: str, subject: Subject, *, check_suppressions: bool = True
+) -> tuple[Match, ContactData]:
     """Return the match of the subject and the data of the matched contacts.
 
     Raises:
@@ -188,7 +201,8 @@ def find(session: Session, workspace_id: str, subject: Subject) -> tuple[Match, 
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
     people = match.remembered or ([match.contact] if match.contact else [])
-    return match, contact_data.load(session, workspace_id, people, [subject])
+    data = contact_data.load(session, workspace_id, people, [subject], check_suppressions=check_suppressions)
+    return match, data
 
 
 def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list[Identifier]:

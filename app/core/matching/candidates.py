@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, namedtuple
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from sqlalchemy import BindParameter, Select, bindparam, case, select
 from sqlalchemy.orm import Session
@@ -18,6 +19,7 @@ from app.domain.normal import names
 from app.domain.normal.names import PersonName
 from app.domain.records import similarity
 from app.domain.records.subjects import Subject
+from app.infra.statements import Statement, any_of
 
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 MAX_CONTACTS = 100
@@ -46,18 +48,46 @@ class CandidateCompany:
 # Statements are built once: building them is most of the cost of a short query.
 _PEOPLE = select(Contact, Company).outerjoin(Company, Company.id == Contact.company_id).limit(MAX_CONTACTS)
 _VALUES: BindParameter[Any] = bindparam("values", expanding=True)
-_BY_KEY: dict[str, Select[Any]] = {
-    "contact_id": _PEOPLE.add_columns(Contact.id.label("value")).where(Contact.id.in_(_VALUES)),
-    "linkedin_url": _PEOPLE.add_columns(Contact.linkedin_url.label("value")).where(
-        Contact.linkedin_url.in_(_VALUES)
-    ),
-    "email": _PEOPLE.add_columns(Email.email.label("value"))
-    .join(Email, Email.contact_id == Contact.id)
-    .where(Email.email.in_(_VALUES)),
-    "phone": _PEOPLE.add_columns(Phone.e164.label("value"))
-    .join(Phone, Phone.contact_id == Contact.id)
-    .where(Phone.e164.in_(_VALUES)),
-}
+_EMPLOYER = "employer_"  # before the names of the company's columns
+_COLUMNS = {table: [column.key for column in table.__table__.c] for table in (Contact, Company)}
+
+
+def _row_class(table: type[Contact | Company]) -> Any:  # noqa: ANN401 -- a named tuple with the table's columns
+    """Return the class of the table's rows; like objects of the ORM, two rows are equal if their ids are."""
+
+    class Row(namedtuple(table.__name__, _COLUMNS[table])):  # type: ignore[misc]  # noqa: PYI024 -- known at run time
+        __slots__ = ()
+        id: str
+
+        def __eq__(self, other: object) -> bool:
+            return bool(self.id == getattr(other, "id", None))
+
+        def __hash__(self) -> int:
+            return hash(self.id)
+
+    return Row
+
+
+_ContactRow, _CompanyRow = _row_class(Contact), _row_class(Company)
+
+
+def _by_key(key: str, dialect: str) -> Select[Any]:
+    """Return the query for contacts with their companies by one of `KEYS`; `value` is the matching one."""
+    contacts, companies = Contact.__table__, Company.__table__
+    employer = (column.label(_EMPLOYER + column.key) for column in companies.c)
+    joined = contacts.outerjoin(companies, companies.c.id == contacts.c.company_id)
+    value: Any
+    if key == "email":
+        value, joined = Email.email, joined.join(Email.__table__, Email.contact_id == contacts.c.id)
+    elif key == "phone":
+        value, joined = Phone.e164, joined.join(Phone.__table__, Phone.contact_id == contacts.c.id)
+    else:
+        value = contacts.c["id" if key == "contact_id" else key]
+    query = select(*contacts.c, *employer, value.label("value")).select_from(joined)
+    return query.where(any_of(dialect, value, "values")).limit(MAX_CONTACTS)
+
+
+_BY_KEY = {key: Statement(partial(_by_key, key)) for key in KEYS}
 _BY_DOMAIN = select(Company).where(Company.domain.in_(_VALUES))
 _BY_COMPANY_KEY = select(Company).where(Company.name_key.in_(_VALUES)).limit(MAX_COMPANIES)
 _SIMILAR = (
@@ -97,13 +127,21 @@ def by_ids(session: Session, contact_ids: Collection[str]) -> dict[str, ContactR
 def _with_key(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tuple[ContactRow, ...]]:
     if not values:
         return {}
-    rows = session.execute(_BY_KEY[key], {"values": values}).all()
+    rows = _BY_KEY[key].all(session, {"values": values})
     if len(rows) == MAX_CONTACTS and len(values) > 1:  # one common value must not hide the others
         return dict(pair for value in values for pair in _with_key(session, key, [value]).items())
     people: dict[str, list[ContactRow]] = defaultdict(list)
-    for contact, company, value in rows:
-        people[value].append(ContactRow(contact, company))
+    for row in rows:
+        people[row.value].append(_contact_row(row))
     return {value: tuple(sorted(rows, key=lambda row: row.contact.id)) for value, rows in people.items()}
+
+
+def _contact_row(row: Sequence[Any]) -> ContactRow:
+    """Split a row of the query by key; contact and company have the attributes of their tables."""
+    end = len(_COLUMNS[Contact])
+    contact = cast("Contact", _ContactRow._make(row[:end]))
+    company = cast("Company", _CompanyRow._make(row[end:-1]))
+    return ContactRow(contact, company if company.id else None)
 
 
 def candidate_companies(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from app.domain.errors import InsufficientIdentifiers
@@ -57,8 +57,8 @@ class Subject:
 
         The id of a stored contact is never sent to a provider and does not count.
         """
-        fields = [(kind, value) for kind, value in self.as_dict().items() if kind != "contact_id"]
-        return fields[0] if len(fields) == 1 and fields[0][0] in EXACT else None
+        given = [(kind, value) for kind, value in self.as_dict().items() if kind != "contact_id"]
+        return given[0] if len(given) == 1 and given[0][0] in EXACT else None
 
     @property
     def names_one_way(self) -> bool:
@@ -82,14 +82,15 @@ class Subject:
 
     def as_dict(self) -> dict[str, str]:
         """Return the fields that are set, for a JSON column; `Subject(**…)` restores the subject."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
 
     def question(self) -> dict[str, Any]:
         """Return the deduplication key of a subject: its fields, with all names case-folded."""
-        fields = self.as_dict()
+        key = self.as_dict()
         if self.name:
-            fields = {k: v for k, v in fields.items() if k not in {"full_name", "first_name", "last_name"}}
-            fields["name"] = self.name.casefold()
+            key = {k: v for k, v in key.items() if k not in {"full_name", "first_name", "last_name"}}
+            key["name"] = self.name.casefold()
         if self.company_name:
-            fields["company_name"] = self.company_name.casefold()
-        return fields
+            key["company_name"] = self.company_name.casefold()
+        return key

@@ -46,7 +46,7 @@ def test_a_key_has_each_of_its_scopes_once(session: Session, account: Account) -
 
     key, _ = api_keys.create(session, account.id, name="CRM", scopes=scopes, expires_at=None, now=NOW)
 
-    assert key.granted == (Scope.LOOKUP, Scope.REVEAL)
+    assert key.scopes == [Scope.LOOKUP, Scope.REVEAL]
 
 
 def test_a_key_expires_at_the_given_time(session: Session, account: Account) -> None:

@@ -163,7 +163,7 @@ def test_forty_threads_with_five_credits_get_exactly_five_jobs(database: Databas
 
 
 def test_on_postgresql_one_statement_updates_the_balance_and_inserts_the_entry() -> None:
-    statement = credits._insert_entry(is_fixed=False, if_updated=True)  # noqa: SLF001 -- not used on SQLite
+    statement = credits._insert_entry("postgresql", is_fixed=False)  # noqa: SLF001 -- not used on SQLite
 
     sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
 

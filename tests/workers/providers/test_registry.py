@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import pytest
 from jobs_support import a_question, a_workspace, figures, read, submit
+from sqlalchemy import update
 from worker_harness import make_services
 
+from app.core.jobs.jobs import Job
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.providers import provider_throttles
 from app.domain.findings import EmailStatus, FoundEmail
@@ -70,7 +72,7 @@ def a_reveal(database: Database) -> str:
     with database.transaction() as session:
         question = a_question(a_workspace(session), request=REQUEST)
         job = submit(session, question, now=clock.now()).job
-        job.queue = Queue.PROVIDERS.value
+        session.execute(update(Job).values(queue=Queue.PROVIDERS.value))
         return job.id
 
 
