@@ -19,18 +19,21 @@ from jobs_support import (
 )
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
+from stored_support import a_contact, an_email
 
 from app.core.contacts import suppressions
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs import jobs, leases, submission, sweeper
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
-from app.core.jobs.submission import JobRequest
+from app.core.jobs.submission import JobRequest, RevealPrice
 from app.core.ledger.credits import LedgerEntry
 from app.core.lists import import_runs
+from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
 from app.domain.errors import InsufficientCredits, InsufficientIdentifiers, Problem, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Status
+from app.domain.records.subjects import Subject
 from app.infra.db import Database
 
 SECOND = timedelta(seconds=1)
@@ -242,6 +245,24 @@ def test_a_result_from_after_a_suppression_is_reused(session: Session) -> None:
     job_id = an_answered_job(session, workspace_id)
 
     assert submit(session, a_question(workspace_id), now=NOW + SECOND).job.id == job_id
+
+
+@pytest.mark.parametrize("addresses", [1, 20])
+@pytest.mark.parametrize(("is_suppressed", "held"), [(False, 1), (True, 0)])
+def test_a_reveal_of_a_suppressed_person_holds_nothing(
+    session: Session, addresses: int, *, is_suppressed: bool, held: int
+) -> None:
+    workspace_id, ada = a_workspace(session), a_contact(session)
+    for number in range(addresses):
+        an_email(session, ada, f"ada{number}@acme.com")
+    if is_suppressed:
+        suppressions.suppress(session, [Identifier("email", "ada0@acme.com")], reason="asked", now=NOW)
+    field_request = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
+    price = RevealPrice(subject=Subject(contact_id=ada.id), field_request=field_request, credits=1)
+
+    job = submit(session, a_question(workspace_id, price=price)).job
+
+    assert (job.held, figures(session, workspace_id)) == (held, (10 - held, held, 0))
 
 
 def test_a_failed_job_is_not_reused(session: Session) -> None:
