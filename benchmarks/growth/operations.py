@@ -110,6 +110,9 @@ class Service:
             "large company: unknown name": lambda: self._look_up(nobody, outcome="none"),
             "large company: reveal by name": lambda: self._reveal("email", self._named(next(self._in_large))),
             "large company: by hash": lambda: self._run("company-by-hash", {"hash": digits}),
+            "large company: by prefix": lambda: self._run(
+                "company-by-hash", {"prefix": digits[:PREFIX_LENGTH]}
+            ),
             "large company: leads": lambda: self._run("leads-by-website-hash", {"hash": digits}),
             "large company: leads in sales": lambda: self._run(
                 "leads-by-website-hash", {"hash": digits} | sales

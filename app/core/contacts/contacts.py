@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, func, select, text
+from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import companies, emails, phones
-from app.core.contacts.bulk import batched, lock_resolution, update_all
+from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
@@ -69,15 +69,6 @@ class UpsertResult:
 
     contact_id: str
     change: Change | None
-
-
-def count_by_company(session: Session, company_ids: Collection[str]) -> dict[str, int]:
-    """Return the number of contacts by company id, without companies that have none."""
-    counts: dict[str, int] = {}
-    for part in batched(company_ids):
-        query = select(Contact.company_id, func.count()).where(Contact.company_id.in_(part))
-        counts |= {str(row[0]): row[1] for row in session.execute(query.group_by(Contact.company_id))}
-    return counts
 
 
 def upsert(session: Session, found: FoundContact, *, now: datetime) -> Contact:

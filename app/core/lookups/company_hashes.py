@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts import contacts
 from app.core.contacts.companies import Company
-from app.core.lookups import company_overviews, contact_data, representations
+from app.core.lookups import company_overviews, contact_data, people_counts, representations
 from app.core.lookups.company_overviews import COLUMNS, HashKind
 from app.core.lookups.company_people import Filter
 from app.core.lookups.contact_data import ContactData
+from app.core.lookups.people_counts import PeopleCount
 from app.domain.normal.hashes import HASH_DIGITS, hex_hash, prefix_bounds
 
 MIN_MATCHES = 32
@@ -66,9 +66,11 @@ def by_prefix(session: Session, kind: HashKind, prefix: str) -> dict[str, Any]:
     column = COLUMNS[kind]
     low, high = prefix_bounds(prefix)
     rows = session.execute(
-        select(column, Company.id, Company.name, Company.domain).where(column.between(low, high))
+        select(column, Company.id, Company.name, Company.domain, PeopleCount.departments)
+        .outerjoin(PeopleCount, people_counts.is_stored(Company.id, _EVERYONE))
+        .where(column.between(low, high))
     ).all()
-    sizes = contacts.count_by_company(session, [row.id for row in rows])
+    sizes = people_counts.totals(session, {row.id: row.departments for row in rows})
     matches: dict[str, dict[str, Any] | None] = {
         hex_hash(digest)[len(prefix) :]: {
             "id": company_id,
@@ -76,7 +78,7 @@ def by_prefix(session: Session, kind: HashKind, prefix: str) -> dict[str, Any]:
             "domain": domain,
             "contacts_count": sizes.get(company_id, 0),
         }
-        for digest, company_id, name, domain in rows
+        for digest, company_id, name, domain, _departments in rows
         if digest is not None
     }
     target = max(MIN_MATCHES, -(-len(matches) // MATCHES_STEP) * MATCHES_STEP)

@@ -89,11 +89,6 @@ def found(kind: HashKind, hashes: int, criteria: Filter) -> CTE:
     column = COLUMNS[kind]
     company_id = _first_known(column, hashes)
     counted = people_counts.by_department(Company.id, criteria)
-    stored = and_(
-        PeopleCount.company_id == Company.id,
-        PeopleCount.filter == criteria.key,
-        people_counts.IS_FRESH,
-    )
     any_suppressed, people = exists(select(Suppression.digest)), _people(Company.id, criteria)
     is_large = people_counts.is_large(Company.id) if criteria.key else false()
     return (
@@ -108,7 +103,7 @@ def found(kind: HashKind, hashes: int, criteria: Filter) -> CTE:
                 "people"
             ),
         )
-        .outerjoin(PeopleCount, stored)
+        .outerjoin(PeopleCount, people_counts.is_stored(Company.id, criteria))
         .where(Company.id == company_id)
         .cte("found")
     )

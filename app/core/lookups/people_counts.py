@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from sqlalchemy import (
     ScalarSelect,
     SQLColumnExpression,
     String,
+    and_,
     bindparam,
     delete,
     func,
@@ -19,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.contacts.bulk import batched
 from app.core.contacts.contacts import Contact
 from app.core.lookups.company_people import Filter
 from app.infra.database_clock import DatabaseNow, Moment, now
@@ -47,9 +50,6 @@ class PeopleCount(Base):
     counted_at: Mapped[datetime]
 
 
-IS_FRESH = PeopleCount.counted_at > DatabaseNow() - MAX_AGE
-
-
 def by_department(company_id: SQLColumnExpression[str], criteria: Filter) -> ScalarSelect[dict[str, Any]]:
     """Select the counts as a JSON object, ignoring the filter's department."""
     name = func.coalesce(Contact.department, "")
@@ -63,6 +63,36 @@ def is_large(company_id: SQLColumnExpression[str]) -> ColumnElement[bool]:
     """Return the condition that the company has more than `large` people, a parameter."""
     people = select(Contact.id).where(Contact.company_id == company_id).correlate_except(Contact)
     return people.offset(bindparam("large")).limit(1).exists()
+
+
+def is_stored(company_id: SQLColumnExpression[str], criteria: Filter) -> ColumnElement[bool]:
+    """Return the condition for the company's stored counts with this filter, if they are not too old."""
+    is_fresh = PeopleCount.counted_at > DatabaseNow() - MAX_AGE
+    return and_(PeopleCount.company_id == company_id, PeopleCount.filter == criteria.key, is_fresh)
+
+
+def totals(session: Session, stored: Mapping[str, Mapping[str, int] | None]) -> dict[str, int]:
+    """Return the number of people by company id; companies without people may be missing.
+
+    `stored` has the stored counts of each company, or None. The others are counted, and stored for large
+    companies.
+    """
+    counted = _count(session, [company_id for company_id, counts in stored.items() if counts is None])
+    for company_id, counts in sorted(counted.items()):  # in order, so that transactions cannot deadlock
+        if counts.total() > LARGE:
+            store(session, company_id, Filter(), counts)
+    known = {company_id: counts for company_id, counts in stored.items() if counts is not None}
+    return {company_id: sum(counts.values()) for company_id, counts in (known | counted).items()}
+
+
+def _count(session: Session, company_ids: Sequence[str]) -> dict[str, Counter[str]]:
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for part in batched(company_ids):
+        name = func.coalesce(Contact.department, "")
+        query = select(Contact.company_id, name, func.count()).where(Contact.company_id.in_(part))
+        for company_id, department, people in session.execute(query.group_by(Contact.company_id, name)):
+            counted[str(company_id)][department] = people
+    return counted
 
 
 def store(session: Session, company_id: str, criteria: Filter, departments: Mapping[str, int]) -> None:

@@ -246,16 +246,6 @@ def test_a_contacts_record_does_not_rename_the_company(session: Session) -> None
     assert employer.name == "Acme Inc."
 
 
-def test_contacts_are_counted_by_company(session: Session) -> None:
-    ada = contacts.upsert(session, person(company=ACME), now=NOW)
-    contacts.upsert(session, person("Bob Ray", company=ACME), now=NOW)
-    empty = companies.upsert(session, OTHER, now=NOW)
-
-    counts = contacts.count_by_company(session, [str(ada.company_id), empty.id])
-
-    assert counts == {ada.company_id: 2}
-
-
 def test_many_people_are_stored_with_few_statements(session: Session) -> None:
     records = [
         person(f"Ada L{index}", company=ACME, emails=(email(f"a{index}@acme.example"),))

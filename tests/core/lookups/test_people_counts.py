@@ -36,6 +36,13 @@ def count(session: Session, workspace_id: str) -> int:
     return total
 
 
+def count_by_prefix(session: Session, workspace_id: str) -> dict[str, int]:
+    found = company_hashes.find(session, workspace_id, {"kind": "website", "prefix": HASHES[0][:4]})
+    assert found is not None
+    companies = [match["company"] for match in found["matches"] if match["company"]]
+    return {company["domain"]: company["contacts_count"] for company in companies}
+
+
 def find_leads(session: Session, workspace_id: str, **filters: Any) -> dict[str, Any]:
     request = {"hashes": HASHES, "limit": 25} | filters
     found = leads.by_website_hash(session, workspace_id, request, prices=PRICES)
@@ -120,6 +127,25 @@ def test_counts_are_stored_without_suppressed_people(
     counted = count(session, workspace_id)
 
     assert counted == 4
+    assert stored(session) == {"": {"sales": 1, "engineering": 2, "": 1}}
+
+
+def test_a_prefix_lookup_uses_the_stored_counts_of_a_large_company_and_stores_them(
+    session: Session, workspace_id: str, company: Company
+) -> None:
+    small = a_company(session, "Shop", domain="shop.example")
+    small.domain_hash = company.domain_hash[:-1] + b"\0" if company.domain_hash else None
+    session.flush()
+    a_contact(session, small)
+    before = count_by_prefix(session, workspace_id)
+    for employer in (company, small):
+        a_contact(session, employer)
+
+    after = count_by_prefix(session, workspace_id)
+
+    assert before == {"acme.com": 4, "shop.example": 1}
+    assert after == {"acme.com": 4, "shop.example": 2}
+    assert count(session, workspace_id) == 4
     assert stored(session) == {"": {"sales": 1, "engineering": 2, "": 1}}
 
 
