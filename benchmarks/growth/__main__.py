@@ -33,7 +33,7 @@ from benchmarks.growth.report import Growth
 from cli import database as commands
 
 WARM_UP = 3
-OPERATIONS = 30
+OPERATIONS = 31
 SHARE_IN_LARGE = 20
 """The large company has a twentieth of all people, at most LARGE."""
 LARGE = 50_000

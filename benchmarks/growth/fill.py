@@ -13,6 +13,8 @@ from sqlalchemy import Engine, text
 
 PEOPLE_PER_COMPANY = 40
 WORKSPACES = 50
+WORKSPACE = f"wks_{0:024x}"
+"""A workspace with many jobs."""
 TABLES = (
     "companies",
     "contacts",

@@ -12,10 +12,9 @@ from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from app import settings as app_settings
-from app.core.accounts import accounts, sessions, workspaces
+from app.core.accounts import accounts, sessions
 from app.core.audit import audits
 from app.core.jobs.jobs import Job
-from app.core.ledger import credits
 from app.core.quality import verifications
 from app.domain.kinds import Queue
 from app.domain.normal.hashes import hex_hash, website_hash
@@ -23,6 +22,7 @@ from app.factory import create_app
 from app.infra import clock, database_clock
 from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
+from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
@@ -39,7 +39,6 @@ from workers.jobs import (
 Operation: TypeAlias = Callable[[], object]
 REGISTERED = (company_by_hash, leads_by_website_hash, reveal)
 UNLIMITED = "1000000/second"
-CREDITS = 1_000_000
 PREFIX_LENGTH = 4
 VERIFICATIONS, AUDIT = "verifications due", "audit"
 READ_EVERYTHING = frozenset({VERIFICATIONS, AUDIT})
@@ -47,7 +46,7 @@ READ_EVERYTHING = frozenset({VERIFICATIONS, AUDIT})
 
 
 class Service:
-    """The API and a worker in this process, with a signed-in account of a new workspace."""
+    """The API and a worker in this process, with a signed-in account of a workspace that has many jobs."""
 
     def __init__(self, database_url: str, redis_url: str, size: Size) -> None:
         settings = dataclasses.replace(
@@ -95,6 +94,7 @@ class Service:
             "company by prefix": lambda: self._run("company-by-hash", {"prefix": digits[:PREFIX_LENGTH]}),
             "leads by hash": lambda: self._run("leads-by-website-hash", {"hash": digits}),
             "latest jobs": lambda: self._get("jobs?limit=20"),
+            "failed jobs": lambda: self._get("jobs?status=failed&limit=20"),
             "profile saved": lambda: self._save(next(self._others)),
             "metrics": lambda: self._client.get("/metrics"),
             "readiness": lambda: self._client.get("/readyz"),
@@ -136,12 +136,10 @@ class Service:
     def _sign_in(self) -> str:
         now = clock.now()
         with self.api.database.transaction() as session:
-            workspace = workspaces.create(session, name="Growth", now=now)
-            credits.grant(session, workspace.id, CREDITS, reason="benchmark", now=now)
             account = accounts.create(
                 session,
-                workspace.id,
-                email=f"{workspace.id}@growth.example",
+                fill.WORKSPACE,
+                email="ada@growth.example",
                 name="Ada",
                 password_hash="",
                 api_access=True,

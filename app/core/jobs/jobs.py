@@ -31,7 +31,7 @@ from app.core.accounts.workspaces import Balance, Workspace, foreign_key
 from app.core.jobs.idempotency import IdempotencyKey
 from app.domain.errors import JobNotFound
 from app.domain.ids import time_of
-from app.domain.kinds import Kind, Queue
+from app.domain.kinds import OPEN, Kind, Queue, Status
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
 from app.infra.db import Base, UtcDateTime
@@ -40,6 +40,7 @@ from app.infra.statements import Statement
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
 _LIVE = text("status IN ('queued', 'running')")
+_UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
 _HASH_LOOKUP = text("kind IN ('company_by_hash', 'leads_by_website_hash')")
 RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
 """The condition for finished jobs that have not been redacted. Indexes are used for the same text only."""
@@ -68,6 +69,14 @@ class Job(Base):
         Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
         Index("ix_jobs_live", "run_after", sqlite_where=_LIVE, postgresql_where=_LIVE),
         Index("ix_jobs_queue", "queue", "workspace_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+        Index(
+            "ix_jobs_unsuccessful",
+            "workspace_id",
+            "created_at",
+            "id",
+            sqlite_where=_UNSUCCESSFUL,
+            postgresql_where=_UNSUCCESSFUL,
+        ),
         Index("ix_jobs_retained", "finished_at", sqlite_where=RETAINED, postgresql_where=RETAINED),
         Index("ix_jobs_hash_lookup", "finished_at", sqlite_where=_HASH_LOOKUP, postgresql_where=_HASH_LOOKUP),
         CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
@@ -183,6 +192,10 @@ def latest(
     query = select(Job).where(*of_kinds).order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)
     if status is not None:
         query = query.where(Job.status == status)
+    if status in OPEN:  # the rare ones have an index each
+        query = query.where(_LIVE)
+    elif status not in {None, Status.SUCCEEDED}:
+        query = query.where(_UNSUCCESSFUL)
     if before is not None:
         position = tuple_(_created_at(workspace_id, before), literal(before))
         query = query.where(tuple_(Job.created_at, Job.id) < position)
