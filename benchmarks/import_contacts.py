@@ -1,15 +1,15 @@
-"""Measure the throughput and peak memory of `contacts import` on SQLite.
+"""Measure the throughput and peak memory of `contacts import` and `contacts export`.
 
-    python benchmarks/import_contacts.py [rows ...]
+    python benchmarks/import_contacts.py [--sqlite] [rows ...]
 
 Every row is a generated person with a name (half of them with accents), title, company with domain, profile,
-e-mail with status, phone, location and date. Each size is imported into an empty database and then again,
-in a separate process, on one core.
+e-mail with status, phone, location and date. For each size, one process imports the list into an empty
+database on a throw-away PostgreSQL server, imports it again, and exports it. The floor is to copy the rows of
+the tables that the import filled, as they are, into empty tables with COPY.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import resource
@@ -18,84 +18,65 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from benchmarks._people import write_list  # noqa: E402 -- after the path is set
+from tools.services import postgres  # noqa: E402 -- likewise
+
 SIZES = (10_000, 100_000)
-PEOPLE_PER_COMPANY = 20
-HEADER = (
-    "First Name", "Last Name", "Title", "Company", "Website", "# Employees", "Person Linkedin Url", "Email",
-    "Email Status", "Mobile Phone", "City", "Country", "Last verified",
-)  # fmt: skip
-FIRST = ("Ada", "Grace", "Jürgen", "Élodie", "Łukasz", "Priya", "Sofia", "Wei", "Amara", "Björn")
-LAST = (
-    "Lovelace",
-    "Hopper",
-    "Müller",
-    "Lefèvre",
-    "Nowak",
-    "Patel",
-    "García Lorca",
-    "Chen",
-    "Okafor",
-    "Ström",
-)
-# Area codes with a hundred fictional numbers each: more numbers than any cache of parsed ones holds.
-AREAS = (*range(201, 220), *range(301, 322), *range(401, 411), *range(501, 511), *range(601, 611))
-PLAIN = str.maketrans("üéłèíö", "ueleio", " ")
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+SETTINGS = ("full_page_writes=off", "fsync=off")
+COPIED = ("companies", "contacts", "emails", "phones")
+BLOCK = 1 << 20  # bytes
 
 
-def write_list(path: Path, rows: int) -> None:
-    """Write a CSV file of generated people; names repeat, as real ones do, profiles and e-mails do not."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(HEADER)
-        for index in range(rows):
-            company = index // PEOPLE_PER_COMPANY
-            suffix = LETTERS[index % 26] + LETTERS[index // 26 % 26] + LETTERS[index // 676 % 26]
-            first, last = FIRST[index % 10] + suffix, LAST[index // 10 % 10]
-            local = f"{first}.{last}".lower().translate(PLAIN) if index % 5 else f"contact{index}"
-            domain = f"company{company}.example"
-            phone = f"+1 {AREAS[index % len(AREAS)]} 555 01{index // len(AREAS) % 100:02d}"
-            writer.writerow(
-                (
-                    *(first, last, "Engineer", f"Company {company} GmbH", f"https://www.{domain}/"),
-                    *(
-                        index % 900 + 1,
-                        f"http://www.linkedin.com/in/person-{index}-demo/",
-                        f"{local}@{domain}",
-                    ),
-                    *("Verified", phone, "Boston", "United States", "2026-10-01"),
-                )
-            )
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one step took: seconds, processor seconds of the product and the database server, peak memory."""
+
+    step: str
+    rows: int
+    seconds: float
+    product_cpu: float
+    server_cpu: float
+    peak_mb: float
 
 
-def measure(rows: int) -> list[dict[str, float]]:
-    """Import a list twice in a separate process; return the measurements of both."""
-    with tempfile.TemporaryDirectory() as folder:
+def measure(rows: int, *, on_sqlite: bool) -> list[Measurement]:
+    """Import, import again and export a list in a separate process; return the measurements."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        environment = _environment(f"sqlite:///{folder}/data.sqlite3")
+        if not on_sqlite:
+            server = stack.enter_context(postgres.server(SETTINGS))
+            server_pid = server.process.pid if server.process else 0
+            environment |= {"DATABASE_URL": f"postgresql://{server.address}", "SERVER_PID": str(server_pid)}
         write_list(Path(folder) / "people.csv", rows)
         completed = subprocess.run(  # noqa: S603 -- this file
-            [sys.executable, __file__, "--measured", folder],
-            check=True,
-            capture_output=True,
-            env=_environment(folder),
+            [sys.executable, __file__, "--measured", folder], check=True, capture_output=True, env=environment
         )
-    results: list[dict[str, float]] = json.loads(completed.stdout)
-    return results
+    return [Measurement(**step) for step in json.loads(completed.stdout)]
 
 
-def _environment(folder: str) -> dict[str, str]:
-    root = str(Path(__file__).parent.parent)
+def _environment(url: str) -> dict[str, str]:
     keys = {name: secrets.token_urlsafe(48) for name in ("SECRET_KEY", "SUPPRESSION_KEY")}
-    keys["REDIS_URL"] = "redis://127.0.0.1:1/0"
-    return {**os.environ, **keys, "DATABASE_URL": f"sqlite:///{folder}/data.sqlite3", "PYTHONPATH": root}
+    keys |= {"REDIS_URL": "redis://127.0.0.1:1/0", "LOG_LEVEL": "error", "PYTHONPATH": str(ROOT)}
+    return {**os.environ, **keys, "DATABASE_URL": url}
 
 
-def _import_twice(folder: str) -> None:
+def _run_steps(folder: Path) -> None:
+    """Run the steps in this process and print the measurements as JSON."""
     from app.core.lists import importer  # noqa: PLC0415 -- the parent process has no settings
     from app.domain.lists.column_mapping import Entity  # noqa: PLC0415
     from app.factory import create_app  # noqa: PLC0415
@@ -105,41 +86,89 @@ def _import_twice(folder: str) -> None:
     database = create_app().extensions["services"].database
     Base.metadata.create_all(database.engine)
     options = importer.ImportOptions(entity=Entity.CONTACTS, source="people.csv")
-    results = []
-    for _ in range(2):
-        cpu = time.process_time()
-        with Path(f"{folder}/people.csv").open("rb") as file:
-            tally = importer.run(
-                database, options, file, rejects=partial(import_files.rejects, None), advance=lambda: None
-            )
-        results.append(
-            {
-                "rows": tally.read,
-                "new": tally.counts["new"],
-                "updated": tally.counts["updated"],
-                "seconds": tally.seconds,
-                "cpu": time.process_time() - cpu,
-                "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-            }
-        )
-    json.dump(results, sys.stdout)
+
+    def import_list() -> int:
+        with (folder / "people.csv").open("rb") as file:
+            rejects = partial(import_files.rejects, None)
+            summary = importer.run(database, options, file, rejects=rejects, advance=lambda: None)
+        return summary.read
+
+    steps = [_measured("first import", import_list), _measured("repeated import", import_list)]
+    steps.append(_measured("export", partial(_export, database, folder / "exported.csv")))
+    if not database.is_sqlite:
+        _set_rows_aside(database, folder)
+        steps.append(_measured("floor: COPY of these rows", partial(_copy, database, folder)))
+    json.dump([asdict(step) for step in steps], sys.stdout)
 
 
-def main(sizes: list[int]) -> None:
+def _measured(step: str, act: Callable[[], int]) -> Measurement:
+    cpu, server_cpu, started = time.process_time(), _server_seconds(), time.perf_counter()
+    rows = act()
+    seconds = time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Measurement(step, rows, seconds, time.process_time() - cpu, _server_seconds() - server_cpu, peak)
+
+
+def _server_seconds() -> float:
+    """Return the processor seconds of the PostgreSQL server and its processes, also those that have ended."""
+    if (pid := os.environ.get("SERVER_PID")) is None:
+        return 0.0
+    server = psutil.Process(int(pid))
+    times = server.cpu_times()
+    children = [child.cpu_times() for child in server.children(recursive=True)]
+    own = times.user + times.system + times.children_user + times.children_system
+    return float(own + sum(child.user + child.system for child in children))
+
+
+def _export(database: Any, path: Path) -> int:  # noqa: ANN401 -- the parent process has no settings
+    from app.core.lists import exports  # noqa: PLC0415 -- likewise
+    from cli.list_commands import export_list  # noqa: PLC0415
+
+    with database.reading(no_deadline=True) as session, redirect_stdout(sys.stderr):
+        columns, rows = exports.contact_columns(session), exports.contact_rows(session)
+        export_list(str(path), columns, rows, as_json=False)
+    with path.open(encoding="utf-8") as file:
+        return sum(1 for _ in file) - 1
+
+
+def _set_rows_aside(database: Any, folder: Path) -> None:  # noqa: ANN401 -- as above
+    """Write the rows of the tables to files in the format of COPY, and empty the tables."""
+    with database.engine.begin() as connection:
+        cursor = connection.connection.cursor()
+        for table in COPIED:
+            with (folder / table).open("wb") as file, cursor.copy(f"COPY {table} TO STDOUT") as rows:
+                file.writelines(rows)
+        cursor.execute(f"TRUNCATE {', '.join(COPIED)} CASCADE")
+
+
+def _copy(database: Any, folder: Path) -> int:  # noqa: ANN401 -- as above
+    with database.engine.begin() as connection:
+        cursor = connection.connection.cursor()
+        for table in COPIED:
+            with (folder / table).open("rb") as file, cursor.copy(f"COPY {table} FROM STDIN") as rows:
+                while block := file.read(BLOCK):
+                    rows.write(block)
+        return int(cursor.execute("SELECT count(*) FROM contacts").fetchone()[0])
+
+
+def main(arguments: list[str]) -> None:
     """Measure each size, and print a table."""
-    table = Table(title="contacts import, SQLite, one process")
-    for name in ("rows", "new", "updated", "seconds", "rows/s", "rows per CPU second", "peak MB"):
+    on_sqlite = "--sqlite" in arguments
+    title = f"contacts import and export, {'SQLite' if on_sqlite else 'PostgreSQL'}"
+    table = Table("step", title=title)
+    for name in ("rows", "rows/s", "rows per CPU s", "product µs/row", "database µs/row", "peak MB"):
         table.add_column(name, justify="right")
-    for size in sizes:
-        for run in measure(size):
-            figures = (run["rows"], run["new"], run["updated"], run["seconds"])
-            speeds = (run["rows"] / run["seconds"], run["rows"] / run["cpu"], run["peak"])
-            table.add_row(*(f"{figure:,.0f}" for figure in figures + speeds))
-    Console().print(table)
+    for size in [int(argument) for argument in arguments if argument.isdigit()] or SIZES:
+        for found in measure(size, on_sqlite=on_sqlite):
+            rates = (found.rows / found.seconds, found.rows / (found.product_cpu + found.server_cpu))
+            costs = (1e6 * cpu / found.rows for cpu in (found.product_cpu, found.server_cpu))
+            figures = (found.rows, *rates, *costs, found.peak_mb)
+            table.add_row(found.step, *(f"{figure:,.0f}" for figure in figures))
+    Console(width=110).print(table)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measured"]:
-        _import_twice(sys.argv[2])
+        _run_steps(Path(sys.argv[2]))
     else:
-        main([int(size) for size in sys.argv[1:]] or list(SIZES))
+        main(sys.argv[1:])
