@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -200,8 +201,14 @@ def _predates_bounce(row: dict[str, Any], found: FoundEmail) -> bool:
 
 
 def _merged_values(found: FoundEmail) -> dict[str, Any]:
-    values = (found.type, found.status.value, list(found.reasons), found.confidence, found.verified_at)
+    values = (found.type, found.status.value, _listed(found.reasons), found.confidence, found.verified_at)
     return dict(zip(_MERGED_FIELDS, values, strict=True))
+
+
+@lru_cache(maxsize=64)
+def _listed(reasons: tuple[str, ...]) -> list[str]:
+    """Return the reasons as they are stored. The list is cached and shared, so it must not be mutated."""
+    return list(reasons)
 
 
 def _form(item: EmailEntry) -> str | None:

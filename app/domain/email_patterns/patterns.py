@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from app.domain.email_patterns.spelling import fill, odds, weight
 from app.domain.normal.names import PersonName, given_names
@@ -97,10 +98,8 @@ def form_of(email: str, name: PersonName) -> str | None:
     A trailing number, which distinguishes people of the same name, and a `+tag` are ignored.
     """
     local = _NUMBER_OR_TAG.sub("", email.rpartition("@")[0])
-    known_as = (
-        name,
-        *(replace(name, first=other) for other in sorted(given_names(name.first)) if other in local),
-    )
+    nicknames = (other for other in sorted(given_names(name.first)) if other in local)
+    known_as = chain((name,), (replace(name, first=other) for other in nicknames))
     matches = (_matched(form, candidate, local) for candidate in known_as for form in FORMS)
     return next(filter(None, matches), None)
 

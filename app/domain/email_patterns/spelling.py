@@ -60,7 +60,7 @@ def weight(habits: frozenset[str], habit_odds: Mapping[str, float]) -> float:
 
 def fill(form: str, name: PersonName) -> Iterator[Spelled]:
     """Yield every spelling of the name in a form such as `{f}{last}`; none if it is not in Latin script."""
-    parts = {part for part in ("first", "last") if f"{{{part}}}" in form or f"{{{part[0]}}}" in form}
+    parts = _parts(form)
     umlauts = any(len(spellings(getattr(name, part))) > 1 for part in parts)
     for style in HABITS["umlauts"] if umlauts else ("plain",):
         expanded = style == "expanded"
@@ -72,6 +72,12 @@ def fill(form: str, name: PersonName) -> Iterator[Spelled]:
                 continue
             text = form.format(first=first, f=first, last=last, l=last[:1])
             yield text, shown | habits | others
+
+
+@lru_cache(maxsize=256)
+def _parts(form: str) -> frozenset[str]:
+    """Return which of first and last name the form uses, or their initials."""
+    return frozenset(part for part in ("first", "last") if f"{{{part}}}" in form or f"{{{part[0]}}}" in form)
 
 
 def _usual(part: str, choices: tuple[str, ...], domain: str) -> tuple[str, ...]:

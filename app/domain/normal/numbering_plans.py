@@ -97,9 +97,15 @@ def describe(country_code: int, number: str) -> tuple[str | None, LineType]:
 def national_format(country_code: int, number: str) -> str:
     """Return a national number as it is dialled within its country, such as 020 7946 0018."""
     for leading, pattern, template in _formats(country_code):
-        if (leading is None or leading.match(number)) and pattern.fullmatch(number):
-            return pattern.sub(template, number)
+        if (leading is None or leading.match(number)) and (groups := pattern.fullmatch(number)):
+            return template.format(*groups.groups(""))
     return number
+
+
+def is_possible(country_code: int, number: str) -> bool:
+    """Return whether the national number is as long as numbers with this country code are."""
+    plans = _plans(country_code)
+    return plans[0].all is not None and len(number) in plans[0].all.lengths
 
 
 def parse_plain(text: str) -> phonenumbers.PhoneNumber | None:
@@ -141,8 +147,13 @@ def _formats(country_code: int) -> tuple[tuple[re.Pattern[str] | None, re.Patter
         leading = re.compile(entry.leading_digits_pattern[-1]) if entry.leading_digits_pattern else None
         rule = entry.national_prefix_formatting_rule
         template = _FIRST_GROUP.sub(rule, entry.format, count=1) if rule else entry.format
-        formats.append((leading, re.compile(entry.pattern), template))
+        formats.append((leading, re.compile(entry.pattern), _as_format(template)))
     return tuple(formats)
+
+
+def _as_format(template: str) -> str:
+    r"""Convert a replacement of regular expressions to a format string: `(\1) \2` becomes `({0}) {1}`."""
+    return _FIRST_GROUP.sub(lambda found: f"{{{int(found[1][1:]) - 1}}}", template)
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import phonenumbers
-from phonenumbers import NumberParseException, ValidationResult
+from phonenumbers import NumberParseException
 
 from app.domain.errors import InvalidValue
 from app.domain.normal import numbering_plans
@@ -46,13 +46,13 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
     """
     country = (region or "").strip().upper()
     number = numbering_plans.parse_plain(text) or _parsed(text, _REGIONS.get(country, country) or None)
-    possible = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
+    code, national = number.country_code or 0, phonenumbers.national_significant_number(number)
+    possible = numbering_plans.is_possible(code, national)
     if not possible or (number.national_number or 0) < MIN_NATIONAL_NUMBER:
         raise InvalidValue(
             "This is not a possible phone number. Include the country code, as in +1 650 253 0000."
         )
-    extension, number.extension = number.extension, None  # the national format would include it
-    return _described(number, extension)
+    return _described(code, national, number.extension)
 
 
 @lru_cache(maxsize=4096)
@@ -65,7 +65,9 @@ def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
     """
     if not _E164.fullmatch(e164):
         raise InvalidValue("This is not a phone number in E.164 format: a plus and 6 to 15 digits.")
-    return _described(numbering_plans.parse_plain(e164) or _parsed(e164, None), extension)
+    number = numbering_plans.parse_plain(e164) or _parsed(e164, None)
+    national = phonenumbers.national_significant_number(number)
+    return _described(number.country_code or 0, national, extension)
 
 
 def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
@@ -83,10 +85,8 @@ def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
     return _parsed("+" + text[abroad.end() :], None)
 
 
-def _described(number: phonenumbers.PhoneNumber, extension: str | None) -> PhoneNumber:
+def _described(code: int, national: str, extension: str | None) -> PhoneNumber:
     """Return the number in normal form with its country and line type."""
-    national = phonenumbers.national_significant_number(number)
-    code = number.country_code or 0
     country, line_type = numbering_plans.describe(code, national)
     return PhoneNumber(
         e164=f"+{code}{national}",

@@ -1,6 +1,12 @@
 import phonenumbers
 import pytest
-from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneNumber, PhoneNumberFormat, PhoneNumberType
+from phonenumbers import (
+    COUNTRY_CODE_TO_REGION_CODE,
+    PhoneNumber,
+    PhoneNumberFormat,
+    PhoneNumberType,
+    ValidationResult,
+)
 
 from app.domain.normal import numbering_plans
 
@@ -42,6 +48,16 @@ def test_country_and_line_type_are_those_of_the_library() -> None:
         assert numbering_plans.describe(number.country_code or 0, national) == (
             phonenumbers.region_code_for_number(number),
             LINES.get(phonenumbers.number_type(number), "unknown"),
+        )
+
+
+def test_a_number_is_possible_if_it_is_to_the_library() -> None:
+    shorter = [PhoneNumber(one.country_code, (one.national_number or 0) // 10) for one in NUMBERS]
+    for number in NUMBERS + shorter:
+        national = phonenumbers.national_significant_number(number)
+
+        assert numbering_plans.is_possible(number.country_code or 0, national) == (
+            phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
         )
 
 
