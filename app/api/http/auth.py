@@ -35,9 +35,10 @@ RECHECK_AFTER_SECONDS = 1.0
 def _verify(token: str) -> Caller:
     kind_of(token)  # a malformed token is a typo, so it does not count as a guess
     try:
-        authenticated = authentication.authenticate(
-            services().database, token, lifetime=services().session_lifetime, now=database_clock.now()
-        )
+        with services().bulkhead.db_slot():
+            authenticated = authentication.authenticate(
+                services().database, token, lifetime=services().session_lifetime, now=database_clock.now()
+            )
     except Unauthorized as error:
         metrics.TOKENS_REFUSED.labels(outcome=error.code).inc()
         if isinstance(error, InvalidToken):  # possibly a guess
@@ -53,7 +54,7 @@ def _recheck_token(authenticated: Caller, started: float, response: Response) ->
     if not has_data or time.monotonic() - started < RECHECK_AFTER_SECONDS:
         return response
     try:
-        with services().database.reading() as session:
+        with services().bulkhead.db_slot(), services().database.reading() as session:
             lifetime = services().session_lifetime
             authentication.recheck(session, authenticated, lifetime=lifetime, now=database_clock.now())
     except Unauthorized as problem:

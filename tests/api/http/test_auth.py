@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import pytest
 from apiflask import APIBlueprint, APIFlask
 from flask import Response
@@ -17,6 +19,7 @@ from app.domain.errors import Unavailable
 from app.domain.tokens import TokenKind, new_token
 from app.infra import clock
 from app.infra.db import Database
+from app.server import bulkhead
 
 PATH = "/api/ext/session"
 
@@ -242,3 +245,18 @@ def test_a_slow_response_is_withheld_if_its_token_cannot_be_checked_again(
     response = user.client.get("/for-revealing", headers=user.headers)
 
     assert (response.status_code, response.get_json()["code"]) == (503, "unavailable")
+
+
+def test_requests_queue_for_the_database(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand requests at once would otherwise wait for a pooled connection, and be refused after 5 s."""
+    monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
+    slots = user.client.application.extensions["services"].bulkhead
+    subject = {"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}}
+
+    with ExitStack() as stack:
+        for _ in range(bulkhead.MAX_READS):
+            stack.enter_context(slots.db_slot())
+        refused = user.client.post("/api/ext/lookup", json=subject, headers=user.headers)
+
+    assert refused.status_code == 503
+    assert user.client.post("/api/ext/lookup", json=subject, headers=user.headers).status_code == 200
