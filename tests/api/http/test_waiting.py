@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import AbstractContextManager, ExitStack
+from typing import NoReturn
 
 import pytest
 from apiflask import APIFlask
@@ -14,11 +15,12 @@ from users_support import SignedInUser
 
 from app.api.http import waiting
 from app.api.http.services import AppServices
+from app.core.jobs import jobs
 from app.core.jobs.jobs import Job
 from app.domain.errors import Unavailable
 from app.infra import clock
 from app.server import bulkhead
-from app.server.bulkhead import MAX_READS, MAX_WRITES
+from app.server.bulkhead import MAX_WRITES
 
 
 @pytest.fixture
@@ -172,13 +174,13 @@ def test_a_submission_without_a_database_slot_gets_503_and_stores_nothing(
 
 
 def test_an_accepted_job_that_cannot_be_read_is_named_in_the_503(
-    user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
+    def fail(*_arguments: object, **_options: object) -> NoReturn:
+        raise Unavailable
 
-    with ExitStack() as held_slots:
-        for _ in range(MAX_READS):
-            held_slots.enter_context(services.bulkhead.db_slot())
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "get_with_balance", fail)
         response = user.client.post(
             "/api/ext/company-by-hash",
             json={"hash": "a" * 64},
