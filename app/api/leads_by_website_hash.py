@@ -139,7 +139,7 @@ def leads_by_website_hash(body: dict[str, Any]) -> Response:
     """List the people of a company by the hash of its website, most senior first.
 
     Suppressed people are omitted. The counts omit them for companies of up to 500 people. Those of companies
-    of more than 1000 people are up to an hour old.
+    of more than 100 people may be up to an hour old, but include imports and suppressions at once.
     """
     request = JobRequest(
         kind=Kind.LEADS_BY_WEBSITE_HASH,

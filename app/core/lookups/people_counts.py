@@ -1,4 +1,4 @@
-"""The number of a company's people by department, stored for an hour if the company is large."""
+"""The number of a company's people by department, stored for up to an hour if the company is large."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from sqlalchemy import (
     delete,
     func,
     select,
+    true,
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.contacts import suppressions
 from app.core.contacts.bulk import batched
 from app.core.contacts.contacts import Contact
+from app.core.lists import import_runs
 from app.core.lookups.company_people import Filter
 from app.infra.database_clock import DatabaseNow, Moment, now
 from app.infra.db import Base, insert
 from app.infra.json_functions import JsonObject
 
-LARGE = 1000
+LARGE = 100
 """Counts are stored for companies with more people; those of the others are counted at each request."""
 MAX_AGE = timedelta(hours=1)
 
@@ -66,9 +69,17 @@ def is_large(company_id: SQLColumnExpression[str]) -> ColumnElement[bool]:
 
 
 def is_stored(company_id: SQLColumnExpression[str], criteria: Filter) -> ColumnElement[bool]:
-    """Return the condition for the company's stored counts with this filter, if they are not too old."""
-    is_fresh = PeopleCount.counted_at > DatabaseNow() - MAX_AGE
-    return and_(PeopleCount.company_id == company_id, PeopleCount.filter == criteria.key, is_fresh)
+    """Return the condition for the company's stored counts with this filter, if they can be used.
+
+    They are not older than MAX_AGE, and younger than the latest import and the latest suppression.
+    """
+    return and_(
+        PeopleCount.company_id == company_id,
+        PeopleCount.filter == criteria.key,
+        PeopleCount.counted_at > DatabaseNow() - MAX_AGE,
+        func.coalesce(PeopleCount.counted_at > import_runs.LATEST, true()),
+        func.coalesce(PeopleCount.counted_at > suppressions.LATEST, true()),
+    )
 
 
 def totals(session: Session, stored: Mapping[str, Mapping[str, int] | None]) -> dict[str, int]:

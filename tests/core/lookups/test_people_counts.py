@@ -8,9 +8,11 @@ from sqlalchemy import literal, select
 from sqlalchemy.orm import Session
 from stored_support import PRICES, a_company, a_contact, an_email, suppress
 
-from app.core.contacts import emails
+from app.core.contacts import emails, suppressions
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
+from app.core.contacts.suppressions import Identifier
+from app.core.lists.import_runs import ImportRun
 from app.core.lookups import company_hashes, leads, people_counts
 from app.core.lookups.people_counts import PeopleCount
 from app.domain.normal.hashes import hex_hash, website_hash
@@ -82,6 +84,32 @@ def test_they_are_counted_again_after_an_hour(session: Session, workspace_id: st
 
     assert counted == 5
     assert stored(session) == {"": {"sales": 2, "engineering": 2, "": 1}}
+
+
+def test_they_are_counted_again_after_a_suppression(
+    session: Session, workspace_id: str, company: Company
+) -> None:
+    count(session, workspace_id)
+    a_contact(session, company)
+    suppressions.suppress(session, [Identifier("email", "x@y.example")], reason="asked", now=clock.now())
+
+    counted = count(session, workspace_id)
+
+    assert counted == 5
+
+
+def test_they_are_counted_again_after_an_import(
+    session: Session, workspace_id: str, company: Company
+) -> None:
+    count(session, workspace_id)
+    a_contact(session, company)
+    now = clock.now()
+    session.add(ImportRun(id=1, entity="contacts", rows=1, started_at=now, touched_at=now))
+    session.flush()
+
+    counted = count(session, workspace_id)
+
+    assert counted == 5
 
 
 def test_the_people_of_a_small_company_are_counted_at_each_request(
