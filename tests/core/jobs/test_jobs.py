@@ -81,15 +81,17 @@ def test_a_page_can_start_after_a_deleted_job(session: Session) -> None:
     assert [job.id for job in found] == [ids[0]]
 
 
-def test_jobs_can_be_filtered_by_status(session: Session) -> None:
+@pytest.mark.parametrize("status", list(Status))
+def test_jobs_can_be_filtered_by_status(session: Session, status: Status) -> None:
     workspace_id = a_workspace(session)
-    running = a_job(session, workspace_id, "ada")
-    a_job(session, workspace_id, "bob")
-    claim(session, running)
+    ids = {each: a_job(session, workspace_id, each.value) for each in Status}
+    for each, job_id in ids.items():
+        lease = {"lease_token": "held" if each is Status.RUNNING else None}
+        session.execute(update(Job).where(Job.id == job_id).values(status=each, **lease))
 
-    found = jobs.latest(session, workspace_id, status=Status.RUNNING, before=None, limit=10)
+    found = jobs.latest(session, workspace_id, status=status, before=None, limit=10)
 
-    assert [job.id for job in found] == [running]
+    assert [job.id for job in found] == [ids[status]]
 
 
 def test_items_are_returned_in_the_order_of_the_request(session: Session) -> None:

@@ -35,6 +35,16 @@ def test_a_contact_id_matches_its_contact(session: Session) -> None:
     assert (match.contact, match.company, match.matched_on) == (ada, None, ("contact_id",))
 
 
+def test_rows_of_the_same_contact_are_equal(session: Session) -> None:
+    company = a_company(session)
+    ada, bob = a_contact(session, company), a_contact(session, company)
+
+    matches = [contact_matching.find(session, Subject(contact_id=id_)) for id_ in (ada.id, ada.id, bob.id)]
+
+    assert len({match.contact for match in matches}) == 2
+    assert len({match.company for match in matches}) == 1
+
+
 def test_an_unknown_contact_id_never_matches(session: Session) -> None:
     company = a_company(session)
     a_contact(session, company, linkedin_url=ADA_URL)
