@@ -13,6 +13,7 @@ from app.core.accounts.workspaces import foreign_key
 from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.db import Base
+from app.infra.statements import Statement, any_of
 
 
 class SavedProfile(Base):
@@ -56,9 +57,11 @@ class SavedProfile(Base):
 SavedRow: TypeAlias = SavedProfile | Row[Any]
 
 _TABLE = SavedProfile.__table__
-_BY_URL = select(_TABLE).where(
-    _TABLE.c.workspace_id == bindparam("workspace_id"),
-    _TABLE.c.linkedin_url.in_(bindparam("urls", expanding=True)),
+_BY_URL = Statement(
+    lambda dialect: select(_TABLE).where(
+        _TABLE.c.workspace_id == bindparam("workspace_id"),
+        any_of(dialect, _TABLE.c.linkedin_url, "urls"),
+    )
 )
 
 
@@ -72,7 +75,7 @@ def by_url(session: Session, workspace_id: str, urls: Collection[str]) -> dict[s
     """Return the workspace's saved profiles by URL, as plain rows because most lookups find none."""
     if not urls:
         return {}
-    rows = session.execute(_BY_URL, {"workspace_id": workspace_id, "urls": sorted(set(urls))})
+    rows = _BY_URL.all(session, {"workspace_id": workspace_id, "urls": sorted(set(urls))})
     return {row.linkedin_url: row for row in rows}
 
 
