@@ -23,10 +23,10 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.dialects.postgresql import JSON
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.infra.db import Base
+from app.infra.statements import translated
 
 _FEW = 50
 """Up to this number of rows or values, the usual statements are as fast."""
@@ -81,15 +81,12 @@ def _copy(session: Session, table: type[Base], rows: Sequence[dict[str, Any]]) -
     """Insert rows with COPY in its text format (https://www.postgresql.org/docs/current/sql-copy.html)."""
     statement = f"COPY {table.__tablename__} ({', '.join(rows[0])}) FROM STDIN (NULL '{_NULL}')"
     connection = session.connection()
-    driver: Any = connection.dialect.loaded_dbapi
-    driver_connection: Any = connection.connection.driver_connection
+    cursor: Any = connection.connection.cursor()
     try:
-        with driver_connection.cursor() as cursor, cursor.copy(statement) as target:
+        with cursor, cursor.copy(statement) as target:
             target.write(_lines(rows))
-    except driver.Error as error:  # SQLAlchemy, which does not know COPY, would raise its own
-        raise DBAPIError.instance(
-            statement, None, error, driver.Error, hide_parameters=True, dialect=connection.dialect
-        ) from error
+    except connection.dialect.loaded_dbapi.Error as error:  # SQLAlchemy does not know COPY
+        raise translated(connection, cursor, statement, error) from error
 
 
 def _lines(rows: Sequence[dict[str, Any]]) -> str:

@@ -80,6 +80,11 @@ def now() -> Moment:
     return DatabaseNow()
 
 
+def fixed(moment: Moment) -> datetime | None:
+    """Return the time if it is a value, as only tests pass it, or None: the key of a cached statement."""
+    return moment if isinstance(moment, datetime) else None
+
+
 def column(moment: Moment) -> ColumnElement[datetime]:
     """Return the time as a column that can be selected together with rows."""
     return literal(moment, _UTC) if isinstance(moment, datetime) else moment

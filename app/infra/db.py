@@ -22,7 +22,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.engine.default import DefaultExecutionContext
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import DeclarativeBase, Session
@@ -31,7 +30,6 @@ from sqlalchemy.types import TypeDecorator
 from app.domain.errors import Unavailable
 from app.infra import engines
 from app.infra.digest_keys import INFO, DigestKeys
-from app.infra.statements import READS_ONLY
 from app.infra.transaction_deadlines import limited_to
 
 TRANSACTION_SECONDS = 10.0
@@ -91,8 +89,7 @@ class Database:
         self, url: str, *, keys: DigestKeys | None = None, seconds: float | None = TRANSACTION_SECONDS
     ) -> None:
         self.engine = engines.create(url)
-        self.session_info: dict[str, Any] = {} if keys is None else {INFO: keys}
-        self._reading_info = {**self.session_info, READS_ONLY: True}
+        self.session_info = {} if keys is None else {INFO: keys}
         self.seconds = seconds
         if self.is_sqlite:
             event.listen(self.engine, "begin", _begin_sqlite)
@@ -143,7 +140,7 @@ class Database:
         with (
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
-            Session(self._reader, expire_on_commit=False, info=self._reading_info) as session,
+            Session(self._reader, expire_on_commit=False, info=self.session_info) as session,
         ):
             yield session
 
@@ -175,18 +172,16 @@ def _refuse_write(
     _cursor: object,
     _statement: str,
     _parameters: object,
-    context: DefaultExecutionContext | None,
+    context: Any,  # noqa: ANN401 -- SQLAlchemy's, or a `Statement`'s
     _is_many: bool,  # noqa: FBT001 -- SQLAlchemy's signature
 ) -> None:
     """Refuse a statement that writes: on PostgreSQL it would be committed at once.
-
-    `Statement` has no context; it refuses by itself.
 
     Raises:
         RuntimeError: the statement inserts, updates or deletes.
 
     """
-    if context is not None and (context.isinsert or context.isupdate or context.isdelete):
+    if context.isinsert or context.isupdate or context.isdelete:
         raise RuntimeError("A reading session cannot write. Use Database.transaction().")
 
 

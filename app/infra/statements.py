@@ -15,10 +15,13 @@ from typing import Any, TypeAlias, cast
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Delete,
     Dialect,
     Float,
+    Insert,
     String,
     TableValuedAlias,
+    Update,
     any_,
     bindparam,
     func,
@@ -27,12 +30,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.visitors import iterate
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-READS_ONLY = "reads_only"
-"""Key in `Session.info`: the session must not write."""
 Convert: TypeAlias = Callable[[Any], Any]
 
 
@@ -85,8 +85,6 @@ class Statement:
         if compiled is None:
             name = connection.dialect.name
             compiled = self._by_dialect[name] = _Compiled(self._build(name), connection.dialect)
-        if compiled.is_write and session.info.get(READS_ONLY):
-            raise RuntimeError("A reading session cannot write. Use Database.transaction().")
         return compiled.execute(connection, parameters)
 
     def first(self, session: Session, parameters: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- a row
@@ -96,12 +94,18 @@ class Statement:
 
 
 class _Compiled:
-    """A statement in SQL, with the conversions of its parameters and columns."""
+    """A statement in SQL, with the conversions of its parameters and columns.
+
+    `isinsert`, `isupdate` and `isdelete` are those of SQLAlchemy's execution context, which observers read.
+    """
 
     def __init__(self, statement: Any, dialect: Dialect) -> None:  # noqa: ANN401 -- any statement of Core
         compiled = statement.compile(dialect=dialect)
         columns: Iterable[ColumnElement[Any]] = statement.exported_columns
-        self.is_write = any(isinstance(part, UpdateBase) for part in iterate(statement))
+        kinds = {type(part) for part in iterate(statement)}
+        self.isinsert, self.isupdate, self.isdelete = (
+            any(issubclass(kind, written) for kind in kinds) for written in (Insert, Update, Delete)
+        )
         self._sql = str(compiled)
         self._names: Sequence[str] | None = compiled.positiontup
         self._binds = {
@@ -123,12 +127,12 @@ class _Compiled:
         arguments: Any = values if self._names is None else tuple(values[name] for name in self._names)
         cursor = connection.connection.cursor()
         for observe in connection.dispatch.before_cursor_execute:
-            observe(connection, cursor, self._sql, arguments, None, False)  # noqa: FBT003 -- SQLAlchemy's signature
+            observe(connection, cursor, self._sql, arguments, self, False)  # noqa: FBT003 -- SQLAlchemy's signature
         try:
             cursor.execute(self._sql, arguments)
             rows = cursor.fetchall() if self._row._fields else ()
         except connection.dialect.loaded_dbapi.Error as error:
-            raise _translated(connection, cursor, self._sql, error) from error
+            raise translated(connection, cursor, self._sql, error) from error
         finally:
             cursor.close()
         return [self._as_row(row) for row in rows]
@@ -154,7 +158,7 @@ def _result_processor(type_: TypeEngine[Any], dialect: Dialect) -> Convert | Non
     return type_.dialect_impl(dialect).result_processor(dialect, None)
 
 
-def _translated(connection: Connection, cursor: Any, sql: str, error: Exception) -> BaseException:  # noqa: ANN401 -- a driver's cursor
+def translated(connection: Connection, cursor: Any, sql: str, error: Exception) -> BaseException:  # noqa: ANN401 -- a driver's cursor
     """Return the error that SQLAlchemy would raise; discard the connection if it is lost."""
     dialect = connection.dialect
     is_lost = dialect.is_disconnect(error, connection.connection, cursor)  # type: ignore[arg-type]  # a pooled connection

@@ -35,10 +35,13 @@ RECHECK_AFTER_SECONDS = 1.0
 def _verify(token: str) -> Caller:
     kind_of(token)  # a malformed token is a typo, so it does not count as a guess
     try:
-        with services().bulkhead.db_slot():
-            authenticated = authentication.authenticate(
-                services().database, token, lifetime=services().session_lifetime, now=database_clock.now()
-            )
+        authenticated = authentication.authenticate(
+            services().database,
+            token,
+            lifetime=services().session_lifetime,
+            now=database_clock.now(),
+            slot=services().bulkhead.db_slot,
+        )
     except Unauthorized as error:
         metrics.TOKENS_REFUSED.labels(outcome=error.code).inc()
         if isinstance(error, InvalidToken):  # possibly a guess

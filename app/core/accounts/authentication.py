@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -16,6 +18,7 @@ from app.domain import tokens
 from app.domain.callers import Caller, Scope
 from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
 from app.domain.tokens import TokenKind
+from app.infra import database_clock
 from app.infra.database_clock import DatabaseNow, Moment, column
 from app.infra.db import Database
 from app.infra.log import log
@@ -43,8 +46,17 @@ def _token(kind: TokenKind, name: str, fixed_time: datetime | None) -> Statement
     return Statement(lambda _dialect: query)
 
 
-def authenticate(database: Database, token: str, *, lifetime: SessionLifetime, now: Moment) -> Caller:
+def authenticate(
+    database: Database,
+    token: str,
+    *,
+    lifetime: SessionLifetime,
+    now: Moment,
+    slot: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Caller:
     """Return the caller that the token identifies; not cached, so a revoked token is refused at once.
+
+    The block of `slot` is the read only: a write may wait for locks.
 
     Raises:
         InvalidToken: the token was never issued; a malformed token or wrong checksum costs no query.
@@ -54,8 +66,9 @@ def authenticate(database: Database, token: str, *, lifetime: SessionLifetime, n
 
     """
     kind = tokens.kind_of(token)
-    with database.reading() as session:
-        row = _valid(session, kind, {"hash": tokens.digest(token)}, lifetime, now)
+    statement = _token(kind, "hash", database_clock.fixed(now))
+    with slot(), database.reading() as session:
+        row = _valid(statement.first(session, {"hash": tokens.digest(token)}), kind, lifetime)
     if row.last_used_at is None or row.last_used_at <= row.now - WRITE_EVERY:
         _record_use(database, kind, row)
         row = row._replace(last_used_at=row.now)
@@ -76,17 +89,15 @@ def recheck(session: Session, caller: Caller, *, lifetime: SessionLifetime, now:
         InvalidToken, TokenRevoked, TokenExpired: as in `authenticate`.
 
     """
-    row = _valid(session, TokenKind(caller.token_id[:3]), {"id": caller.token_id}, lifetime, now)
+    kind = TokenKind(caller.token_id[:3])
+    statement = _token(kind, "id", database_clock.fixed(now))
+    row = _valid(statement.first(session, {"id": caller.token_id}), kind, lifetime)
     if row.workspace_id != caller.workspace_id:
         raise TokenRevoked
 
 
-def _valid(
-    session: Session, kind: TokenKind, by: dict[str, Any], lifetime: SessionLifetime, now: Moment
-) -> Any:  # noqa: ANN401 -- a row of the statement
-    """Return the row of the valid session or key, with its account's workspace and the current time."""
-    statement = _token(kind, next(iter(by)), now if isinstance(now, datetime) else None)
-    row = statement.first(session, by)
+def _valid(row: Any, kind: TokenKind, lifetime: SessionLifetime) -> Any:  # noqa: ANN401 -- a row of the statement
+    """Return the row of a session or key if it is valid."""
     if row is None:
         raise InvalidToken
     if row.revoked_at is not None or row.disabled_at is not None:

@@ -90,7 +90,7 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
         return frozenset()
     if len(by_digest) > len(_PARAMETERS):
         return frozenset(by_digest[found] for found in session.scalars(_MANY, {"digests": list(by_digest)}))
-    rows = _FEW.all(session, _parameters(list(by_digest)))
+    rows = _FEW.all(session, parameters(list(by_digest)))
     return frozenset(by_digest[row.digest] for row in rows)
 
 
@@ -106,10 +106,11 @@ def few(session: Session, identifiers: Collection[Identifier]) -> dict[str, byte
     if len(identifiers) > len(_PARAMETERS):
         return None
     keys = digest_keys(session)
-    return _parameters([digest(keys, identifier) for identifier in identifiers])
+    return parameters([digest(keys, identifier) for identifier in identifiers])
 
 
-def _parameters(digests: Sequence[bytes]) -> dict[str, bytes | None]:
+def parameters(digests: Sequence[bytes] = ()) -> dict[str, bytes | None]:
+    """Return the parameters of `IS_ANY_OF_FEW` for up to eight digests; without any, nobody is suppressed."""
     return {
         f"digest_{number}": digests[number] if number < len(digests) else None
         for number in range(len(_PARAMETERS))

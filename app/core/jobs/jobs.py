@@ -15,8 +15,8 @@ from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
-    Select,
     String,
+    and_,
     bindparam,
     delete,
     func,
@@ -128,15 +128,15 @@ class JobItem(Base):
     charged: Mapped[int]
 
 
-def _by_id(*more: ColumnElement[Any]) -> Select[Any]:
-    """Return the query for the row of a job, with columns of its workspace."""
-    query = select(Job.__table__, *more).join(Workspace, Workspace.id == Job.workspace_id)
-    return query.where(Job.id == bindparam("job_id"), Job.workspace_id == bindparam("workspace_id"))
-
-
-_BY_ID = Statement(lambda _dialect: _by_id())
+_BALANCE = (Workspace.available.label("balance"), Workspace.held.label("balance_held"))
+_IS_REQUESTED = and_(Job.id == bindparam("job_id"), Job.workspace_id == bindparam("workspace_id"))
+_BY_ID = Statement(lambda _dialect: select(Job.__table__).where(_IS_REQUESTED))
 _BY_ID_WITH_BALANCE = Statement(
-    lambda _dialect: _by_id(Workspace.available.label("balance"), Workspace.held.label("balance_held"))
+    lambda _dialect: (
+        select(Job.__table__, *_BALANCE)
+        .join(Workspace, Workspace.id == Job.workspace_id)
+        .where(_IS_REQUESTED)
+    )
 )
 _OPEN_ID = Statement(
     lambda _dialect: select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))

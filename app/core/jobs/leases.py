@@ -21,6 +21,7 @@ from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job, JobItem
 from app.core.ledger import credits
 from app.domain.kinds import Outcome, Queue, Status
+from app.infra import database_clock
 from app.infra.database_clock import DatabaseNow, Moment
 from app.infra.statements import Statement
 
@@ -49,7 +50,7 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
     """
     if job_result.trace:
         _update(session, claim, trace=traces.merge(_lock_claimed(session, claim).trace, job_result.trace))
-    row = _finish(now if isinstance(now, datetime) else None).first(
+    row = _finish(database_clock.fixed(now)).first(
         session,
         {
             "of_job": claim.job_id,

@@ -30,6 +30,7 @@ from app.core.jobs import claims
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
 from app.domain.kinds import Queue, Status
+from app.infra import database_clock
 from app.infra.database_clock import DatabaseNow, Moment
 from app.infra.statements import Statement
 
@@ -62,7 +63,7 @@ def claim_next(
         "token": secrets.token_hex(16),
         "max_crashes": max_crashes,
     }
-    return claims.to_claim(_claim_next(lease, _fixed_time(now)).first(session, values))
+    return claims.to_claim(_claim_next(lease, database_clock.fixed(now)).first(session, values))
 
 
 def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
@@ -72,7 +73,7 @@ def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
     than the claim's workspace: a thread must not alternate between two workspaces.
     """
     values = {"of_queue": claim.queue.value, "holder": claim.workspace_id}
-    return session.scalar(_waiting(_fixed_time(now)), values) is not None
+    return session.scalar(_waiting(database_clock.fixed(now)), values) is not None
 
 
 # Built once: constructing the statement is most of the cost of a short query. Only tests pass a fixed time.
@@ -152,7 +153,3 @@ def _running(now: Moment) -> Subquery:
         .group_by(holder.workspace_id)
         .subquery("running")
     )
-
-
-def _fixed_time(now: Moment) -> datetime | None:
-    return now if isinstance(now, datetime) else None

@@ -26,6 +26,7 @@ from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
 from app.domain.records.subjects import Subject
+from app.infra import database_clock
 from app.infra.database_clock import DatabaseNow, Moment, column
 from app.infra.db import insert_into
 from app.infra.digest_keys import digest_keys
@@ -172,7 +173,7 @@ def _price(session: Session, job_request: JobRequest) -> _Price:
 
     """
     price, workspace_id = job_request.price, job_request.workspace_id
-    none = suppressions.few(session, []) or {}
+    none = suppressions.parameters()
     if isinstance(price, int):
         return _Price(price, none)
     is_owned, identifiers = disclosure.is_owned(session, workspace_id, price.subject, price.field_request)
@@ -199,7 +200,7 @@ def _finished(
     """
     if not freshness.allows_reuse:
         return None
-    row = _last_finished(now if isinstance(now, datetime) else None).first(session, same_request)
+    row = _last_finished(database_clock.fixed(now)).first(session, same_request)
     if row is None or row.finished_at + freshness.for_outcome(row.outcome) <= row.now:
         return None
     changes = (row.last_import, row.last_suppression)
@@ -270,8 +271,7 @@ def _insert(
         "crashes": 0,
         "publishes": 0,
     }
-    fixed_time = now if isinstance(now, datetime) else None
-    statement = _insertion(tuple(values), deadline, fixed_time)
+    statement = _insertion(tuple(values), deadline, database_clock.fixed(now))
     row = statement.first(session, {f"new_{name}": value for name, value in values.items()} | price.digests)
     return cast("Job | None", row)
 

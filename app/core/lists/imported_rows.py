@@ -40,6 +40,7 @@ _LIBRARIES = (
     "nameparser",
     "phonenumberslite",
     "publicsuffixlist",
+    "rapidfuzz",
 )
 """The folders and libraries that decide what a row becomes."""
 

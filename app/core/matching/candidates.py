@@ -68,7 +68,7 @@ def _row_class(table: type[Contact | Company]) -> Any:  # noqa: ANN401 -- a name
     return Row
 
 
-_ContactRow, _CompanyRow = _row_class(Contact), _row_class(Company)
+_StoredContact, _StoredCompany = _row_class(Contact), _row_class(Company)
 
 
 def _by_key(key: str, dialect: str) -> Select[Any]:
@@ -139,8 +139,8 @@ def _with_key(session: Session, key: str, values: Sequence[str]) -> Mapping[str,
 def _contact_row(row: Sequence[Any]) -> ContactRow:
     """Split a row of the query by key; contact and company have the attributes of their tables."""
     end = len(_COLUMNS[Contact])
-    contact = cast("Contact", _ContactRow._make(row[:end]))
-    company = cast("Company", _CompanyRow._make(row[end:-1]))
+    contact = cast("Contact", _StoredContact._make(row[:end]))
+    company = cast("Company", _StoredCompany._make(row[end:-1]))
     return ContactRow(contact, company if company.id else None)
 
 

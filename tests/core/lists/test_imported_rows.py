@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import io
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from importlib.metadata import packages_distributions
 from typing import Any
 
 import pytest
@@ -204,6 +206,28 @@ def test_a_row_is_compared_again_after_an_upgrade(
 
     assert imported(LIST + ADA) == {"unchanged": 1}
     assert parsed == ["ada", "ada"]
+
+
+def test_the_version_includes_every_library_of_the_rules() -> None:
+    distributions = packages_distributions()
+    imported = {
+        name.partition(".")[0]
+        for folder in imported_rows._RULES  # noqa: SLF001 -- a list that must agree with the imports
+        for path in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in _imported(node)
+    }
+
+    libraries = {distributions[name][0].lower() for name in imported & distributions.keys()}
+
+    assert libraries - {"sqlalchemy"} == set(imported_rows._LIBRARIES)  # noqa: SLF001 -- likewise
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """Return the modules that an import statement names."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
 
 
 def test_expired_digests_are_purged(imported: Import, database: Database) -> None:
