@@ -16,6 +16,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
 from app.core.jobs import claims
+from app.core.quality import due_verifications
 from app.domain.kinds import Queue
 from app.settings import Settings
 from cli import database as commands
@@ -27,6 +28,26 @@ JOB = text(
     " progress_total, attempts, crashes, run_after, deadline_at, publishes, created_at)"
     " VALUES (:id, 'wks_1', :kind, :question, '{}', 'queued', '[]', 0, 0, :no,"
     " 0, 1, 0, 0, :now, :deadline, 0, :now)"
+)
+
+
+OWNED_ADDRESS = (
+    """
+    INSERT INTO workspaces (id, name, available, held, spent, created_at)
+    VALUES ('wks_1', 'Acme', 0, 0, 0, :now)
+    """,
+    """
+    INSERT INTO contacts (id, provenance, created_at, updated_at) VALUES ('con_1', '{}', :now, :now)
+    """,
+    """
+    INSERT INTO emails (id, contact_id, email, domain, type, status, status_reasons, verified_at,
+                        first_seen_at, last_seen_at, sources)
+    VALUES ('eml_1', 'con_1', 'a@acme.com', 'acme.com', 'work', 'valid', '[]', :old, :old, :old, '[]')
+    """,
+    """
+    INSERT INTO reveals (workspace_id, contact_id, field, job_id, credits, created_at)
+    VALUES ('wks_1', 'con_1', 'email', 'job_1', 1, :old)
+    """,
 )
 
 
@@ -75,3 +96,20 @@ def test_the_migration_puts_queued_jobs_into_the_queue_of_their_kind(
         Queue.INTERACTIVE,
         Queue.ENRICHMENT,
     ]
+
+
+def test_addresses_that_were_owned_before_the_migration_are_verified_again(old_app: APIFlask) -> None:
+    engine = old_app.extensions["services"].database.engine
+    times = {"now": NOW.isoformat(" "), "old": (NOW - timedelta(days=400)).isoformat(" ")}
+    with engine.connect() as connection:
+        migrate(connection, "0013")
+        for statement in OWNED_ADDRESS:
+            names = {name: time for name, time in times.items() if f":{name}" in statement}
+            connection.execute(text(statement), names)
+        connection.commit()
+
+        migrate(connection, "head")
+
+    with old_app.extensions["services"].database.transaction() as session:
+        due = due_verifications.claim(session, default_max_age=timedelta(days=180), now=NOW, limit=10)
+    assert [address.email for address in due] == ["a@acme.com"]

@@ -14,8 +14,11 @@ from werkzeug.test import TestResponse
 from app import settings as app_settings
 from app.core.accounts import accounts, sessions
 from app.core.audit import audits
+from app.core.contacts.emails import Email
 from app.core.jobs.jobs import Job
-from app.core.quality import verifications
+from app.core.ledger import reveals
+from app.core.ledger.reveals import Reveal
+from app.core.quality import due_verifications
 from app.domain.kinds import Queue
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.factory import create_app
@@ -40,9 +43,11 @@ Operation: TypeAlias = Callable[[], object]
 REGISTERED = (company_by_hash, leads_by_website_hash, reveal)
 UNLIMITED = "1000000/second"
 PREFIX_LENGTH = 4
-VERIFICATIONS, AUDIT = "verifications due", "audit"
-READ_EVERYTHING = frozenset({VERIFICATIONS, AUDIT})
-"""Steps whose time grows with the tables: an audit checks every row, and any owned address may be due."""
+AUDIT = "audit"
+READ_EVERYTHING = frozenset({AUDIT})
+"""Steps whose time grows with the tables: an audit checks every row."""
+EXPIRED = 20
+"""The addresses that are due at each claim."""
 
 
 class Service:
@@ -129,7 +134,7 @@ class Service:
             "webhooks due": lambda: webhooks.send_due(self.worker),
             "audit due": self._is_audit_due,
             "retention": lambda: upkeep.purge_once(self.worker),
-            VERIFICATIONS: self._verify,
+            "verifications due": self._verify,
             AUDIT: self._audit,
         }
 
@@ -194,14 +199,25 @@ class Service:
         _check(last is not None and last.faults == [], last and last.faults)
 
     def _verify(self) -> None:
-        """Claim owned addresses that are due for verification."""
+        """Have some owned addresses expire, and claim them."""
+        contact_ids = [fill.contact_id(next(self._others)) for _ in range(EXPIRED)]
         with self.api.database.transaction() as session:
-            verifications.claim_due(
+            session.execute(
+                update(Email)
+                .where(Email.contact_id.in_(contact_ids))
+                .values(verified_at=clock.now() - 2 * self.api.settings.default_max_age)
+            )
+            session.execute(
+                update(Reveal).where(Reveal.contact_id.in_(contact_ids)).values(verify_at=reveals.AT_ONCE)
+            )
+        with self.api.database.transaction() as session:
+            claimed = due_verifications.claim(
                 session,
                 default_max_age=self.api.settings.default_max_age,
                 now=database_clock.now(),
                 limit=reverification.MAX_ADDRESSES,
             )
+        _check({address.contact_id for address in claimed} == set(contact_ids), claimed)
 
     def _save(self, person: int) -> None:
         self._post("linkedin-save", {"profile": profile(person)})

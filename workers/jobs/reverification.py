@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from app.core.providers import provider_throttles
-from app.core.quality import feedback, verifications
-from app.core.quality.verifications import DueVerification
+from app.core.quality import due_verifications, feedback, verifications
+from app.core.quality.due_verifications import DueVerification
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
@@ -63,7 +63,7 @@ def verify_due(services: WorkerServices, verifiers: Sequence[Provider]) -> None:
     if not verifiers:
         return
     with services.database.transaction() as session:
-        due = verifications.claim_due(
+        due = due_verifications.claim(
             session,
             default_max_age=services.settings.default_max_age,
             now=database_clock.now(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -18,6 +18,7 @@ from sqlalchemy import (
     Index,
     Select,
     String,
+    Update,
     and_,
     bindparam,
     cast,
@@ -35,19 +36,28 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
+from app.infra.database_clock import Moment
 from app.infra.db import Base, UtcDateTime, insert, insert_into
 from app.infra.statements import Statement, any_of, items_of
+
+AT_ONCE = datetime.fromtimestamp(0, UTC)
+"""The `verify_at` of new reveals, before every other."""
+OF_EMAILS = text("field = 'email'")
+"""The condition for reveals of e-mails. The index is used for the same text only."""
 
 
 class Reveal(Base):
     """A contact's e-mails or phones (`field`: email or phone) that a workspace may see in full.
 
     `credits` is the price paid. After `refunded_at` the field is no longer owned, and revealing it again is
-    charged again.
+    charged again. No address of the contact is due for verification before `verify_at`.
     """
 
     __tablename__ = "reveals"
-    __table_args__ = (Index("ix_reveals_contact_id", "contact_id"),)
+    __table_args__ = (
+        Index("ix_reveals_contact_id", "contact_id"),
+        Index("ix_reveals_verify_at", "verify_at", sqlite_where=OF_EMAILS, postgresql_where=OF_EMAILS),
+    )
 
     workspace_id: Mapped[str] = mapped_column(foreign_key(), primary_key=True)
     contact_id: Mapped[str] = mapped_column(
@@ -58,6 +68,7 @@ class Reveal(Base):
     credits: Mapped[int]
     created_at: Mapped[datetime]
     refunded_at: Mapped[datetime | None]
+    verify_at: Mapped[datetime] = mapped_column(server_default="1970-01-01 00:00:00+00:00")
 
 
 class RevealedValue(Base):
@@ -292,6 +303,33 @@ def lock(session: Session, contact_id: str, field: str, workspace_ids: Collectio
     )
     rows = session.execute(query.with_for_update()).all()
     return frozenset(row.workspace_id for row in rows if row.credits)
+
+
+def verify_by(session: Session, contact_id: str | ColumnElement[str], at: Moment) -> None:
+    """Move `verify_at` forward to this time, in the first workspace's reveal of the contact's e-mails."""
+    first = select(func.min(Reveal.workspace_id)).where(Reveal.contact_id == contact_id, OF_EMAILS)
+    session.execute(_earlier(contact_id, first.scalar_subquery(), at))
+
+
+def verify_at_once(session: Session, workspace_id: str, contact_id: str) -> None:
+    """Have the contact's addresses verified next. The caller has locked the workspace's reveal."""
+    session.execute(_earlier(contact_id, workspace_id, AT_ONCE))
+
+
+def _earlier(
+    contact_id: str | ColumnElement[str], workspace_id: str | ColumnElement[str], at: Moment
+) -> Update:
+    return (
+        update(Reveal)
+        .where(
+            Reveal.workspace_id == workspace_id,
+            Reveal.contact_id == contact_id,
+            OF_EMAILS,
+            Reveal.verify_at > at,
+        )
+        .values(verify_at=at)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def mark_refunded(

@@ -213,6 +213,7 @@ def _record_bounce(
     ]
     parties = {feedback.workspace_id, *(report.workspace_id for report in others)}
     payers = _lock(session, address.contact_id, parties)
+    reveals.verify_at_once(session, feedback.workspace_id, address.contact_id)
     if address.status == EmailStatus.INVALID:
         _confirm(session, feedback, now)
     elif feedback.workspace_id in payers:

@@ -23,7 +23,7 @@ from app.core.jobs.leases import JobResult
 from app.core.jobs.webhook_attempts import WebhookAttempt
 from app.core.lists import import_runs
 from app.core.providers import provider_throttles
-from app.core.quality import verifications
+from app.core.quality import due_verifications
 from app.core.queues import worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.errors import TokenExpired
@@ -271,9 +271,9 @@ def test_an_address_claimed_for_verification_is_reserved_for_an_hour(
     an_email(session, ada, "ada@acme.example", verified_at=NOW - timedelta(days=400))
 
     def taken(at: database_clock.Moment) -> list[str]:
-        due = verifications.claim_due(session, default_max_age=timedelta(days=180), now=at, limit=10)
+        due = due_verifications.claim(session, default_max_age=timedelta(days=180), now=at, limit=10)
         return [heartbeat.email for heartbeat in due]
 
-    found = [taken(now()), taken(now()), taken(now() + verifications.LEASE)]
+    found = [taken(now()), taken(now()), taken(now() + due_verifications.LEASE)]
 
     assert found == [["ada@acme.example"], [], ["ada@acme.example"]]

@@ -1,27 +1,29 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from jobs_support import a_workspace
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
-from stored_support import ADA_URL, NOW, a_contact, a_phone, an_email, own, suppress
+from stored_support import ADA_URL, NOW, a_contact, a_phone, an_email, own, statements, suppress
 
 from app.core.contacts import emails
 from app.core.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.ledger.reveals import Reveal
-from app.core.quality import feedback, verifications
+from app.core.quality import due_verifications, feedback, verifications
+from app.core.quality.due_verifications import LEASE
 from app.core.quality.feedback import FeedbackReport
 from app.core.quality.refunds import Allowance
-from app.core.quality.verifications import LEASE, UNKNOWN_RETRY_INTERVAL, Verification
+from app.core.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 
 DEFAULT_MAX_AGE = timedelta(days=180)
-DAY = timedelta(days=1)
+DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
+SHORTEST = DEFAULT_MAX_AGE / 6
 EXPIRED = NOW + DEFAULT_MAX_AGE
 LATER = EXPIRED + DAY
 
@@ -35,7 +37,7 @@ def ada(session: Session) -> Contact:
 
 
 def taken(session: Session, now: datetime = EXPIRED, limit: int = 10) -> list[str]:
-    due = verifications.claim_due(session, default_max_age=DEFAULT_MAX_AGE, now=now, limit=limit)
+    due = due_verifications.claim(session, default_max_age=DEFAULT_MAX_AGE, now=now, limit=limit)
     return [item.email for item in due]
 
 
@@ -118,7 +120,7 @@ def test_a_decided_bounce_is_not_due_again(session: Session, ada: Contact, state
     assert taken(session, NOW) == []
 
 
-def report(session: Session, contact: Contact, address: str) -> Feedback:
+def report(session: Session, contact: Contact, address: str, now: datetime = NOW) -> Feedback:
     """Report a bounce as the workspace that owns the contact's e-mails."""
     report = FeedbackReport(
         workspace_id=session.scalars(select(Reveal.workspace_id)).one(),
@@ -127,7 +129,7 @@ def report(session: Session, contact: Contact, address: str) -> Feedback:
         email=address,
         kind=FeedbackKind.BOUNCE,
     )
-    return feedback.record(session, report, allowance=Allowance(0), now=NOW).feedback
+    return feedback.record(session, report, allowance=Allowance(0), now=now).feedback
 
 
 def test_an_address_verified_after_its_bounce_is_not_due(session: Session, ada: Contact) -> None:
@@ -271,8 +273,18 @@ def test_a_pending_provider_is_polled_with_its_token(session: Session, ada: Cont
     verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", poll_at=LATER, now=EXPIRED)
 
     assert taken(session, LATER - timedelta(seconds=1)) == []
-    [due] = verifications.claim_due(session, default_max_age=DEFAULT_MAX_AGE, now=LATER, limit=1)
+    [due] = due_verifications.claim(session, default_max_age=DEFAULT_MAX_AGE, now=LATER, limit=1)
     assert (due.provider, due.ticket) == ("mx", "1.abc")
+
+
+def test_a_provider_is_polled_before_the_lease_ends(session: Session, ada: Contact) -> None:
+    row = an_email(session, ada, "a@acme.com")
+    taken(session)
+    poll_at = EXPIRED + LEASE / 2
+
+    verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", poll_at=poll_at, now=EXPIRED)
+
+    assert taken(session, poll_at) == ["a@acme.com"]
 
 
 def test_an_address_without_a_verdict_is_tried_again_later_from_the_start(
@@ -284,7 +296,7 @@ def test_an_address_without_a_verdict_is_tried_again_later_from_the_start(
     verifications.give_up(session, row.id, now=LATER)
 
     assert taken(session, LATER + UNKNOWN_RETRY_INTERVAL - timedelta(seconds=1)) == []
-    [due] = verifications.claim_due(
+    [due] = due_verifications.claim(
         session, default_max_age=DEFAULT_MAX_AGE, now=LATER + UNKNOWN_RETRY_INTERVAL, limit=1
     )
     assert (due.email, due.provider, due.ticket) == ("a@acme.com", None, None)
@@ -315,9 +327,56 @@ def test_a_bounce_overrides_a_postponed_verification(session: Session, ada: Cont
     row = an_email(session, ada, "a@acme.com")
     verifications.give_up(session, row.id, now=EXPIRED)
     before = taken(session, EXPIRED + DAY)
-    row.reported_at = EXPIRED + DAY
-    session.flush()
+    report(session, ada, "a@acme.com", EXPIRED + DAY)
 
     first, second = taken(session, EXPIRED + DAY), taken(session, EXPIRED + DAY)
 
     assert (before, first, second) == ([], ["a@acme.com"], [])
+
+
+def test_addresses_that_are_not_due_are_not_read_again_before_any_verdict_can_expire(
+    session: Session, ada: Contact
+) -> None:
+    an_email(session, ada, "a@acme.com")
+    taken(session, NOW)
+
+    with statements(cast("Engine", session.get_bind())) as seen:
+        taken(session, NOW + SHORTEST - DAY)
+
+    assert [sql for sql, _values in seen if "FROM emails" in sql] == []
+
+
+def test_a_verdict_of_another_job_that_expires_earlier_is_noticed_in_time(
+    session: Session, ada: Contact
+) -> None:
+    row = an_email(session, ada, "a@acme.com")
+    taken(session, NOW)
+    row.status, row.verified_at = "risky", NOW + DAY
+    session.flush()
+
+    found = [taken(session, NOW + DAY + SHORTEST - MINUTE), taken(session, NOW + DAY + SHORTEST)]
+
+    assert found == [[], ["a@acme.com"]]
+
+
+def test_each_claim_reads_a_limited_number_of_contacts(
+    session: Session, ada: Contact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob = a_contact(session)
+    own(session, a_workspace(session), bob, "email")
+    an_email(session, ada, "a@acme.com")
+    an_email(session, bob, "b@acme.com")
+    monkeypatch.setattr(due_verifications, "MAX_REVEALS", 1)
+
+    first, second, third = taken(session), taken(session), taken(session)
+
+    assert sorted(first + second) == ["a@acme.com", "b@acme.com"]
+    assert third == []
+
+
+def test_an_address_that_two_workspaces_own_is_claimed_once(session: Session, ada: Contact) -> None:
+    own(session, a_workspace(session), ada, "email")
+    an_email(session, ada, "a@acme.com")
+
+    assert taken(session) == ["a@acme.com"]
+    assert taken(session) == []

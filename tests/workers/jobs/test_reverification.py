@@ -22,9 +22,10 @@ from app.core.ledger import credits
 from app.core.ledger.reveals import Reveal
 from app.core.lookups import contact_data
 from app.core.quality import feedback
+from app.core.quality.due_verifications import LEASE
 from app.core.quality.feedback import FeedbackReport
 from app.core.quality.refunds import Allowance
-from app.core.quality.verifications import LEASE, UNKNOWN_RETRY_INTERVAL, Verification
+from app.core.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import REVERIFY, Queue, TraceOutcome
 from app.infra import celery_app
