@@ -35,6 +35,8 @@ Prefix = Literal[
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
 _FROM_SORTABLE = {new: old for old, new in _TO_SORTABLE.items()}
+_DIGITS = b"0123456789abcdefghijklmnopqrstuv" * 8
+"""A digit for each byte, all equally likely."""
 _RAW_BYTES = 15
 _HALF = 12  # digits of the time, and of the random part
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
@@ -49,11 +51,10 @@ def new_id(prefix: Prefix) -> str:
 
 
 def make_ids(prefix: Prefix, count: int) -> list[str]:
-    """Return many new ids of the same time, in no order, in a third of the time of calls of `new_id`."""
+    """Return many new ids of the same time, in no order, in a tenth of the time of calls of `new_id`."""
     start = new_id(prefix)[: len(prefix) + 1 + _HALF]
-    raw = secrets.token_bytes((count + 1) // 2 * _RAW_BYTES)  # two halves of 60 bits are 15 bytes
-    text = base64.b32encode(raw).decode().translate(_TO_SORTABLE)
-    return [f"{start}{text[index * _HALF : (index + 1) * _HALF]}" for index in range(count)]
+    text = secrets.token_bytes(count * _HALF).translate(_DIGITS).decode()
+    return [f"{start}{text[index : index + _HALF]}" for index in range(0, count * _HALF, _HALF)]
 
 
 def time_of(some_id: str) -> datetime:

@@ -32,7 +32,8 @@ _FEW = 50
 """Up to this number of rows or values, the usual statements are as fast."""
 _NULL = secrets.token_hex(8)
 """What stands for null in COPY: unlike the usual mark, it does not contain the character of escapes."""
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_SPECIAL = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_ESCAPES = str.maketrans(_SPECIAL)
 
 
 def is_among(
@@ -42,9 +43,11 @@ def is_among(
     if not _is_worthwhile(session, values):
         return column.in_(values)
     texts = [value.hex() if isinstance(value, bytes) else value for value in values]
-    elements = func.json_array_elements_text(cast(texts, JSON))
-    is_bytes = isinstance(column.type, LargeBinary)
-    return column.in_(select(func.decode(elements, "hex") if is_bytes else elements))
+    elements: ColumnElement[Any] = func.json_array_elements_text(cast(texts, JSON))
+    if isinstance(column.type, LargeBinary):
+        elements = func.decode(elements, "hex")
+    # An array is looked up in the index; a subquery may become a hash join that reads the whole table.
+    return column == func.any(func.array(select(elements).scalar_subquery()))
 
 
 def are_among(
@@ -90,33 +93,34 @@ def _copy(session: Session, table: type[Base], rows: Sequence[dict[str, Any]]) -
 
 
 def _lines(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the rows as lines; values that rows share are formatted once."""
+    """Return the rows as lines. Columns are formatted one by one, which costs less than value by value."""
     values = itemgetter(*rows[0])  # every row in the same order
-    shared: dict[int, str] = {id(None): _NULL}
-
-    def text(value: object) -> str:
-        known = shared.get(id(value))  # all values live until the end, so no two have the same identity
-        if known is None:
-            known = shared[id(value)] = _formatted(value)
-        return known
-
-    return "".join(
-        [_line([value if type(value) is str else text(value) for value in values(row)]) for row in rows]
-    )
+    columns = map(_texts, zip(*map(values, rows), strict=True))
+    return "\n".join(map("\t".join, zip(*columns, strict=True))) + "\n"
 
 
-def _line(fields: list[str]) -> str:
-    """Return the line of a row; its fields are escaped only if one of them contains a special character."""
-    line = "\t".join(fields)
-    if "\\" in line or "\n" in line or "\r" in line or line.count("\t") >= len(fields):
-        line = "\t".join([field.translate(_ESCAPES) for field in fields])
-    return f"{line}\n"
+def _texts(column: Sequence[Any]) -> Sequence[str]:
+    """Return the texts of a column; values that rows share are formatted once."""
+    if set(map(type, column)) == {str}:
+        text = "".join(column)
+        return list(map(_escaped, column)) if any(sign in text for sign in _SPECIAL) else column
+    shared = dict(zip(map(id, column), column, strict=True))
+    texts = {identity: _formatted(value) for identity, value in shared.items()}
+    return [texts[id(value)] for value in column]
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES)
 
 
 def _formatted(value: object) -> str:
-    """Return the text of a time, a number, a truth value, bytes, a subclass of str, or JSON."""
+    """Return the text of a value: null, text, a time, bytes, a number, a truth value, or JSON."""
+    if value is None:
+        return _NULL
+    if isinstance(value, str):
+        return _escaped(value)
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, bytes):
-        return f"\\x{value.hex()}"
-    return str(value) if isinstance(value, str) else json.dumps(value)
+        return f"\\\\x{value.hex()}"
+    return _escaped(json.dumps(value))

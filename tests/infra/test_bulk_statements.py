@@ -2,7 +2,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import create_engine, select
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -62,6 +63,15 @@ def test_rows_are_found_by_any_number_of_values(session: Session, wanted: list[i
     found = session.scalars(select(Company.domain).where(is_among(session, Company.domain, domains)))
 
     assert sorted(map(str, found)) == sorted(domain for domain in domains if domain != "a999.example")
+
+
+def test_postgresql_searches_many_values_as_an_array_which_it_looks_up_in_the_index() -> None:
+    session = Session(create_engine("postgresql+psycopg://"))
+
+    condition = is_among(session, Company.domain, [f"a{index}.example" for index in range(MANY)])
+
+    compiled = str(condition.compile(dialect=postgresql.dialect()))
+    assert compiled.startswith("companies.domain = any(array((SELECT json_array_elements_text(")
 
 
 @pytest.mark.parametrize("wanted", [[], [0, 5], range(MANY)])

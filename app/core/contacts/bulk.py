@@ -12,7 +12,7 @@ from app.domain.ids import Prefix, make_ids
 from app.infra.bulk_statements import are_among, is_among
 from app.infra.db import Base
 
-BATCH_SIZE = 1_000
+BATCH_SIZE = 2_000
 
 _LOCK = 7_461_001  # arbitrary, unique among the advisory locks of this database
 Item = TypeVar("Item")

@@ -77,9 +77,11 @@ def upsert_many(
     lock_resolution(session)
     resolver = CompanyResolver(session, Company.__table__, records)
     results: list[tuple[str, Change | None]] = []
-    seen: dict[FoundCompany, str] = {}
+    seen: dict[
+        int, str
+    ] = {}  # by identity: to compare or hash companies would take longer than to merge most
     for record in records:
-        if company_id := seen.get(record):
+        if company_id := seen.get(id(record)):
             results.append((company_id, Change.NONE))
             continue
         row = resolver.find(record)
@@ -87,7 +89,7 @@ def upsert_many(
             results.append((resolver.add(record, now), None))
         else:
             results.append((row["id"], resolver.merge(row, record, now, rename=rename)))
-        seen[record] = results[-1][0]
+        seen[id(record)] = results[-1][0]
     insert_all(session, Company, resolver.new)
     update_all(session, Company, resolver.changed, UPDATED_COLUMNS)
     return results

@@ -31,6 +31,7 @@ class CompanyResolver:
     """An index of company rows by their identifiers; the caller writes the rows in `new` and `changed`."""
 
     def __init__(self, session: Session, table: FromClause, records: Sequence[FoundCompany]) -> None:
+        records = list({id(record): record for record in records}.values())
         self._keys = {record.name: company_key(record.name) for record in records if record.name}
         self._by_domain: dict[str | None, dict[str, Any]] = {}
         self._by_page: dict[str | None, dict[str, Any]] = {}

@@ -6,7 +6,7 @@ wins, then the oldest, so that importing the same list again yields the same con
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -37,7 +37,10 @@ UPDATED_COLUMNS = (*_FIELDS, "name_key", "last_key", "company_id", "provenance",
 
 
 class ContactResolver:
-    """An index of contact rows by their identifiers; the caller writes the rows in `new` and `changed`."""
+    """An index of contact rows by their identifiers; the caller writes the rows in `new` and `changed`.
+
+    `new_companies` are companies just inserted, which have no contacts yet.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class ContactResolver:
         table: FromClause,
         records: Sequence[FoundContact],
         employers: Sequence[str | None],
+        new_companies: Collection[str] = frozenset(),
     ) -> None:
         self.new: list[dict[str, Any]] = []
         self._changed: dict[str, dict[str, Any]] = {}
@@ -53,7 +57,8 @@ class ContactResolver:
         self._by_value: dict[str, dict[str, dict[str, Any]]] = {}
         self._by_name: dict[tuple[str | None, str | None], dict[str, dict[str, Any]]] = {}
         self._ids = new_ids("con", len(records))
-        self._load(session, table, records, employers)
+        known = [None if employer in new_companies else employer for employer in employers]
+        self._load(session, table, records, known)
 
     @property
     def changed(self) -> list[dict[str, Any]]:

@@ -86,8 +86,8 @@ def upsert_many(
     Call it before locking any contact: it acquires the resolution lock first.
     """
     lock_resolution(session)
-    employers = _employers(session, records, now)
-    resolver = ContactResolver(session, Contact.__table__, records, employers)
+    employers, new_companies = _employers(session, records, now)
+    resolver = ContactResolver(session, Contact.__table__, records, employers, new_companies)
     results = [
         resolver.upsert(found, employer, now) for found, employer in zip(records, employers, strict=True)
     ]
@@ -111,11 +111,18 @@ def _greatest(contact_change: Change | None, change: Change | None) -> Change | 
     return max(contact_change, change, key=lambda item: item.value)
 
 
-def _employers(session: Session, records: Sequence[FoundContact], now: datetime) -> list[str | None]:
-    """Insert or merge the companies of the records; return one id for each record, None without a company."""
+def _employers(
+    session: Session, records: Sequence[FoundContact], now: datetime
+) -> tuple[list[str | None], frozenset[str]]:
+    """Insert or merge the companies of the records.
+
+    Return one id for each record, None without a company, and the ids of the new companies.
+    """
     employers = [found.company for found in records if found.company is not None]
-    results = iter(companies.upsert_many(session, employers, now=now, rename=False))
-    return [None if found.company is None else next(results)[0] for found in records]
+    results = companies.upsert_many(session, employers, now=now, rename=False)
+    ids = iter(results)
+    new = frozenset(company_id for company_id, change in results if change is None)
+    return [None if found.company is None else next(ids)[0] for found in records], new
 
 
 def _upsert_values(

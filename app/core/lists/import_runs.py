@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.infra.database_clock import Moment
@@ -33,9 +33,8 @@ def start(session: Session, *, entity: str, now: Moment) -> ImportRun:
 
 def touch(session: Session, run_id: int, *, rows: int, now: Moment) -> None:
     """Add the rows of a batch to the run and update `touched_at`."""
-    run = session.get_one(ImportRun, run_id)
-    run.rows += rows
-    run.touched_at = now
+    run = update(ImportRun).where(ImportRun.id == run_id)
+    session.execute(run.values(rows=ImportRun.rows + rows, touched_at=now))
 
 
 LATEST = select(func.max(ImportRun.touched_at)).scalar_subquery()

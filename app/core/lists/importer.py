@@ -25,7 +25,7 @@ from app.infra.digest_keys import digest_keys
 
 Result = TypeVar("Result")
 
-BATCH = 1_000
+BATCH = 2_000
 RETRY_DELAYS = (1, 2, 4, 8)  # seconds
 
 COUNTS = ("new", "updated", "unchanged", "rejected", "suppressed")

@@ -61,13 +61,29 @@ def company_beside(row: RowValues, source: Source, mail_domain: str | None = Non
     if not (name or domain or linkedin_url):
         return None
     city, country = _location(row)
+    industry, employees = row.text("company_industry"), row.normal("company_headcount", headcount)
+    return _company(source, name, domain, linkedin_url, industry, employees, city, country)
+
+
+@lru_cache(maxsize=8192)
+def _company(  # noqa: PLR0917 -- the key of the cache
+    source: Source,
+    name: str | None,
+    domain: str | None,
+    linkedin_url: str | None,
+    industry: str | None,
+    employees: str | None,
+    city: str | None,
+    country: str | None,
+) -> FoundCompany:
+    """Return the company; equal ones are one object, so that callers can compare them by identity."""
     return FoundCompany(
         source=source,
         name=name,
         domain=domain,
         linkedin_url=linkedin_url,
-        industry=row.text("company_industry"),
-        headcount=row.normal("company_headcount", headcount),
+        industry=industry,
+        headcount=employees,
         city=city,
         country=country,
     )

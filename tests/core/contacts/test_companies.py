@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from findings_support import DAY, NOW, a_source, company
 from sqlalchemy import func, select
@@ -129,6 +131,13 @@ def test_records_of_one_batch_are_merged(session: Session) -> None:
 
     assert len({company_id for company_id, _ in stored}) == 2
     assert [change for _, change in stored] == [None, Change.NONE, Change.NONE, None]
+
+
+def test_equal_records_of_one_batch_are_one_company(session: Session) -> None:
+    stored = companies.upsert_many(session, [ACME, replace(ACME)], now=NOW)
+
+    assert len({company_id for company_id, _ in stored}) == 1
+    assert [change for _, change in stored] == [None, Change.NONE]
 
 
 def test_a_company_is_found_by_any_identifier(session: Session) -> None:

@@ -262,6 +262,18 @@ def test_many_people_are_stored_with_few_statements(session: Session) -> None:
     assert len(statements) - first < 15
 
 
+def test_no_contact_is_searched_by_name_at_a_new_company(session: Session) -> None:
+    statements: list[str] = []
+    with _counted(session, statements):
+        contacts.upsert_many(session, [person("Ada Lovelace", company=ACME)], now=NOW)
+    first = len([sql for sql in statements if "last_key) IN" in sql])
+    with _counted(session, statements):
+        contacts.upsert_many(session, [person("Grace Hopper", company=ACME)], now=NOW)
+
+    assert first == 0
+    assert len([sql for sql in statements if "last_key) IN" in sql]) == 1
+
+
 def _counted(session: Session, statements: list[str]):  # type: ignore[no-untyped-def]  # noqa: ANN202
     from contextlib import contextmanager  # noqa: PLC0415
 
