@@ -27,10 +27,10 @@ from app.core.contacts import contact_locks, contact_points
 from app.core.contacts.bulk import batched
 from app.core.contacts.contact_points import ContactPointSpec
 from app.domain.email_patterns import patterns
-from app.domain.email_patterns.patterns import FORMS, PatternStat
+from app.domain.email_patterns.patterns import PatternStat
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.normal.emails import email_domain
-from app.domain.normal.names import PersonName, given_names, name_key, spellings
+from app.domain.normal.names import PersonName, given_names, spellings
 from app.domain.records import provenance
 from app.domain.records.merging import Change
 from app.infra.db import Base
@@ -170,14 +170,15 @@ def upsert_many(
 
 def _row(item: EmailEntry) -> dict[str, Any]:
     found = item.found
+    seen_at = found.source.at
     return {
         "contact_id": item.contact_id,
         "email": found.email,
         "domain": email_domain(found.email),
         **_merged_values(found),
         "form": _form(item),
-        "first_seen_at": found.source.at,
-        "last_seen_at": found.source.at,
+        "first_seen_at": seen_at,
+        "last_seen_at": seen_at,
         "sources": provenance.initial_sources(found.source),
     }
 
@@ -201,8 +202,13 @@ def _predates_bounce(row: dict[str, Any], found: FoundEmail) -> bool:
 
 
 def _merged_values(found: FoundEmail) -> dict[str, Any]:
-    values = (found.type, found.status.value, _listed(found.reasons), found.confidence, found.verified_at)
-    return dict(zip(_MERGED_FIELDS, values, strict=True))
+    return {
+        "type": found.type,
+        "status": found.status.value,
+        "status_reasons": _listed(found.reasons),
+        "confidence": found.confidence,
+        "verified_at": found.verified_at,
+    }
 
 
 @lru_cache(maxsize=64)
@@ -216,20 +222,7 @@ def _form(item: EmailEntry) -> str | None:
     name, found = item.name, item.found
     if name is None or found.type != "work" or found.source.kind is SourceKind.PATTERN:
         return None
-    return _plain_form(found.email.rpartition("@")[0], name) or _any_form(found.email, name)
-
-
-def _plain_form(local: str, name: PersonName) -> str | None:
-    """Return the pattern for two single-word names, as `patterns.form_of` does, at a tenth of its cost."""
-    if (
-        not name.full.isascii() and len(spellings(name.full)) > 1
-    ):  # `form_of` also determines which spelling the company uses
-        return None
-    first, last = name_key(name.first), name_key(name.last)
-    if not (first.isalpha() and last.isalpha() and first.isascii() and last.isascii()):
-        return None
-    initials = {"f": first[0], "l": last[0]}
-    return next((form for form in FORMS if form.format(first=first, last=last, **initials) == local), None)
+    return patterns.simple_form_of(found.email, name) or _any_form(found.email, name)
 
 
 def _any_form(email: str, name: PersonName) -> str | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from app.domain.email_patterns.spelling import fill, odds, weight
-from app.domain.normal.names import PersonName, given_names
+from app.domain.normal.names import PersonName, given_names, spellings
 
 SHARES = {
     "{first}.{last}": 0.45,
@@ -46,6 +46,8 @@ SHARES = {
 """The share of companies that use each form."""
 FORMS: tuple[str, ...] = tuple(SHARES)
 """The forms in order of precedence: an address that matches two forms counts for the first."""
+_USES = tuple((form, "{f" in form, "{l" in form) for form in FORMS)
+"""Each form, and whether it contains the given name or its initial, and the family name or its initial."""
 PRIOR_ADDRESSES = 2
 """The weight of the prior `SHARES`, in addresses."""
 MAX_SPELLINGS = 12
@@ -104,6 +106,29 @@ def form_of(email: str, name: PersonName) -> str | None:
     return next(filter(None, matches), None)
 
 
+def simple_form_of(email: str, name: PersonName) -> str | None:
+    """Return what `form_of` returns, at a tenth of its cost, for most names and addresses; None for others.
+
+    It is for given and family names of one word, and for addresses without numbers and nicknames.
+    """
+    local = email.rpartition("@")[0]
+    firsts, lasts = spellings(name.first), spellings(name.last)
+    words = (firsts[0], lasts[0], firsts[-1], lasts[-1])
+    letters = "".join(words)
+    is_simple = all(words) and letters.isascii() and letters.isalpha()
+    if not is_simple or local[:1] not in {word[0] for word in words}:
+        return None
+    for form, uses_first, uses_last in _USES:
+        is_plain = _filled(form, firsts[0], lasts[0]) == local
+        if (uses_first and len(firsts) > 1) or (uses_last and len(lasts) > 1):
+            is_expanded = _filled(form, firsts[-1], lasts[-1]) == local
+            if is_plain is not is_expanded:
+                return f"{form} umlauts:{'plain' if is_plain else 'expanded'}"
+        if is_plain:
+            return form
+    return None
+
+
 def render(form: str, name: PersonName, domain: str) -> tuple[str, ...]:
     """Return the addresses of a name in a form, the likeliest spelling first.
 
@@ -142,6 +167,10 @@ def candidates(name: PersonName, domain: str, counts: Iterable[PatternStat]) -> 
             best[email] = replace(guess, confidence=confidence)
     guesses = (replace(guess, confidence=round(guess.confidence, 4)) for guess in best.values())
     return tuple(sorted(guesses, key=lambda guess: -guess.confidence))
+
+
+def _filled(form: str, first: str, last: str) -> str:
+    return form.format(first=first, f=first[0], last=last, l=last[0])
 
 
 def _tally(counts: Iterable[PatternStat]) -> _Tally:

@@ -37,7 +37,7 @@ def _addresses(row: RowValues, column: ValueColumns) -> Iterator[str]:
     text = row.cells[column.index]
     if not text:
         return
-    for address in emails_in(text):
+    for address in (text,) if _is_plain(text) else emails_in(text):
         try:
             yield read_email(address)
         except InvalidValue:
@@ -51,12 +51,16 @@ def read_email(text: str) -> str:
         InvalidValue: as in `normal_email`, or the vendor masked the address.
 
     """
-    if _PLAIN.fullmatch(text) and len(text) <= _MAX_PLAIN_LENGTH:
+    if _is_plain(text):
         local, _, domain = text.lower().partition("@")
         return f"{local}@{_domain(domain)}"
     if _MASKED.search(text):
         raise InvalidValue("The address is masked. Export the list with full addresses.")
     return normal_email(text)
+
+
+def _is_plain(text: str) -> bool:
+    return len(text) <= _MAX_PLAIN_LENGTH and _PLAIN.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=16384)

@@ -136,12 +136,17 @@ def _from_parts(first: str, last: str, full: str) -> PersonName:
 
 
 def _part(row: RowValues, name: str) -> str | None:
-    text = next(filter(None, map(name_value, row.raw(name))), None)
-    return None if text is None or "@" in text else text
+    for cell in row.raw(name):
+        if text := name_value(cell):
+            return None if "@" in text else text
+    return None
 
 
 def _title(row: RowValues) -> str | None:
-    return next((text for text in row.all("title") if text.lower() not in _SALUTATIONS), None)
+    for text in row.all("title"):
+        if text.lower() not in _SALUTATIONS:
+            return text
+    return None
 
 
 def _location(row: RowValues) -> tuple[str | None, str | None]:
@@ -171,8 +176,10 @@ def _from_handle(text: str) -> str:
 
 def _mail_domain(emails: tuple[FoundEmail, ...]) -> str | None:
     """Return the registrable domain of the first work e-mail that is not at a mail provider."""
-    domains = (_website(email_domain(email.email)) for email in emails if email.type == "work")
-    return next(filter(None, domains), None)
+    for email in emails:
+        if email.type == "work" and (website := _website(email_domain(email.email))):
+            return website
+    return None
 
 
 @lru_cache(maxsize=8192)

@@ -43,8 +43,8 @@ class RowValues:
 
     def all(self, field: str) -> list[str]:
         """Return the values of all columns of the field, the most reliable first."""
-        values = (value(self.cells[index]) for index in self._single.get(field, ()))
-        return [text for text in values if text is not None]
+        cells = self.cells
+        return [text for index in self._single.get(field, ()) if (text := value(cells[index])) is not None]
 
     def text(self, field: str) -> str | None:
         """Return the value of the field's most reliable column that is not empty."""

@@ -51,19 +51,14 @@ def email_domain(email: str) -> str:
 
 def email_kind(email: str) -> Literal["work", "personal"]:
     """Return `personal` for an address at a free or disposable mail provider, else `work`."""
-    domain = email_domain(email)
-    return "personal" if _is_webmail(domain) or _is_disposable(domain) else "work"
+    return "personal" if _domain_reasons(email_domain(email)) else "work"
 
 
 def email_reasons(email: str) -> tuple[str, ...]:
     """Return the risk reasons that the text shows: role, disposable and webmail."""
     local, _, domain = email.rpartition("@")
-    reasons = {
-        "role": _NUMBER_OR_TAG.sub("", local) in _ROLES,
-        "disposable": _is_disposable(domain),
-        "webmail": _is_webmail(domain),
-    }
-    return tuple(reason for reason, applies in reasons.items() if applies)
+    reasons = _domain_reasons(domain)
+    return ("role", *reasons) if _NUMBER_OR_TAG.sub("", local) in _ROLES else reasons
 
 
 @cache
@@ -75,16 +70,13 @@ def _validator() -> ModuleType:
 
 
 @lru_cache(maxsize=8192)
-def _is_webmail(domain: str) -> bool:
-    """Return whether the domain offers mailboxes to the public."""
-    return domain in _FREE_MAIL or _FREE_MAIL_FAMILY.fullmatch(domain) is not None
+def _domain_reasons(domain: str) -> tuple[str, ...]:
+    """Return webmail if the domain offers mailboxes to the public, disposable if it or a parent domain is so.
 
-
-@lru_cache(maxsize=8192)
-def _is_disposable(domain: str) -> bool:
-    """Return whether the domain or a parent domain is disposable; webmail in the list does not count."""
-    if _is_webmail(domain):
-        return False
+    Webmail in the list of disposable domains does not count as disposable.
+    """
+    if domain in _FREE_MAIL or _FREE_MAIL_FAMILY.fullmatch(domain):
+        return ("webmail",)
     while domain and domain not in blocklist:
         domain = domain.partition(".")[2]
-    return bool(domain)
+    return ("disposable",) if domain else ()

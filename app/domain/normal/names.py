@@ -33,7 +33,8 @@ _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
 _HEADLINE = re.compile(r"\s[-\u2010-\u2015·/@~]\s.*|[|•*].*", re.DOTALL)
 _PICTURES = re.compile("[\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U000fffff]")
-_APOSTROPHES = re.compile("[`\u00b4\u2018\u2019\u02bc\uff07]")
+_APOSTROPHE_SIGNS = "`\u00b4\u2018\u2019\u02bc\uff07"
+_APOSTROPHES = re.compile(f"[{_APOSTROPHE_SIGNS}]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f]")
 _SIGNS = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]+")
@@ -52,7 +53,10 @@ _LETTERS = str.maketrans(
         "ŋ": "n",
     }
 )
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
+_EXPANSIONS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
+_UMLAUTS = str.maketrans(_EXPANSIONS)
+_EXPANDED = frozenset(_EXPANSIONS)
+_PRECOMPOSED = range(0xC0, 0x180)  # the letters of Latin-1 and Latin Extended-A
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +94,11 @@ def name_key(text: str) -> str:
     Unicode decomposition are transliterated: ß ss, æ ae, ø o, ł l, đ d.
     """
     folded = text.casefold()
-    if folded.isascii() and folded.replace(" ", "").isalnum():
-        return " ".join(folded.split())
     if not folded.isascii():
-        folded = unicodedata.normalize("NFKD", _APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
-        folded = _ACCENTS.sub("", folded.translate(_LETTERS))
-        if not folded.isascii():
-            folded = unicodedata.normalize("NFC", "".join(map(_kept, folded)))
+        latin = folded.translate(_latin_letters())
+        folded = latin if latin.isascii() else _plain_letters(folded)
+    if folded.replace(" ", "").isalnum() and folded.isascii():
+        return " ".join(folded.split())
     return " ".join(_SIGNS.sub(" ", folded.replace("'", "")).split())
 
 
@@ -118,8 +120,11 @@ def spellings(text: str) -> tuple[str, ...]:
     """Return the keys of a name: its own, and the German and Nordic one (ü as ue, ø as oe, å as aa)."""
     if text.isascii():
         return (name_key(text),)
-    expanded = unicodedata.normalize("NFC", text.casefold()).translate(_UMLAUTS)
-    return tuple(dict.fromkeys((name_key(text), name_key(expanded))))
+    folded = text.casefold()
+    composed = unicodedata.normalize("NFC", folded)
+    if composed == folded and _EXPANDED.isdisjoint(folded):
+        return (name_key(text),)
+    return tuple(dict.fromkeys((name_key(text), name_key(composed.translate(_UMLAUTS)))))
 
 
 def given_names(first: str) -> frozenset[str]:
@@ -151,6 +156,24 @@ def _meaningful() -> frozenset[str]:
         lexicon.maiden_markers,
         lexicon.after_given_titles,
     )
+
+
+def _plain_letters(folded: str) -> str:
+    """Return case-folded text without accents, its letters transliterated, other signs as spaces."""
+    folded = unicodedata.normalize("NFKD", _APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
+    folded = _ACCENTS.sub("", folded.translate(_LETTERS))
+    if folded.isascii():
+        return folded
+    return unicodedata.normalize("NFC", "".join(map(_kept, folded)))
+
+
+@cache
+def _latin_letters() -> dict[int, str]:
+    """Return the plain form of each precomposed Latin letter and apostrophe, whatever its neighbours are."""
+    letters = filter(str.isalpha, map(chr, _PRECOMPOSED))
+    plain = {ord(letter): _plain_letters(letter.casefold()) for letter in letters}
+    table = {code: text for code, text in plain.items() if text.isascii()}
+    return table | dict.fromkeys(map(ord, _APOSTROPHE_SIGNS), "'")
 
 
 def _kept(character: str) -> str:

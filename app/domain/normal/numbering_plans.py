@@ -28,7 +28,7 @@ _OTHER_LINES: dict[str, LineType] = {
 }
 """The line types that the library tests before landline and mobile, in its order."""
 _PLAIN = re.compile(r"\+[1-9][0-9 ().-]{6,30}")
-_SEPARATORS = str.maketrans("", "", "+ ().-")
+_SEPARATORS = re.compile("[+ ().-]+")
 _FIRST_GROUP = re.compile(r"(\\\d)")
 _CODE_LENGTHS = (1, 2, 3)
 _MIN_LENGTH, _MAX_LENGTH = 5, 15  # digits of a national number, within the library's limits
@@ -108,22 +108,21 @@ def is_possible(country_code: int, number: str) -> bool:
     return plans[0].all is not None and len(number) in plans[0].all.lengths
 
 
-def parse_plain(text: str) -> phonenumbers.PhoneNumber | None:
-    """Parse a number written as a plus, digits and usual separators; None if it takes the library to tell.
+def parse_plain(text: str) -> tuple[int, str] | None:
+    """Return the country code and national number of a plus, digits and usual separators.
 
-    That is if the national number begins with a zero or with its national prefix, as in +44 (0)20 7946 0018.
+    Return None if it takes the library to tell: if the national number begins with a zero or with its
+    national prefix, as in +44 (0)20 7946 0018.
     """
     if _PLAIN.fullmatch(text) is None:
         return None
-    digits = text.translate(_SEPARATORS)
+    digits = _SEPARATORS.sub("", text)
     for length in _CODE_LENGTHS:
         code, number = int(digits[:length]), digits[length:]
         if code in COUNTRY_CODE_TO_REGION_CODE:
             prefix = _national_prefix(code)
             is_plain = _MIN_LENGTH <= len(number) <= _MAX_LENGTH and number[0] != "0"
-            if is_plain and (prefix is None or prefix.match(number) is None):
-                return phonenumbers.PhoneNumber(country_code=code, national_number=int(number))
-            return None
+            return (code, number) if is_plain and (prefix is None or not prefix.match(number)) else None
     return None
 
 

@@ -44,15 +44,17 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
         InvalidValue: the number is too short or too long for its country, or national without a region.
 
     """
-    country = (region or "").strip().upper()
-    number = numbering_plans.parse_plain(text) or _parsed(text, _REGIONS.get(country, country) or None)
-    code, national = number.country_code or 0, phonenumbers.national_significant_number(number)
-    possible = numbering_plans.is_possible(code, national)
-    if not possible or (number.national_number or 0) < MIN_NATIONAL_NUMBER:
+    extension = None
+    if plain := numbering_plans.parse_plain(text):
+        code, national = plain
+    else:
+        country = (region or "").strip().upper()
+        code, national, extension = _parsed(text, _REGIONS.get(country, country) or None)
+    if not numbering_plans.is_possible(code, national) or int(national) < MIN_NATIONAL_NUMBER:
         raise InvalidValue(
             "This is not a possible phone number. Include the country code, as in +1 650 253 0000."
         )
-    return _described(code, national, number.extension)
+    return _described(code, national, extension)
 
 
 @lru_cache(maxsize=4096)
@@ -65,18 +67,21 @@ def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
     """
     if not _E164.fullmatch(e164):
         raise InvalidValue("This is not a phone number in E.164 format: a plus and 6 to 15 digits.")
-    number = numbering_plans.parse_plain(e164) or _parsed(e164, None)
-    national = phonenumbers.national_significant_number(number)
-    return _described(number.country_code or 0, national, extension)
+    code, national = numbering_plans.parse_plain(e164) or _parsed(e164, None)[:2]
+    return _described(code, national, extension)
 
 
-def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
-    """Parse with the library; a leading 00 that is not a national prefix in the region means +."""
+def _parsed(text: str, region: str | None) -> tuple[int, str, str | None]:
+    """Return the country code, national number and extension, as parsed by the library.
+
+    A leading 00 that is not a national prefix in the region means +.
+    """
     abroad = _TRUNK_ABROAD.match(text)
     try:
         number = phonenumbers.parse(text, region)
         if not abroad or phonenumbers.is_valid_number(number):
-            return number
+            national = phonenumbers.national_significant_number(number)
+            return number.country_code or 0, national, number.extension
     except NumberParseException as error:
         if not abroad:
             raise InvalidValue(

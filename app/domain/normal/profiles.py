@@ -19,6 +19,9 @@ from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.websites import split_url
 
 _HOST = re.compile(r"(?:(?:www|m|mobile|touch|[a-z]{2})\.)*linkedin\.com")
+_PLAIN_URL = re.compile(
+    r"(?:https?://)?(?:(?:www|[a-z]{2})\.)?linkedin\.com/in/([a-z0-9_-]+)/?", re.IGNORECASE | re.ASCII
+)
 _HOSTLESS = re.compile(r"/?(?:in|pub|company|school|showcase)/", re.IGNORECASE)
 _AFTER_PATH = re.compile(r"[?#]")
 _PLAIN_SLUG = re.compile(r"[a-z0-9_-]+")
@@ -49,7 +52,10 @@ def normal_profile_url(text: str) -> str:
         NotAProfileUrl: the URL is not a person's public profile; the detail states what to send instead.
 
     """
-    kind, names = _read(text)
+    if plain := _PLAIN_URL.fullmatch(text):
+        kind, names = "in", [plain[1]]
+    else:
+        kind, names = _read(text)
     if kind == "in":
         slug = _slug(names[0])
     elif kind == "pub":

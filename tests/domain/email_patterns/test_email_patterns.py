@@ -11,6 +11,7 @@ from app.domain.email_patterns.patterns import (
     form_of,
     learn,
     render,
+    simple_form_of,
 )
 from app.domain.normal.names import PersonName, parse_name
 
@@ -129,6 +130,37 @@ def test_the_form_of_an_address_is_found_from_the_persons_name(
 )
 def test_an_address_shows_the_spelling_habits_of_its_domain(email: str, name: str, form: str) -> None:
     assert form_of(email, parse_name(name)) == form
+
+
+FIRST_NAMES = ("Ada", "Jürgen", "Élodie", "Øystein", "Robert", "Jean-Luc", "Ömer", "Ада", "J.", "")
+LAST_NAMES = (
+    "Lovelace",
+    "Müller",
+    "Ström",
+    "O'Brien",
+    "van Gogh",
+    "García López",
+    "Smith-Jones",
+    "Øre",
+    "王",
+)
+
+
+@pytest.mark.parametrize("first", FIRST_NAMES)
+@pytest.mark.parametrize("last", LAST_NAMES)
+def test_the_form_of_a_simple_address_is_found_as_that_of_any_address(first: str, last: str) -> None:
+    name = PersonName(first, last, f"{first} {last}")
+    emails = {email for form in FORMS for email in render(form, name, "acme.com")}
+    emails |= {email.replace("@", "7@") for email in emails} | {"bob@acme.com", "info@acme.com", "@acme.com"}
+
+    assert all(simple_form_of(email, name) in {None, form_of(email, name)} for email in emails)
+
+
+@pytest.mark.parametrize("name", [ADA, parse_name("Jürgen Müller"), parse_name("Élodie Lefèvre")])
+def test_every_form_of_a_simple_name_is_found_in_the_simple_way(name: PersonName) -> None:
+    emails = [email for form in FORMS for email in render(form, name, "acme.com")]
+
+    assert [simple_form_of(email, name) for email in emails] == [form_of(email, name) for email in emails]
 
 
 @pytest.mark.parametrize(

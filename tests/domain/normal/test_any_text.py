@@ -38,6 +38,7 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     lambda text: similarity.name_score(names.parse_name(text), names.PersonName(text, text, text)),
     lambda text: similarity.company_score(text, "Acme"),
     lambda text: patterns.form_of(text, names.PersonName(text, text, text)),
+    lambda text: patterns.simple_form_of(text, names.PersonName(text, text, text)),
     lambda text: patterns.render(text, names.PersonName("a", "b", "a b"), text),
     lambda text: patterns.candidates(names.parse_name(text), text, [patterns.PatternStat(text, 1)]),
     masks.mask_email,

@@ -119,3 +119,9 @@ def test_names_that_share_a_nickname_are_not_equivalent() -> None:
 
 def test_an_unknown_given_name_is_equivalent_to_itself_only() -> None:
     assert given_names("Zyx") == {"zyx"}
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text(st.characters(max_codepoint=0x24F)))
+def test_the_key_of_a_latin_name_is_the_same_beside_other_scripts(text: str) -> None:
+    assert name_key(f"é {text} 王") == f"{name_key(f'é {text}')} 王"

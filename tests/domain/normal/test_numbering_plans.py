@@ -75,7 +75,11 @@ def test_a_plain_number_is_parsed_as_the_library_parses_it() -> None:
         for written in (text, f"{text[:4]} ({text[4:6]}) {text[6:8]}-{text[8:]}"):
             number = numbering_plans.parse_plain(written)
 
-            assert number is None or number == parsed(written)
+            expected = parsed(written)
+            assert number is None or (
+                expected is not None
+                and number == (expected.country_code, phonenumbers.national_significant_number(expected))
+            )
 
 
 @pytest.mark.parametrize(

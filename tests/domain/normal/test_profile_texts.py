@@ -50,3 +50,12 @@ def test_all_kinds_of_company_pages_have_one_normal_form(path: str) -> None:
 
 def test_only_the_last_two_groups_of_an_old_address_are_padded() -> None:
     assert normal_profile_url("linkedin.com/pub/ada/1/2/3") == "https://www.linkedin.com/in/ada-0030021"
+
+
+@pytest.mark.parametrize("scheme", ["", "http://", "https://", "HTTPS://"])
+@pytest.mark.parametrize("host", ["linkedin.com", "www.linkedin.com", "de.linkedin.com", "LinkedIn.com"])
+@pytest.mark.parametrize("path", ["/in/ada-lovelace", "/in/Ada-Lovelace_1/", "/IN/ada"])
+def test_a_plain_profile_url_is_normalised_like_one_with_a_query(scheme: str, host: str, path: str) -> None:
+    url = scheme + host + path
+
+    assert normal_profile_url(url) == normal_profile_url(f" {url}?trk=people")
