@@ -54,6 +54,7 @@ from app.infra.db import Database  # noqa: E402
 from app.infra.digest_keys import DigestKeys  # noqa: E402
 
 APP = "app.factory:create_app()"
+COMMANDS = "cli.application:create_app"
 LOADS = ("nothing", "dripping", "not reading", "waiting", "all", "all, 20 sign-ins at once")
 GOAL_SECONDS = 0.2
 GOAL_KIB = 45
@@ -351,7 +352,7 @@ def _service(name: str, folder: Path) -> Iterator[tuple[Stack, subprocess.Popen[
             "LIMIT_LOGIN_ACCOUNT": "100000/minute",
             "TRUSTED_PROXIES": "1" if name == "nginx" else "0",
         }
-        flask = [sys.executable, "-m", "flask", "--app", APP, "database", "upgrade"]
+        flask = [sys.executable, "-m", "flask", "--app", COMMANDS, "database", "upgrade"]
         subprocess.run(flask, cwd=ROOT, env=environment, check=True, capture_output=True)  # noqa: S603
         redis = start_redis(redis_port, folder)
         stop.callback(redis.wait)
