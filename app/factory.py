@@ -22,7 +22,7 @@ from app.api import (
     sessions,
 )
 from app.api.docs import openapi, problems, start
-from app.api.http import body, cors, errors, lifecycle
+from app.api.http import admission, body, cors, errors, lifecycle
 from app.api.http.services import AppServices
 from app.api.ops import health
 from app.infra import log
@@ -72,6 +72,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     openapi.cache_spec(app)
     app.url_map.merge_slashes = False  # its redirects would be HTML and would echo the Host header
     lifecycle.register(app)
+    admission.register(app)
     errors.register(app)
     cors.register(app, settings.cors_origins)
     for blueprint in BLUEPRINTS:

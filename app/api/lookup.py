@@ -131,6 +131,6 @@ def lookup(body: dict[str, Any]) -> Response:
     Free: no provider is queried. E-mail addresses and phone numbers are masked until they are revealed.
     """
     subjects: list[Subject] = body["subjects"] if "subjects" in body else [body["subject"]]
-    with services().bulkhead.db_slot(), services().database.reading() as session:
+    with services().bulkhead.db_slot(caller().workspace_id), services().database.reading() as session:
         results = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
     return json_response({"results": results} if "subjects" in body else results[0])

@@ -1,15 +1,17 @@
-"""Bulkhead: limits on waiting requests and on concurrent database access."""
+"""Bulkhead: limits on active and on waiting requests, and on concurrent database access."""
 
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.domain.errors import Unavailable
 
 MAX_WAITERS = 4000
+MAX_ACTIVE = 4
+"""Requests with a token that a process works on at once; with more of them, all take longer."""
 MAX_READS = 4
 """Concurrent reads of jobs: enough to keep a process busy while one waits for the database."""
 MAX_WRITES = 8
@@ -18,7 +20,7 @@ MAX_QUEUE_SECONDS = 15.0
 
 
 class Bulkhead:
-    """Wait slots and database slots of a process.
+    """The slots of a process for active requests, for waiting ones, and for the database.
 
     A workspace gets a wait slot while it holds fewer than are free. A workspace that takes all it can get
     therefore holds half of them, and others still find free slots.
@@ -28,8 +30,9 @@ class Bulkhead:
         self.max_waiters = max_waiters
         self._waiting = 0
         self._by_workspace: Counter[str] = Counter()
-        self._reads = threading.BoundedSemaphore(MAX_READS)
-        self._writes = threading.BoundedSemaphore(MAX_WRITES)
+        self.active = FairSlots(MAX_ACTIVE)
+        self._reads = FairSlots(MAX_READS)
+        self._writes = FairSlots(MAX_WRITES)
 
     @contextmanager
     def wait_slot(self, workspace_id: str) -> Iterator[bool]:
@@ -48,17 +51,81 @@ class Bulkhead:
                 del self._by_workspace[workspace_id]
 
     @contextmanager
-    def db_slot(self, *, to_write: bool = False) -> Iterator[None]:
+    def db_slot(self, holder: str, *, to_write: bool = False) -> Iterator[None]:
         """Hold a database slot during the block, so that many requests that wake at once do not crowd it.
+
+        `holder` is the workspace, or the token before it is known whose it is.
 
         Raises:
             Unavailable: no slot became free in time.
 
         """
         slots = self._writes if to_write else self._reads
-        if not slots.acquire(timeout=MAX_QUEUE_SECONDS):
+        if not slots.acquire(holder, MAX_QUEUE_SECONDS):
             raise Unavailable
         try:
             yield
         finally:
-            slots.release()
+            slots.release(holder)
+
+
+class FairSlots:
+    """Slots for which holders queue separately, so that one with many requests does not delay the others.
+
+    The slots are shared equally among their holders and one that may come, so that a holder alone has half
+    of them. Of those that wait, the one that holds the fewest is next; if several do, they take turns.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = self._free = count
+        self._held: Counter[str] = Counter()
+        self._queues: dict[str, deque[threading.Event]] = {}
+        """The requests that wait, by holder; the holder that was served last is at the end."""
+        self._lock = threading.Lock()
+
+    def acquire(self, holder: str, seconds: float, *, first: bool = False) -> bool:
+        """Take a slot for the holder, with `first` before its other requests; return False if too late."""
+        with self._lock:
+            if holder not in self._queues and self._may_take(holder):
+                self._take(holder)
+                return True
+            granted = threading.Event()
+            queue = self._queues.setdefault(holder, deque())
+            if first:
+                queue.appendleft(granted)
+            else:
+                queue.append(granted)
+        if granted.wait(seconds):
+            return True
+        with self._lock:
+            if granted.is_set():  # just now
+                return True
+            self._queues[holder].remove(granted)
+            if not self._queues[holder]:
+                del self._queues[holder]
+            return False
+
+    def release(self, holder: str) -> None:
+        """Return a slot of the holder, and give the free slots to those that may have them."""
+        with self._lock:
+            self._free += 1
+            self._held[holder] -= 1
+            if not self._held[holder]:
+                del self._held[holder]
+            while self._queues:
+                following = min(self._queues, key=self._held.__getitem__)
+                if not self._may_take(following):
+                    return
+                self._take(following)
+                waiting = self._queues.pop(following)
+                waiting.popleft().set()
+                if waiting:
+                    self._queues[following] = waiting  # at the end
+
+    def _may_take(self, holder: str) -> bool:
+        holders = len(self._held) + (holder not in self._held)
+        return self._free > 0 and self._held[holder] < max(1, self._count // (holders + 1))
+
+    def _take(self, holder: str) -> None:
+        self._free -= 1
+        self._held[holder] += 1

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 
 import pytest
 from polling import wait_until
 
 from app.domain.errors import Unavailable
 from app.server import bulkhead as module
-from app.server.bulkhead import MAX_READS, Bulkhead
+from app.server.bulkhead import MAX_READS, MAX_WRITES, Bulkhead, FairSlots
 
 
 def test_a_single_workspace_gets_half_of_the_wait_slots() -> None:
@@ -44,26 +47,75 @@ def test_a_finished_request_frees_its_wait_slot() -> None:
     assert dict(bulkhead._by_workspace) == {}  # noqa: SLF001 -- nothing of a finished waiter is retained
 
 
-def test_concurrent_database_slots_are_limited() -> None:
-    bulkhead = Bulkhead()
-    gate, holding = threading.Event(), []
+def test_concurrent_database_slots_are_limited(queue: SlotQueue) -> None:
+    for number in range(MAX_READS + 3):
+        queue.request(f"wks_{number}")
 
-    def hold_slot() -> None:
-        with bulkhead.db_slot():
-            holding.append(1)
-            gate.wait(10)
-
-    threads = [threading.Thread(target=hold_slot) for _ in range(MAX_READS + 3)]
-    for thread in threads:
-        thread.start()
-    wait_until(lambda: len(holding) == MAX_READS)
-    concurrent = len(holding)
-    gate.set()
-    for thread in threads:
-        thread.join()
+    concurrent = len(queue.served)
+    queue.release_all()
 
     assert concurrent == MAX_READS
-    assert len(holding) == MAX_READS + 3
+    assert len(queue.served) == MAX_READS + 3
+
+
+def test_a_workspace_alone_holds_half_of_the_database_slots(queue: SlotQueue) -> None:
+    for _ in range(MAX_READS):
+        queue.request("wks_flood")
+
+    assert queue.served == ["wks_flood"] * (MAX_READS // 2)
+
+
+def test_a_workspace_with_many_requests_does_not_delay_the_others(queue: SlotQueue) -> None:
+    for _ in range(20):
+        queue.request("wks_flood")
+    others = [f"wks_{number}" for number in range(4)]
+    for holder in others:
+        queue.request(holder)
+
+    queue.release_all()
+
+    assert set(others) < set(queue.served[: MAX_READS // 2 + len(others) + 1])
+
+
+def test_a_request_that_was_served_before_is_next_of_its_workspace() -> None:
+    slots, order = FairSlots(1), list[str]()
+    slots.acquire("wks_first", 1)
+
+    def take(name: str, *, first: bool) -> None:
+        slots.acquire("wks_second", 10, first=first)
+        order.append(name)
+        slots.release("wks_second")
+
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(take, "new", first=False)
+        wait_until(lambda: "wks_second" in slots._queues)  # noqa: SLF001 -- it waits
+        pool.submit(take, "served before", first=True)
+        wait_until(lambda: len(slots._queues["wks_second"]) == 2)  # noqa: SLF001 -- both wait
+        slots.release("wks_first")
+
+    assert order == ["served before", "new"]
+
+
+def test_workspaces_that_wait_take_turns(queue: SlotQueue) -> None:
+    for holder in ("wks_1", "wks_2", "wks_3", "wks_4"):
+        queue.request(holder)
+    for holder in ("wks_a", "wks_a", "wks_a", "wks_b", "wks_b", "wks_b"):
+        queue.request(holder)
+
+    for holder in ("wks_1", "wks_2", "wks_a", "wks_b", "wks_a"):
+        queue.release(holder)
+
+    assert queue.served[MAX_READS:] == ["wks_a", "wks_b", "wks_a", "wks_b", "wks_a"]
+
+
+def test_writes_have_slots_of_their_own() -> None:
+    bulkhead = Bulkhead()
+
+    with ExitStack() as held_slots:
+        for number in range(MAX_WRITES):
+            held_slots.enter_context(bulkhead.db_slot(f"wks_{number}", to_write=True))
+        with bulkhead.db_slot("wks_reader"):
+            pass
 
 
 def test_waiting_for_a_database_slot_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,8 +123,68 @@ def test_waiting_for_a_database_slot_times_out(monkeypatch: pytest.MonkeyPatch) 
     bulkhead = Bulkhead()
 
     with ExitStack() as held_slots:
-        for _ in range(MAX_READS):
-            held_slots.enter_context(bulkhead.db_slot())
+        for number in range(MAX_READS):
+            held_slots.enter_context(bulkhead.db_slot(f"wks_{number}"))
 
-        with pytest.raises(Unavailable), bulkhead.db_slot():
+        with pytest.raises(Unavailable), bulkhead.db_slot("wks_late"):
             pass
+    with bulkhead.db_slot("wks_late"):  # the slot that it did not get is not lost
+        pass
+
+
+def test_a_request_that_gives_up_leaves_the_queue_to_the_others_of_its_workspace() -> None:
+    slots = FairSlots(1)
+    slots.acquire("wks_first", 1)
+
+    with ThreadPoolExecutor(1) as pool:
+        patient = pool.submit(slots.acquire, "wks_second", 10)
+        wait_until(lambda: "wks_second" in slots._queues)  # noqa: SLF001 -- it waits
+        assert not slots.acquire("wks_second", 0.01)
+        slots.release("wks_first")
+
+    assert patient.result()
+
+
+@dataclass(slots=True)
+class SlotQueue:
+    """Requests for read slots, each in a thread; `served` has them in the order in which they got one."""
+
+    slots: FairSlots = field(default_factory=lambda: FairSlots(MAX_READS))
+    served: list[str] = field(default_factory=list)
+    holding: list[str] = field(default_factory=list)
+    threads: list[threading.Thread] = field(default_factory=list)
+
+    def request(self, holder: str) -> None:
+        """Request a slot; return once it is granted or the request waits."""
+        self.threads.append(threading.Thread(target=self._acquire, args=(holder,)))
+        self.threads[-1].start()
+        wait_until(self._is_quiet)
+
+    def release(self, holder: str) -> None:
+        """Release a slot; return once a request that waits has it."""
+        self.holding.remove(holder)
+        self.slots.release(holder)
+        wait_until(self._is_quiet)
+
+    def release_all(self) -> None:
+        """Release the slots in the order in which they were granted, until none is held."""
+        while self.holding:
+            self.release(self.holding[0])
+
+    def _acquire(self, holder: str) -> None:
+        if self.slots.acquire(holder, 10):
+            self.holding.append(holder)
+            self.served.append(holder)
+
+    def _is_quiet(self) -> bool:
+        waiting = sum(map(len, self.slots._queues.values()))  # noqa: SLF001 -- no other way to see them
+        return len(self.served) + waiting == len(self.threads)
+
+
+@pytest.fixture
+def queue() -> Iterator[SlotQueue]:
+    requests = SlotQueue()
+    yield requests
+    requests.release_all()
+    for thread in requests.threads:
+        thread.join()

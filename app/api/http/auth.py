@@ -40,7 +40,7 @@ def _verify(token: str) -> Caller:
             token,
             lifetime=services().session_lifetime,
             now=database_clock.now(),
-            slot=services().bulkhead.db_slot,
+            slot=partial(services().bulkhead.db_slot, token),
         )
     except Unauthorized as error:
         metrics.TOKENS_REFUSED.labels(outcome=error.code).inc()
@@ -57,7 +57,8 @@ def _recheck_token(authenticated: Caller, started: float, response: Response) ->
     if not has_data or time.monotonic() - started < RECHECK_AFTER_SECONDS:
         return response
     try:
-        with services().bulkhead.db_slot(), services().database.reading() as session:
+        slot = services().bulkhead.db_slot(authenticated.workspace_id)
+        with slot, services().database.reading() as session:
             lifetime = services().session_lifetime
             authentication.recheck(session, authenticated, lifetime=lifetime, now=database_clock.now())
     except Unauthorized as problem:

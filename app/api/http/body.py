@@ -46,7 +46,7 @@ def read(request: Request, _schema: Schema) -> dict[str, Any]:
 
     """
     _require_unencoded(request)
-    raw = _receive(request)
+    raw = receive(request)
     if not request.is_json:
         if raw or request.mimetype:
             raise UnsupportedMediaType
@@ -71,7 +71,14 @@ def _require_unencoded(request: Request) -> None:
         raise UnsupportedMediaType("Send the body in UTF-8.")
 
 
-def _receive(request: Request) -> bytes:
+def receive(request: Request) -> bytes:
+    """Return the body as it was sent; the second call returns what the first has received.
+
+    Raises:
+        MalformedJson: it is truncated, or its chunks are malformed.
+        PayloadTooLarge: as in `read`.
+
+    """
     try:
         raw = request.get_data(cache=True)
     except (ParseException, OSError) as error:  # a chunk without a size, with a wrong size, or without an end

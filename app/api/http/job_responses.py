@@ -82,7 +82,8 @@ def poll(job_id: str) -> Response:
 def _submit(app: AppServices, request: JobRequest, *, private: bool) -> tuple[SubmitResult, bool]:
     """Return the job for the request, and whether its idempotency key had been used for the same request."""
     now = database_clock.now()
-    with app.bulkhead.db_slot(to_write=True), app.database.transaction() as session:
+    slot = app.bulkhead.db_slot(caller().workspace_id, to_write=True)
+    with slot, app.database.transaction() as session:
         reference = begin(session, now=now, store=not private)
         if reference:
             return SubmitResult(jobs.get(session, caller().workspace_id, reference)), True

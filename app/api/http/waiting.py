@@ -12,6 +12,7 @@ from typing import Any
 
 from flask import request
 
+from app.api.http import admission
 from app.api.http.auth import caller
 from app.api.http.services import AppServices
 from app.core.accounts.workspaces import Balance
@@ -112,7 +113,7 @@ def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_p
     unavailable, the request goes on sleeping.
     """
     pause = CHECK_SECONDS
-    while (remaining := deadline - time.monotonic()) > 0 and not finished.wait(min(pause, remaining)):
+    while (remaining := deadline - time.monotonic()) > 0 and not _wait(finished, min(pause, remaining)):
         if not is_published:
             is_published = app.publisher.publish(Kind(job.kind), [job.id])
         with suppress(Unavailable):
@@ -122,11 +123,18 @@ def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_p
     return is_published
 
 
+def _wait(finished: Event, seconds: float) -> bool:
+    """Return whether the job has finished within this time."""
+    with admission.suspended():
+        return finished.wait(seconds)
+
+
 def _is_open(app: AppServices, job: Job) -> bool:
     """Return whether the job is unfinished; its notification may have been sent before the subscription."""
     if job.finished_at is not None:
         return False
-    with _name_job_on_error(job), app.bulkhead.db_slot(), app.database.reading() as session:
+    slot = app.bulkhead.db_slot(job.workspace_id)
+    with _name_job_on_error(job), slot, app.database.reading() as session:
         return jobs.is_open(session, job.id)
 
 
@@ -145,7 +153,7 @@ def read(
         Unavailable: the job cannot be read.
 
     """
-    with app.bulkhead.db_slot(), app.database.reading() as session:
+    with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
         job, balance = jobs.get_with_balance(session, workspace_id, job_id, kinds=kinds)
         items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
         trace, asking = job.trace, list[str]()

@@ -254,8 +254,8 @@ def test_requests_queue_for_the_database(user: SignedInUser, monkeypatch: pytest
     subject = {"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}}
 
     with ExitStack() as stack:
-        for _ in range(bulkhead.MAX_READS):
-            stack.enter_context(slots.db_slot())
+        for number in range(bulkhead.MAX_READS):
+            stack.enter_context(slots.db_slot(f"wks_{number}"))
         refused = user.client.post("/api/ext/lookup", json=subject, headers=user.headers)
 
     assert refused.status_code == 503

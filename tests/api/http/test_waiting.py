@@ -165,8 +165,8 @@ def test_a_submission_without_a_database_slot_gets_503_and_stores_nothing(
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
 
     with ExitStack() as held_slots:
-        for _ in range(MAX_WRITES):
-            held_slots.enter_context(services.bulkhead.db_slot(to_write=True))
+        for number in range(MAX_WRITES):
+            held_slots.enter_context(services.bulkhead.db_slot(f"wks_{number}", to_write=True))
         status, _applied, _seconds = ask(user)
 
     assert status == Unavailable.status

@@ -1,0 +1,64 @@
+"""Admission: a web process works on few requests at a time, and takes them from all tokens in turn.
+
+The requests of a process share one processor, so each delays all others that are active. Those of one token
+must not delay the others by their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import Flask, g, request
+
+from app.api.http import body
+from app.api.http.services import services
+from app.domain.errors import Unavailable
+from app.server.bulkhead import MAX_QUEUE_SECONDS
+
+
+def register(app: Flask) -> None:
+    """Register the functions that admit a request and note its end."""
+    app.before_request(_admit)
+    app.teardown_request(_leave)
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """Let other requests run while this one waits in the block."""
+    token = g.pop("admitted", None)
+    if token is None:
+        yield
+        return
+    slots = services().bulkhead.active
+    slots.release(token)
+    try:
+        yield
+    finally:
+        # Before the token's new requests. A request that was admitted once runs even without a slot.
+        if slots.acquire(token, MAX_QUEUE_SECONDS, first=True):
+            g.admitted = token
+
+
+def _admit() -> None:
+    """Wait until a request with a token may run, after its body was received, which may take long.
+
+    Raises:
+        MalformedJson, PayloadTooLarge: as in `body.receive`.
+        Unavailable: it was not admitted in time.
+
+    """
+    token = request.headers.get("Authorization")
+    if token is None:
+        return
+    if (request.content_length or 0) <= body.MAX_BYTES:
+        body.receive(request)
+    if not services().bulkhead.active.acquire(token, MAX_QUEUE_SECONDS):
+        raise Unavailable
+    g.admitted = token
+
+
+def _leave(_error: BaseException | None) -> None:
+    token = g.pop("admitted", None)
+    if token is not None:
+        services().bulkhead.active.release(token)

@@ -1,0 +1,124 @@
+"""Admission of requests, and what they hold while they wait."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from users_support import SignedInUser
+
+from app.api.http import admission
+from app.server.bulkhead import MAX_ACTIVE, FairSlots
+
+LOOKUP = "/api/ext/lookup"
+SUBJECT = {"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}}
+
+
+@pytest.fixture
+def slots(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> FairSlots:
+    monkeypatch.setattr(admission, "MAX_QUEUE_SECONDS", 0.01)
+    active: FairSlots = user.client.application.extensions["services"].bulkhead.active
+    return active
+
+
+def test_a_request_is_refused_if_its_token_has_its_share_for_too_long(
+    user: SignedInUser, slots: FairSlots
+) -> None:
+    for _ in range(MAX_ACTIVE // 2):
+        slots.acquire(user.headers["Authorization"], 0)
+
+    refused = user.client.post(LOOKUP, json=SUBJECT, headers=user.headers)
+
+    assert (refused.status_code, refused.get_json()["code"]) == (503, "unavailable")
+
+
+def test_a_token_that_has_its_share_does_not_delay_another(user: SignedInUser, slots: FairSlots) -> None:
+    for _ in range(MAX_ACTIVE // 2):
+        slots.acquire("Bearer another", 0)
+
+    assert user.client.post(LOOKUP, json=SUBJECT, headers=user.headers).status_code == 200
+
+
+def test_a_request_without_a_token_needs_no_slot(user: SignedInUser, slots: FairSlots) -> None:
+    for number in range(MAX_ACTIVE):
+        slots.acquire(f"Bearer {number}", 0)
+
+    assert user.client.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("path", [LOOKUP, "/api/ext/unknown"])
+def test_a_request_leaves_its_slot_at_its_end(user: SignedInUser, slots: FairSlots, path: str) -> None:
+    user.client.post(path, json=SUBJECT, headers=user.headers)
+
+    assert held(slots) == {}
+
+
+def test_a_body_is_received_before_the_request_takes_a_slot(user: SignedInUser, slots: FairSlots) -> None:
+    body = Observed(b'{"subject": {}}', lambda: held(slots))
+
+    user.client.post(
+        LOOKUP,
+        input_stream=body,
+        content_length=len(body.getvalue()),
+        content_type="application/json",
+        headers=user.headers,
+    )
+
+    assert body.observations
+    assert not any(body.observations)
+
+
+def test_a_request_that_waits_leaves_its_slot_to_others(user: SignedInUser, slots: FairSlots) -> None:
+    app: Flask = user.client.application
+    token = user.headers["Authorization"]
+
+    with app.test_request_context(headers=user.headers):
+        app.preprocess_request()
+        before = held(slots)
+        with admission.suspended():
+            during = held(slots)
+        after = held(slots)
+
+    assert (before, during, after) == ({token: 1}, {}, {token: 1})
+    assert held(slots) == {}
+
+
+def test_a_request_that_gets_no_slot_after_its_wait_runs_without(
+    user: SignedInUser, slots: FairSlots
+) -> None:
+    app: Flask = user.client.application
+
+    with app.test_request_context(headers=user.headers):
+        app.preprocess_request()
+        with admission.suspended():
+            for number in range(MAX_ACTIVE):
+                slots.acquire(f"Bearer {number}", 0)
+        with admission.suspended():
+            pass
+
+    assert len(held(slots)) == MAX_ACTIVE
+
+
+def held(slots: FairSlots) -> Counter[str]:
+    return Counter(slots._held)  # noqa: SLF001 -- no other way to see it
+
+
+class Observed(io.BytesIO):
+    """A body that observes something whenever it is read."""
+
+    def __init__(self, content: bytes, observe: Callable[[], Any]) -> None:
+        super().__init__(content)
+        self.observations: list[Any] = []
+        self._observe = observe
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.observations.append(self._observe())
+        return super().read(size)
+
+    def readinto(self, buffer: Any, /) -> int:
+        self.observations.append(self._observe())
+        return super().readinto(buffer)
