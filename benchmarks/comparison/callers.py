@@ -88,10 +88,10 @@ class Caller(asyncio.Protocol):
                 return
         self._run.leave()
 
-    def start(self) -> None:
-        """Send the first request."""
+    def start(self, delay: float) -> None:
+        """Send the first request after a delay."""
         self._started = True
-        self._send()
+        self._send_after(delay)
 
     def close(self) -> None:
         """Close the connection."""
@@ -141,9 +141,15 @@ class Caller(asyncio.Protocol):
             run.latencies.append(now - self._sent_at)
             run.answered_at.append(now - run.started)
             run.bodies.append((number, body))
-            self._send()
+            self._send_after(run.plan.pause)
         else:
-            asyncio.get_running_loop().call_later(BACK_OFF_SECONDS, self._send)
+            self._send_after(BACK_OFF_SECONDS)
+
+    def _send_after(self, delay: float) -> None:
+        if delay:
+            asyncio.get_running_loop().call_later(delay, self._send)
+        else:
+            self._send()
 
 
 async def connect(plan: Plan) -> tuple[Run, list[Caller]]:
@@ -159,8 +165,8 @@ async def send(run: Run, callers: list[Caller]) -> dict[str, Any]:
     """Send requests until the time is over and the last answers have come; return what was observed."""
     run.started, cpu = time.perf_counter(), time.process_time()
     run.deadline = run.started + run.plan.seconds
-    for caller in callers:
-        caller.start()
+    for number, caller in enumerate(callers):
+        caller.start(delay=run.plan.pause * number / len(callers))
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(run.finished.wait(), run.plan.seconds + DRAIN_SECONDS)
     cpu = time.process_time() - cpu

@@ -65,9 +65,9 @@ class Cell:
 
 def run_cell(servers: Servers, running: Running, session: Session, cell: Cell, seconds: float) -> None:
     """Send requests for this time, and fill the cell with what was measured."""
-    with _driver(session.system.driver, running.env, _plan(running, session, cell, seconds)) as process:
+    with driver(session.system.driver, running.env, _plan(running, session, cell, seconds)) as process:
         before, busy, started = _usage(servers, running)
-        result = json.loads(_exchange(process, "go"))
+        result = json.loads(exchange(process, "go"))
         after, busy_after, ended = _usage(servers, running)
         cell.connections = measure.connections(servers, session.system.name)
         cell.memory = measure.memory_bytes(running)
@@ -114,7 +114,7 @@ def _usage(servers: Servers, running: Running) -> tuple[dict[Part, float], float
 
 
 @contextmanager
-def _driver(module: str, env: dict[str, str], plan: dict[str, Any]) -> Iterator[subprocess.Popen[str]]:
+def driver(module: str, env: dict[str, str], plan: dict[str, Any]) -> Iterator[subprocess.Popen[str]]:
     """Start the callers, and yield once they are connected; disconnect them at the end."""
     process = subprocess.Popen(  # noqa: S603 - a module of this package
         [sys.executable, "-m", module],
@@ -125,7 +125,7 @@ def _driver(module: str, env: dict[str, str], plan: dict[str, Any]) -> Iterator[
         text=True,
     )
     try:
-        _exchange(process, json.dumps(plan))
+        exchange(process, json.dumps(plan))
         yield process
         process.communicate()
     finally:
@@ -133,7 +133,7 @@ def _driver(module: str, env: dict[str, str], plan: dict[str, Any]) -> Iterator[
         process.wait()
 
 
-def _exchange(process: subprocess.Popen[str], line: str) -> str:
+def exchange(process: subprocess.Popen[str], line: str) -> str:
     """Write a line to the process, and return the line that it answers.
 
     Raises:

@@ -16,7 +16,7 @@ CHARGED = "SELECT coalesce(sum(charged), 0) FROM jobs"
 MUST_BE_ZERO = {
     "contacts charged more than once": """
         SELECT count(*) FROM (
-            SELECT 1 FROM jobs WHERE charged > 0
+            SELECT 1 FROM jobs WHERE charged > 0 AND result::jsonb ->> 'contact_id' IS NOT NULL
             GROUP BY workspace_id, result::jsonb ->> 'contact_id' HAVING count(*) > 1
         ) repeated
     """,
@@ -39,7 +39,18 @@ MUST_BE_ZERO = {
 
 def violations(servers: Servers, session: Session) -> list[str]:
     """Return what is wrong in the database of a system, once its open jobs have finished."""
-    with servers.connect(session.system.name) as connection:
+    charged, found = charged_and_wrong(servers, session.system.name)
+    if not session.answered_reveals <= charged <= session.next_reveal:
+        found.append(
+            f"{charged} reveals were charged, of {session.answered_reveals} that were answered"
+            f" and {session.next_reveal} that were requested"
+        )
+    return [f"{session.system.title}: {text}" for text in found]
+
+
+def charged_and_wrong(servers: Servers, database: str) -> tuple[int, list[str]]:
+    """Return the credits charged, and what contradicts itself, once the open jobs have finished."""
+    with servers.connect(database) as connection:
 
         def count(query: str) -> int:
             row = connection.execute(query).fetchone()
@@ -50,10 +61,4 @@ def violations(servers: Servers, session: Session) -> list[str]:
             time.sleep(0.2)
         found = [f"{remaining} jobs are unfinished"] if remaining else []
         found += [f"{wrong} {what}" for what, query in MUST_BE_ZERO.items() if (wrong := count(query))]
-        charged = count(CHARGED)
-    if not session.answered_reveals <= charged <= session.next_reveal:
-        found.append(
-            f"{charged} reveals were charged, of {session.answered_reveals} that were answered"
-            f" and {session.next_reveal} that were requested"
-        )
-    return [f"{session.system.title}: {text}" for text in found]
+        return count(CHARGED), found

@@ -13,7 +13,10 @@ NO_LIMIT = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Requests by number, from `first` to `limit` exclusively, for as long as `seconds`."""
+    """Requests by number, from `first` to `limit` exclusively, for as long as `seconds`.
+
+    A caller waits for `pause` seconds between an answer and its next request.
+    """
 
     port: int
     duty: str
@@ -23,6 +26,7 @@ class Plan:
     people: int
     first: int = 0
     limit: int = NO_LIMIT
+    pause: float = 0.0
 
     def request(self, number: int) -> bytes:
         """Return the request with this number; each reveals another person for a workspace."""

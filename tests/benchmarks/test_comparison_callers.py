@@ -68,6 +68,13 @@ def test_callers_request_until_the_limit_and_time_every_answer() -> None:
     assert len(result["latencies"]) == len(result["answered_at"]) == 6
 
 
+def test_a_caller_pauses_between_an_answer_and_its_next_request() -> None:
+    result = load(revealed, callers=1, pause=0.05, limit=3)
+
+    first, second, third = result["answered_at"]
+    assert min(second - first, third - second) >= 0.05
+
+
 def test_each_workspace_reveals_each_person_once() -> None:
     seen = []
 
