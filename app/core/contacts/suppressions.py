@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -78,7 +78,7 @@ _PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in 
 _IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
 _FEW = Statement(lambda _dialect: select(Suppression.digest).where(_IS_ONE_OF_FEW))
 IS_ANY_OF_FEW = select(Suppression.digest).where(_IS_ONE_OF_FEW).exists()
-"""The condition that any of a few identifiers is suppressed; `few` returns its parameters."""
+"""The condition that any of a few identifiers is suppressed, with the parameters of `parameters`."""
 _MANY = select(Suppression.digest).where(Suppression.digest.in_(bindparam("digests", expanding=True)))
 
 
@@ -99,14 +99,6 @@ def any_suppressed(session: Session, identifiers: Iterable[Identifier]) -> froze
     if session.scalar(select(Suppression.digest).limit(1)) is None:
         return frozenset()
     return frozenset().union(*(suppressed(session, part) for part in batched(identifiers)))
-
-
-def few(session: Session, identifiers: Collection[Identifier]) -> dict[str, bytes | None] | None:
-    """Return the parameters of `IS_ANY_OF_FEW`, or None if there are more than eight identifiers."""
-    if len(identifiers) > len(_PARAMETERS):
-        return None
-    keys = digest_keys(session)
-    return parameters([digest(keys, identifier) for identifier in identifiers])
 
 
 def parameters(digests: Sequence[bytes] = ()) -> dict[str, bytes | None]:

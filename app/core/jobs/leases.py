@@ -50,50 +50,60 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
     """
     if job_result.trace:
         _update(session, claim, trace=traces.merge(_lock_claimed(session, claim).trace, job_result.trace))
-    row = _finish(database_clock.fixed(now)).first(
-        session,
-        {
-            "of_job": claim.job_id,
-            "of_lease": claim.lease_token,
-            "new_outcome": job_result.outcome.value,
-            "new_result": job_result.result,
-            "charge": job_result.charge,
-            "new_already_owned": job_result.already_owned,
-        },
-    )
+    closes = bool(claim.held) and session.get_bind().dialect.name == "postgresql"
+    parameters = {
+        "of_job": claim.job_id,
+        "of_lease": claim.lease_token,
+        "new_outcome": job_result.outcome.value,
+        "new_result": job_result.result,
+        "charge": job_result.charge,
+        "new_already_owned": job_result.already_owned,
+    }
+    if closes:
+        parameters |= credits.close_parameters(claim.workspace_id, claim.job_id, held=claim.held, now=now)
+    row = _finish(database_clock.fixed(now), closes=closes).first(session, parameters)
     if row is None:
         raise LeaseLost
-    credits.close(session, claim.workspace_id, claim.job_id, held=claim.held, charged=row.charged, now=now)
+    if not closes:
+        credits.close(
+            session, claim.workspace_id, claim.job_id, held=claim.held, charged=row.charged, now=now
+        )
 
 
 @lru_cache(maxsize=8)
-def _finish(fixed_time: datetime | None) -> Statement:
-    """Return the statement that finishes a claimed job; it returns the credits charged so far."""
+def _finish(fixed_time: datetime | None, *, closes: bool) -> Statement:
+    """Return the statement that finishes a claimed job; it returns the credits charged so far.
+
+    If it `closes`, it also closes the job's hold, which only PostgreSQL can do in one statement.
+    """
     columns = Job.__table__.c
     values = {
         name: bindparam(f"new_{name}", type_=columns[name].type)
         for name in ("outcome", "result", "already_owned")
     }
-    return Statement(
-        lambda _dialect: (
-            update(cast("Table", Job.__table__))
-            .where(
-                columns.id == bindparam("of_job"),
-                columns.status == Status.RUNNING.value,
-                columns.lease_token == bindparam("of_lease"),
-            )
-            .values(
-                status=Status.SUCCEEDED.value,
-                charged=columns.charged + bindparam("charge"),
-                progress_done=columns.progress_total,
-                finished_at=fixed_time or DatabaseNow(),
-                lease_token=None,
-                lease_until=None,
-                **values,
-            )
-            .returning(columns.charged)
+    finish = (
+        update(cast("Table", Job.__table__))
+        .where(
+            columns.id == bindparam("of_job"),
+            columns.status == Status.RUNNING.value,
+            columns.lease_token == bindparam("of_lease"),
         )
+        .values(
+            status=Status.SUCCEEDED.value,
+            charged=columns.charged + bindparam("charge"),
+            progress_done=columns.progress_total,
+            finished_at=fixed_time or DatabaseNow(),
+            lease_token=None,
+            lease_until=None,
+            **values,
+        )
+        .returning(columns.charged)
     )
+    if not closes:
+        return Statement(lambda _dialect: finish)
+    finished = finish.cte("finished")
+    closed = credits.closed(finished, is_fixed=fixed_time is not None)
+    return Statement(lambda _dialect: select(finished.c.charged).add_cte(closed))
 
 
 def fail(

@@ -12,17 +12,18 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
-from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy import bindparam, case, literal, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts import bounce_reports, emails, suppressions
 from app.core.jobs import jobs, webhooks
 from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
-from app.core.ledger import credits
+from app.core.ledger import credits, reveals
 from app.core.lists import import_runs
-from app.core.lookups import disclosure
+from app.core.lookups import contact_data, disclosure
 from app.core.lookups.disclosure import FieldRequest
-from app.domain.errors import InsufficientCredits, ProviderFailed
+from app.core.matching import candidates
+from app.domain.errors import ContactNotFound, InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
 from app.domain.records.subjects import Subject
@@ -112,18 +113,48 @@ def submit(
 
     """
     price = _price(session, job_request)
-    submitted = _insert_or_find(session, job_request, price, freshness=freshness, deadline=deadline, now=now)
+    submitted, is_held = _insert_or_find(
+        session, job_request, price, freshness=freshness, deadline=deadline, now=now
+    )
     job = submitted.job
     if submitted.is_new:
         _add_items(session, job, job_request)
-        if job_request.allow_partial_hold:
-            held = credits.hold_up_to(session, job.workspace_id, job.id, price.credits, now=now)
-            session.execute(update(Job).where(Job.id == job.id).values(held=held))
-        else:
-            credits.hold(session, job.workspace_id, job.id, job.held, now=now)
+        if not is_held:
+            _hold(session, job, job_request, now=now)
         session.flush()
     webhooks.subscribe(session, job, job_request.webhook_url, now=now)
     return submitted
+
+
+def _hold(session: Session, job: Job, job_request: JobRequest, *, now: Moment) -> None:
+    """Reserve the credits of a new job.
+
+    A reveal that the workspace cannot pay is read more closely: it may be free, because the workspace owns
+    the values under another name or contact, or because the person is suppressed.
+
+    Raises:
+        InsufficientCredits: the workspace cannot pay.
+
+    """
+    price = job_request.price
+    if job_request.allow_partial_hold:
+        held = credits.hold_up_to(session, job.workspace_id, job.id, job.held, now=now)
+    else:
+        try:
+            credits.hold(session, job.workspace_id, job.id, job.held, now=now)
+        except InsufficientCredits:
+            if isinstance(price, int) or not _is_free(session, job.workspace_id, price):
+                raise
+            held = 0
+        else:
+            return
+    session.execute(update(Job).where(Job.id == job.id).values(held=held))
+
+
+def _is_free(session: Session, workspace_id: str, price: RevealPrice) -> bool:
+    """Return whether a reveal costs nothing: the values are owned, or the person is suppressed."""
+    is_owned, identifiers = disclosure.is_owned(session, workspace_id, price.subject, price.field_request)
+    return is_owned or bool(suppressions.suppressed(session, identifiers))
 
 
 def _insert_or_find(
@@ -134,8 +165,8 @@ def _insert_or_find(
     freshness: Freshness,
     deadline: timedelta,
     now: Moment,
-) -> SubmitResult:
-    """Insert the job, unless an equal one is open or its result can be reused.
+) -> tuple[SubmitResult, bool]:
+    """Insert the job, unless an equal one is open or its result can be reused; return whether it is held.
 
     A unique index decides between concurrent equal requests: the second waits for the first transaction and
     then finds its job. A finished job is searched after the insertion, since an equal one may be submitted
@@ -146,43 +177,48 @@ def _insert_or_find(
     while True:
         inserted = _insert(session, job_request, digest, price, deadline=deadline, now=now)
         if inserted is None and (opened := _OPEN_JOB.first(session, same_request)) is not None:
-            return SubmitResult(opened)
-        finished = _finished(session, same_request, freshness=freshness, now=now)
+            return SubmitResult(opened), False
+        to_hold = None if job_request.allow_partial_hold else inserted
+        finished, is_held = _finished_or_hold(session, same_request, to_hold, freshness=freshness, now=now)
         if finished is not None:
             if inserted is not None:
                 jobs.remove(session, inserted.id)
-            return SubmitResult(finished)
+            return SubmitResult(finished), False
         if inserted is not None:
-            return SubmitResult(inserted, is_new=True)
+            return SubmitResult(inserted, is_new=True), is_held
         # The open job was finished since the insertion, and its result cannot be reused.
 
 
 @dataclass(frozen=True, slots=True)
 class _Price:
-    """The credits to hold, unless any of the digests in these parameters is suppressed."""
+    """The credits to hold, and the parameters of the conditions under which the job is free instead."""
 
     credits: int
-    digests: dict[str, bytes | None]
+    parameters: dict[str, Any]
 
 
 def _price(session: Session, job_request: JobRequest) -> _Price:
-    """Return the credits to hold; a reveal is free of values that the workspace owns or that are suppressed.
+    """Return the credits to hold. A reveal is free if the contact's field is owned or the person suppressed.
+
+    Neither is read here: the statement that inserts the job looks for the contact by id or profile and for
+    the identifiers that the caller has given. The worker, which reads all that is stored, charges nothing
+    where more turns out to be owned or suppressed.
 
     Raises:
         ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
-    price, workspace_id = job_request.price, job_request.workspace_id
-    none = suppressions.parameters()
+    price = job_request.price
     if isinstance(price, int):
-        return _Price(price, none)
-    is_owned, identifiers = disclosure.is_owned(session, workspace_id, price.subject, price.field_request)
-    if is_owned:
-        return _Price(0, none)
-    digests = suppressions.few(session, identifiers)
-    if digests is None:
-        return _Price(0 if suppressions.suppressed(session, identifiers) else price.credits, none)
-    return _Price(price.credits, digests)
+        return _Price(price, suppressions.parameters() | reveals.field_parameters())
+    subject, field = price.subject, price.field_request.field.value
+    if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
+        raise ContactNotFound
+    keys = digest_keys(session)
+    digests = [suppressions.digest(keys, given) for given in contact_data.given_identifiers(subject)]
+    profile = subject.linkedin_url if subject.contact_id is None else None
+    owned = reveals.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
+    return _Price(price.credits, suppressions.parameters(digests) | owned)
 
 
 def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
@@ -191,36 +227,59 @@ def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
     return digest_keys(session).digest("question", canonical)
 
 
-def _finished(
-    session: Session, same_request: dict[str, Any], *, freshness: Freshness, now: Moment
-) -> Job | None:
+def _finished_or_hold(
+    session: Session, same_request: dict[str, Any], job: Job | None, *, freshness: Freshness, now: Moment
+) -> tuple[Job | None, bool]:
     """Return the last finished job, unless it is too old or its result may be outdated.
 
-    A result may be outdated after an import, a new suppression, or a bounce of one of its addresses.
+    A result may be outdated after an import, a new suppression, or a bounce of one of its addresses. If no
+    job was ever finished, PostgreSQL holds the credits of the new `job` in the same statement; return whether
+    it did.
     """
     if not freshness.allows_reuse:
-        return None
-    row = _last_finished(database_clock.fixed(now)).first(session, same_request)
-    if row is None or row.finished_at + freshness.for_outcome(row.outcome) <= row.now:
-        return None
+        return None, False
+    holds = job is not None and job.held > 0 and session.get_bind().dialect.name == "postgresql"
+    parameters = same_request
+    if job is not None and holds:
+        parameters = same_request | credits.hold_parameters(job.workspace_id, job.id, job.held, now=now)
+    row = _last_finished(database_clock.fixed(now), holds=holds).first(session, parameters)
+    if row is None or row.id is None:
+        return None, row is not None and row.is_held
+    return (cast("Job", row), False) if _is_reusable(session, row, freshness) else (None, False)
+
+
+def _is_reusable(session: Session, row: Any, freshness: Freshness) -> bool:  # noqa: ANN401 -- a row of the statement
+    """Return whether the finished job answers an equal request."""
+    if row.finished_at + freshness.for_outcome(row.outcome) <= row.now:
+        return False
     changes = (row.last_import, row.last_suppression)
     if any(change is not None and change >= row.created_at for change in changes):
-        return None
-    job = cast("Job", row)
-    items = jobs.items(session, job.id) if job.kind == Kind.ENRICHMENT_REQUEST else []
-    return None if _is_cut_short(items) or _has_bounced(session, job, items) else job
+        return False
+    items = jobs.items(session, row.id) if row.kind == Kind.ENRICHMENT_REQUEST else []
+    return not _is_cut_short(items) and not _has_bounced(session, row, items)
 
 
 @lru_cache(maxsize=8)
-def _last_finished(fixed_time: datetime | None) -> Statement:
-    """Return the query for the last finished job of a request, and the times that decide about its reuse."""
+def _last_finished(fixed_time: datetime | None, *, holds: bool) -> Statement:
+    """Return the query for the last finished job of a request, and the times that decide about its reuse.
+
+    If it `holds`, it returns a row even without such a job, and then holds the credits of the new one, which
+    only PostgreSQL can do in one statement.
+    """
     times = (
         import_runs.LATEST.label("last_import"),
         suppressions.LATEST.label("last_suppression"),
         column(fixed_time or DatabaseNow()).label("now"),
     )
-    query = select(Job.__table__, *times).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
-    return Statement(lambda _dialect: query.order_by(Job.created_at.desc()).limit(1))
+    query = select(Job.__table__).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
+    query = query.order_by(Job.created_at.desc()).limit(1)
+    if not holds:
+        return Statement(lambda _dialect: query.add_columns(*times))
+    finished = query.cte("finished")
+    held = credits.held_if(~select(finished.c.id).exists(), is_fixed=fixed_time is not None)
+    is_held = select(held.c.id).exists().label("is_held")
+    always = select(literal(1).label("one")).subquery("always").outerjoin(finished, true())
+    return Statement(lambda _dialect: select(*finished.c, *times, is_held).select_from(always))
 
 
 def _is_cut_short(items: Sequence[JobItem]) -> bool:
@@ -272,7 +331,8 @@ def _insert(
         "publishes": 0,
     }
     statement = _insertion(tuple(values), deadline, database_clock.fixed(now))
-    row = statement.first(session, {f"new_{name}": value for name, value in values.items()} | price.digests)
+    parameters = {f"new_{name}": value for name, value in values.items()}
+    row = statement.first(session, parameters | price.parameters)
     return cast("Job | None", row)
 
 
@@ -285,7 +345,8 @@ def _insertion(names: tuple[str, ...], deadline: timedelta, fixed_time: datetime
     now = fixed_time or DatabaseNow()
     columns = Job.__table__.c
     values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names}
-    values["held"] = case((suppressions.IS_ANY_OF_FEW, 0), else_=values["held"])
+    is_free = or_(suppressions.IS_ANY_OF_FEW, reveals.is_field_owned(values["workspace_id"]))
+    values["held"] = case((is_free, 0), else_=values["held"])
     values |= {"run_after": now, "deadline_at": now + deadline, "created_at": now}
     return Statement(
         lambda dialect: insert_into(dialect, Job).values(values).on_conflict_do_nothing().returning(*columns)

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, BindParameter, Index, Table, bindparam, insert, select, text, update
+from sqlalchemy import (
+    CTE,
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    FromClause,
+    Index,
+    Table,
+    Update,
+    bindparam,
+    case,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.orm import Mapped, Session, mapped_column
-from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
+from sqlalchemy.sql.dml import ReturningInsert
 
 from app.core.accounts.workspaces import Balance, Workspace, balance, foreign_key
 from app.domain.errors import InsufficientCredits
@@ -47,6 +63,7 @@ class LedgerEntry(Base):
 
 _LEDGER = cast("Table", LedgerEntry.__table__)
 _WORKSPACES = cast("Table", Workspace.__table__)
+_AMOUNTS = ("available", "held", "spent")
 _COLUMNS = ("id", "workspace_id", "job_id", "kind", "available", "held", "spent", "reason")
 
 
@@ -55,15 +72,14 @@ def _parameter(name: str) -> BindParameter[Any]:
     return bindparam(f"entry_{name}", type_=_LEDGER.c[name].type)
 
 
-def _update_balance() -> ReturningUpdate[Any]:
+def _update_balance() -> Update:
     return (
         update(_WORKSPACES)
         .where(
             _WORKSPACES.c.id == _parameter("workspace_id"),
             _WORKSPACES.c.available + _parameter("available") >= 0,
         )
-        .values({name: _WORKSPACES.c[name] + _parameter(name) for name in ("available", "held", "spent")})
-        .returning(_WORKSPACES.c.id)
+        .values({name: _WORKSPACES.c[name] + _parameter(name) for name in _AMOUNTS})
     )
 
 
@@ -72,15 +88,64 @@ def _insert_entry(dialect: str, *, is_fixed: bool) -> ReturningInsert[Any]:
 
     On PostgreSQL it first updates the balance, and inserts only if that succeeds.
     """
+    updated = _update_balance().returning(_WORKSPACES.c.id).cte("updated")
+    return _insertion(is_fixed=is_fixed, source=updated if dialect == "postgresql" else None)
+
+
+def _insertion(
+    *, is_fixed: bool, source: FromClause | None, values: Mapping[str, ColumnElement[Any]] | None = None
+) -> ReturningInsert[Any]:
+    """Return the insertion of an entry for each row of the source; `values` replace parameters."""
     created_at = _parameter("created_at") if is_fixed else DatabaseNow()
-    entry = select(*map(_parameter, _COLUMNS), created_at)
-    if dialect == "postgresql":
-        updated = _update_balance().cte("updated")
-        entry = entry.select_from(updated)
+    columns = ((values or {}).get(name, _parameter(name)) for name in _COLUMNS)
+    entry = select(*columns, created_at)
+    if source is not None:
+        entry = entry.select_from(source)
     return insert(_LEDGER).from_select([*_COLUMNS, "created_at"], entry).returning(_LEDGER.c.id)
 
 
-_UPDATE_BALANCE = Statement(lambda _dialect: _update_balance())
+def held_if(condition: ColumnElement[bool], *, is_fixed: bool) -> CTE:
+    """Return the CTE that holds credits as `hold` does if the condition is true; it has a row if it did so.
+
+    For PostgreSQL; the parameters are those of `hold_parameters`.
+    """
+    updated = _update_balance().where(condition).returning(_WORKSPACES.c.id).cte("updated")
+    return _insertion(is_fixed=is_fixed, source=updated).cte("held")
+
+
+def hold_parameters(workspace_id: str, job_id: str, amount: int, *, now: Moment) -> dict[str, Any]:
+    """Return the parameters of `held_if`."""
+    return _parameters(workspace_id, "hold", job_id=job_id, available=-amount, held=amount, now=now)
+
+
+def closed(finished: CTE, *, is_fixed: bool) -> CTE:
+    """Return the CTE that closes the hold of the finished job as `close` does.
+
+    For PostgreSQL. The CTE `finished` has the `charged` credits of the job, or no row if it was not
+    finished; the parameters are those of `close_parameters`.
+    """
+    charged = cast("ColumnElement[int]", finished.c.charged)
+    amounts = {"available": _parameter("available") - charged, "held": _parameter("held"), "spent": charged}
+    updated = (
+        update(_WORKSPACES)
+        .where(_WORKSPACES.c.id == _parameter("workspace_id"))
+        .values({name: _WORKSPACES.c[name] + amounts[name] for name in _AMOUNTS})
+        .returning(*(amounts[name].label(name) for name in _AMOUNTS))
+        .cte("updated")
+    )
+    kind = case((updated.c.spent > 0, "settle"), else_="release")
+    values = {"kind": kind} | {name: updated.c[name] for name in _AMOUNTS}
+    return _insertion(is_fixed=is_fixed, source=updated, values=values).cte("closed")
+
+
+def close_parameters(workspace_id: str, job_id: str, *, held: int, now: Moment) -> dict[str, Any]:
+    """Return the parameters of `closed`."""
+    parameters = _parameters(workspace_id, "", job_id=job_id, available=held, held=-held, now=now)
+    del parameters["entry_kind"], parameters["entry_spent"]
+    return parameters
+
+
+_UPDATE_BALANCE = Statement(lambda _dialect: _update_balance().returning(_WORKSPACES.c.id))
 _INSERT_ENTRY = {is_fixed: Statement(partial(_insert_entry, is_fixed=is_fixed)) for is_fixed in (True, False)}
 
 
@@ -139,13 +204,16 @@ def _post(session: Session, workspace_id: str, kind: str, *, now: Moment, **valu
 
     Amounts that are not given are 0.
     """
-    entry = dict.fromkeys(_COLUMNS) | {"available": 0, "held": 0, "spent": 0}
-    entry |= {"id": new_id("led"), "workspace_id": workspace_id, "kind": kind, "created_at": now, **values}
-    parameters = {f"entry_{name}": value for name, value in entry.items()}
-    is_fixed = isinstance(now, datetime)
-    if not is_fixed:
-        del parameters["entry_created_at"]
+    parameters = _parameters(workspace_id, kind, now=now, **values)
     is_sqlite = session.get_bind().dialect.name == "sqlite"
     if is_sqlite and _UPDATE_BALANCE.first(session, parameters) is None:
         return False
-    return _INSERT_ENTRY[is_fixed].first(session, parameters) is not None
+    return _INSERT_ENTRY[isinstance(now, datetime)].first(session, parameters) is not None
+
+
+def _parameters(workspace_id: str, kind: str, *, now: Moment, **values: Any) -> dict[str, Any]:
+    entry = dict.fromkeys(_COLUMNS) | {"available": 0, "held": 0, "spent": 0}
+    entry |= {"id": new_id("led"), "workspace_id": workspace_id, "kind": kind, **values}
+    if isinstance(now, datetime):
+        entry |= {"created_at": now}
+    return {f"entry_{name}": value for name, value in entry.items()}

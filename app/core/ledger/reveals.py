@@ -27,6 +27,7 @@ from sqlalchemy import (
     func,
     literal,
     null,
+    or_,
     select,
     table,
     text,
@@ -123,6 +124,7 @@ _VALUES = {
     for field, name, value in (("email", "emails", "email"), ("phone", "phones", "e164"))
 }
 _COLUMN = {"email": "email", "phone": "e164"}
+_CONTACTS = table("contacts", column("id", String), column("linkedin_url", String))
 
 
 def _value(field: str) -> ColumnElement[str]:
@@ -169,11 +171,15 @@ def _acquire_values(dialect: str) -> Any:  # noqa: ANN401 -- an INSERT of either
     return insertion.on_conflict_do_nothing().returning(RevealedValue.value)
 
 
-def _acquire_field(dialect: str) -> Any:  # noqa: ANN401 -- likewise
+def _acquire_field(dialect: str, is_wanted: ColumnElement[bool] | None = None) -> Any:  # noqa: ANN401 -- likewise
     """Return the insertion of a field that the workspace does not own, or owned until a refund."""
     names = ("workspace_id", "contact_id", "field", "job_id", "credits", "created_at")
-    insertion = insert_into(dialect, Reveal).values(
-        {name: bindparam(name, type_=Reveal.__table__.c[name].type) for name in names}
+    values = {name: bindparam(name, type_=Reveal.__table__.c[name].type) for name in names}
+    insertion = insert_into(dialect, Reveal)
+    insertion = (
+        insertion.values(values)
+        if is_wanted is None
+        else insertion.from_select(names, select(*values.values()).where(is_wanted))
     )
     paid = {name: insertion.excluded[name] for name in ("job_id", "credits", "created_at")}
     return insertion.on_conflict_do_update(
@@ -183,7 +189,44 @@ def _acquire_field(dialect: str) -> Any:  # noqa: ANN401 -- likewise
     ).returning(Reveal.contact_id)
 
 
+def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that a workspace owns a field of a contact; see `field_parameters`."""
+    by_key = or_(
+        _CONTACTS.c.id == bindparam("owned_contact_id"),
+        _CONTACTS.c.linkedin_url == bindparam("owned_linkedin_url"),
+    )
+    return (
+        select(Reveal.field)
+        .join(_CONTACTS, _CONTACTS.c.id == Reveal.contact_id)
+        .where(
+            by_key,
+            Reveal.workspace_id == workspace_id,
+            Reveal.field == bindparam("owned_field"),
+            Reveal.refunded_at.is_(None),
+        )
+        .exists()
+    )
+
+
+def field_parameters(
+    field: str | None = None, *, contact_id: str | None = None, linkedin_url: str | None = None
+) -> dict[str, str | None]:
+    """Return the parameters of `is_field_owned`: the contact by id or profile; without any, none is owned."""
+    return {"owned_field": field, "owned_contact_id": contact_id, "owned_linkedin_url": linkedin_url}
+
+
+def _acquire(dialect: str) -> Any:  # noqa: ANN401 -- likewise
+    """Return the insertion of values and, if the workspace did not own one of them, of the field.
+
+    For PostgreSQL; it returns whether the field was acquired.
+    """
+    added = _acquire_values(dialect).cte("added")
+    acquired = _acquire_field(dialect, is_wanted=select(added.c.value).exists()).cte("acquired")
+    return select(select(acquired.c.contact_id).exists().label("is_acquired"))
+
+
 _ACQUIRE_VALUES, _ACQUIRE_FIELD = Statement(_acquire_values), Statement(_acquire_field)
+_ACQUIRE = Statement(_acquire)
 
 
 def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> Ownership:
@@ -200,6 +243,31 @@ def ownership(rows: Sequence[Any]) -> Ownership:
         fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
         values=frozenset((row.field, row.value) for row in rows if row.value is not None),
     )
+
+
+def acquire(
+    session: Session,
+    *,
+    workspace_id: str,
+    contact_id: str,
+    field: str,
+    values: Collection[str],
+    job_id: str,
+    price: int,
+    now: datetime,
+) -> bool:
+    """Insert the workspace's ownership of the values and of the field; return whether it is to be charged.
+
+    False if it owned all values or the field already. If two transactions acquire the same value, the second
+    waits for the first. On PostgreSQL this also waits for a concurrent refund of the same reveal.
+    """
+    shared: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
+    shared["job_id"] = job_id
+    if session.get_bind().dialect.name == "postgresql":
+        parameters = shared | {"values": sorted(set(values)), "credits": price, "created_at": now}
+        return bool(_ACQUIRE.first(session, parameters).is_acquired)
+    is_any_new = bool(acquire_values(session, values=values, now=now, **shared))
+    return is_any_new and acquire_field(session, price=price, now=now, **shared)
 
 
 def acquire_values(

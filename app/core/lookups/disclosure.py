@@ -307,11 +307,8 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
         "job_id": purchase.job_id,
         "now": purchase.now,
     }
-    if not reveals.acquire_values(
-        session, values=[contact_data.value_of(row) for row in values], **ownership
-    ):
-        return None
-    if not reveals.acquire_field(session, price=purchase.price, **ownership):
+    wanted = [contact_data.value_of(row) for row in values]
+    if not reveals.acquire(session, values=wanted, price=purchase.price, **ownership):
         return None
     stored: Sequence[EmailRow | PhoneRow] = _stored(data, contact_id, field)
     if len(stored) > len(values):

@@ -19,18 +19,26 @@ from jobs_support import (
 )
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
-from stored_support import a_contact, an_email
+from stored_support import a_company, a_contact, an_email
 
 from app.core.contacts import suppressions
+from app.core.contacts.contacts import Contact
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs import jobs, leases, submission, sweeper
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.jobs.submission import JobRequest, RevealPrice
+from app.core.ledger import reveals
 from app.core.ledger.credits import LedgerEntry
 from app.core.lists import import_runs
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
-from app.domain.errors import InsufficientCredits, InsufficientIdentifiers, Problem, ProviderFailed
+from app.domain.errors import (
+    ContactNotFound,
+    InsufficientCredits,
+    InsufficientIdentifiers,
+    Problem,
+    ProviderFailed,
+)
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Status
 from app.domain.records.subjects import Subject
@@ -247,22 +255,96 @@ def test_a_result_from_after_a_suppression_is_reused(session: Session) -> None:
     assert submit(session, a_question(workspace_id), now=NOW + SECOND).job.id == job_id
 
 
-@pytest.mark.parametrize("addresses", [1, 20])
-@pytest.mark.parametrize(("is_suppressed", "held"), [(False, 1), (True, 0)])
-def test_a_reveal_of_a_suppressed_person_holds_nothing(
-    session: Session, addresses: int, *, is_suppressed: bool, held: int
-) -> None:
-    workspace_id, ada = a_workspace(session), a_contact(session)
-    for number in range(addresses):
-        an_email(session, ada, f"ada{number}@acme.com")
-    if is_suppressed:
-        suppressions.suppress(session, [Identifier("email", "ada0@acme.com")], reason="asked", now=NOW)
-    field_request = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
-    price = RevealPrice(subject=Subject(contact_id=ada.id), field_request=field_request, credits=1)
+ADA = "https://www.linkedin.com/in/ada-lovelace"
+WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
 
-    job = submit(session, a_question(workspace_id, price=price)).job
+
+def submit_reveal(session: Session, workspace_id: str, **subject: str) -> Job:
+    price = RevealPrice(subject=Subject(**subject), field_request=WORK, credits=1)
+    return submit(session, a_question(workspace_id, price=price)).job
+
+
+def ada_with_address(session: Session) -> Contact:
+    ada = a_contact(session, a_company(session), linkedin_url=ADA)
+    an_email(session, ada, "ada@acme.com")
+    return ada
+
+
+def own(session: Session, workspace_id: str, contact: Contact) -> None:
+    reveals.acquire(
+        session,
+        workspace_id=workspace_id,
+        contact_id=contact.id,
+        field="email",
+        values=["ada@acme.com"],
+        job_id="job_0",
+        price=1,
+        now=NOW,
+    )
+
+
+@pytest.mark.parametrize("key", ["contact_id", "linkedin_url"])
+@pytest.mark.parametrize(("is_owned", "held"), [(False, 1), (True, 0)])
+def test_a_reveal_of_an_owned_contact_holds_nothing(
+    session: Session, key: str, *, is_owned: bool, held: int
+) -> None:
+    workspace_id, other, ada = a_workspace(session), a_workspace(session), ada_with_address(session)
+    own(session, other, ada)
+    if is_owned:
+        own(session, workspace_id, ada)
+
+    job = submit_reveal(session, workspace_id, **{key: {"contact_id": ada.id, "linkedin_url": ADA}[key]})
 
     assert (job.held, figures(session, workspace_id)) == (held, (10 - held, held, 0))
+
+
+def test_a_refunded_field_is_not_owned(session: Session) -> None:
+    workspace_id, ada = a_workspace(session), ada_with_address(session)
+    own(session, workspace_id, ada)
+    reveals.mark_refunded(
+        session, workspace_id=workspace_id, contact_id=ada.id, field="email", since=NOW, now=NOW
+    )
+
+    assert submit_reveal(session, workspace_id, linkedin_url=ADA).held == 1
+
+
+def test_a_reveal_of_a_person_whose_profile_is_suppressed_holds_nothing(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    suppressions.suppress(session, [Identifier("linkedin_url", ADA)], reason="asked", now=NOW)
+
+    assert submit_reveal(session, workspace_id, linkedin_url=ADA).held == 0
+    assert figures(session, workspace_id) == (10, 0, 0)
+
+
+@pytest.mark.parametrize("why", ["owned", "suppressed"])
+@pytest.mark.parametrize(("credits", "held"), [(1, 1), (0, 0)])
+def test_a_reveal_that_turns_out_to_be_free_needs_no_credits(
+    session: Session, why: str, credits: int, held: int
+) -> None:
+    """The contact is found by name only, or the suppressed address is only stored."""
+    workspace_id, ada = a_workspace(session, grant=credits), ada_with_address(session)
+    if why == "owned":
+        own(session, workspace_id, ada)
+    else:
+        suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
+
+    job = submit_reveal(session, workspace_id, full_name="Ada Lovelace", company_domain="acme.com")
+
+    stored = jobs.get(session, workspace_id, job.id)
+    assert (stored.held, figures(session, workspace_id)) == (held, (credits - held, held, 0))
+
+
+def test_a_reveal_that_is_not_free_needs_credits(session: Session) -> None:
+    workspace_id = a_workspace(session, grant=0)
+    ada_with_address(session)
+
+    with pytest.raises(InsufficientCredits):
+        submit_reveal(session, workspace_id, full_name="Ada Lovelace", company_domain="acme.com")
+
+
+def test_a_reveal_of_an_unknown_contact_is_refused(session: Session) -> None:
+    with pytest.raises(ContactNotFound):
+        submit_reveal(session, a_workspace(session), contact_id=new_id("con"))
 
 
 def test_a_failed_job_is_not_reused(session: Session) -> None:

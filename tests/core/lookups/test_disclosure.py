@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from jobs_support import a_workspace
@@ -217,18 +218,25 @@ def test_values_are_disclosed_best_first_and_charged_once(session: Session) -> N
     assert (second.charge, second.already_owned) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("function", "result"),
-    [("acquire_values", frozenset()), ("acquire_field", False)],
-    ids=["value", "field"],
-)
+@pytest.mark.parametrize("bought", ["value", "field"])
 def test_values_bought_concurrently_by_another_job_are_disclosed_for_free(
-    session: Session, monkeypatch: pytest.MonkeyPatch, function: str, result: object
+    session: Session, monkeypatch: pytest.MonkeyPatch, bought: str
 ) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session, a_company(session))
     an_email(session, ada, "ada@acme.com")
-    monkeypatch.setattr(reveals, function, lambda *_args, **_more: result)
+    acquire = reveals.acquire
+
+    def acquire_second(session: Session, **arguments: Any) -> bool:
+        first = {name: value for name, value in arguments.items() if name not in {"job_id", "price"}}
+        if bought == "value":
+            reveals.acquire_values(session, job_id="job_0", **first)
+        else:
+            del first["values"]
+            reveals.acquire_field(session, job_id="job_0", price=1, **first)
+        return acquire(session, **arguments)
+
+    monkeypatch.setattr(reveals, "acquire", acquire_second)
 
     disclosed = disclosure.disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
