@@ -362,7 +362,7 @@ def _service(name: str, folder: Path) -> Iterator[tuple[Stack, subprocess.Popen[
         stack = Stack(
             f"http://127.0.0.1:{port}", Database(url, keys=keys), redis_port, folder, redis, dict(environment)
         )
-        stop.callback(stack.database.engine.dispose)
+        stop.callback(stack.database.close)
         wait_until(lambda: _is_up(stack), 30)
         yield stack, web
 

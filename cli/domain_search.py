@@ -68,7 +68,7 @@ def _import(settings: Settings, contacts: Sequence[FoundContact]) -> Counter[str
                 session, [ParsedPerson(contact) for contact in contacts], now=database_clock.value(session)
             )
     finally:
-        database.engine.dispose()
+        database.close()
 
 
 def _print(result: DomainSearch, counts: Counter[str], *, as_json: bool) -> None:

@@ -101,7 +101,7 @@ def _reports(settings: Settings, report_filter: ReportFilter) -> list[dict[str, 
                         {"field": field.value, **figures, **_orders(configured, field, measured, counts)}
                     )
     finally:
-        database.engine.dispose()
+        database.close()
     return reports
 
 

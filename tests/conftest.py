@@ -176,7 +176,7 @@ def _template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Itera
     with empty_database(tmp_path_factory.mktemp("template"), f"test_{worker_id}") as url:
         database = Database(url)
         Base.metadata.create_all(database.engine)
-        database.engine.dispose()
+        database.close()
         yield url
 
 
@@ -205,7 +205,7 @@ def database(settings: Settings) -> Iterator[Database]:
         with database.engine.begin() as connection:
             for table in reversed(Base.metadata.sorted_tables):  # TRUNCATE takes 20 times as long
                 connection.execute(table.delete())
-    database.engine.dispose()
+    database.close()
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def app(settings: Settings, database: Database, redis_url: str) -> Iterator[APIF
     app = create_app(settings)
     yield app
     app.extensions["services"].listener.close()
-    app.extensions["services"].database.engine.dispose()
+    app.extensions["services"].database.close()
     with redis.Redis.from_url(redis_url) as client:
         client.flushall()
 

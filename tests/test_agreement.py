@@ -55,7 +55,7 @@ def migrated(tmp_path: Path, settings: Settings) -> Iterator[Database]:
         result = app.test_cli_runner().invoke(args=["database", "upgrade"])
         assert result.exit_code == 0, result.output
         yield app.extensions["services"].database
-        app.extensions["services"].database.engine.dispose()
+        app.extensions["services"].database.close()
 
 
 def test_every_kind_has_a_queue_a_job_and_a_task() -> None:

@@ -57,7 +57,7 @@ def old_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
     with empty_database(tmp_path, "old_version") as url:
         app = create_app(dataclasses.replace(settings, database_url=url))
         yield app
-        app.extensions["services"].database.engine.dispose()
+        app.extensions["services"].database.close()
 
 
 def migrate(connection: Connection, revision: str) -> None:

@@ -163,7 +163,7 @@ def upgraded(
         yield Upgraded(app, services, store, time)
         store.flushall()
     app.extensions["services"].listener.close()
-    database.engine.dispose()
+    database.close()
 
 
 def person(name: str) -> dict[str, str]:

@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     except Unavailable:
         problem = "The database cannot be reached, so the worker cannot work."
     finally:
-        database.engine.dispose()
+        database.close()
     sys.stdout.write(f"{problem or 'healthy'}\n")
     return 1 if problem else 0
 

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Connection,
     DateTime,
     Dialect,
+    Engine,
     LargeBinary,
     MetaData,
     event,
@@ -79,7 +80,7 @@ class Base(DeclarativeBase):
 
 
 class Database:
-    """The engine of a process and its transactions.
+    """The engines of a process and its transactions: `engine` for those that write, `reader` for reading.
 
     `keys` are those of the digests in the database; code that makes none needs none. `seconds` limits each
     transaction, because other processes wait for its locks; None means no limit.
@@ -96,17 +97,27 @@ class Database:
         # SQLite has one writer. Waiting for a lock in Python lets other threads and greenlets run; waiting
         # inside SQLite would block the whole gevent process.
         self._writer = threading.Lock() if self.is_sqlite else nullcontext()
-        self._reader = (
+        self.reader = (
             self.engine.execution_options(sqlite_begin="BEGIN")
             if self.is_sqlite
-            else self.engine.execution_options(isolation_level="AUTOCOMMIT")
+            else engines.create_reader(url)
         )
-        event.listen(self._reader, "before_cursor_execute", _refuse_write)
+        event.listen(self.reader, "before_cursor_execute", _refuse_write)
 
     @property
     def is_sqlite(self) -> bool:
         """Return whether this is the embedded database."""
         return self.engine.dialect.name == "sqlite"
+
+    @property
+    def engines(self) -> list[Engine]:
+        """The engines that have a pool of connections each."""
+        return [self.engine] if self.is_sqlite else [self.engine, self.reader]
+
+    def close(self) -> None:
+        """Close the pooled connections; the database opens others if it is used again."""
+        for engine in self.engines:
+            engine.dispose()
 
     @contextmanager
     def transaction(self, *, no_deadline: bool = False) -> Iterator[Session]:
@@ -140,7 +151,7 @@ class Database:
         with (
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
-            Session(self._reader, expire_on_commit=False, info=self.session_info) as session,
+            Session(self.reader, expire_on_commit=False, info=self.session_info) as session,
         ):
             yield session
 

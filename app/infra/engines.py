@@ -8,13 +8,20 @@ from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 
 from app.infra.transaction_deadlines import TransactionReaper
 from app.settings import SettingsError
 
 BUSY_SECONDS = 5
-POOL_SIZE = 10
+POOL_SIZE = 8
+READER_POOL_SIZE = 4
+MAX_OVERFLOW = 4
+"""Connections that a process keeps open for writing and for reading, and opens in addition under load.
+
+All processes of one machine together stay below the 100 connections that PostgreSQL accepts by default.
+"""
 IDLE_SECONDS = 30.0
 """A pooled connection that was idle for longer is tested with a query."""
 _USED_AT = "used_at"
@@ -38,7 +45,23 @@ def create(url: str) -> Engine:
 
     """
     parsed = parsed_url(url)
-    return _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
+    if parsed.get_backend_name() == "sqlite":
+        return _sqlite(parsed)
+    return _postgresql(
+        parsed, "READ COMMITTED", POOL_SIZE
+    )  # an update sees the row as it is after a lock wait
+
+
+def create_reader(url: str) -> Engine:
+    """Return an engine for reading on PostgreSQL: each statement is its own transaction.
+
+    It has its own connections, because switching one between both modes costs more than a short statement.
+
+    Raises:
+        SettingsError: as in `create`.
+
+    """
+    return _postgresql(parsed_url(url), "AUTOCOMMIT", READER_POOL_SIZE)
 
 
 def _sqlite(url: URL) -> Engine:
@@ -58,15 +81,16 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 --
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _postgresql(url: URL) -> Engine:
+def _postgresql(url: URL, isolation_level: IsolationLevel, pool_size: int) -> Engine:
     # The driver's own limit for connecting is two minutes.
     defaults = {"connect_timeout": str(BUSY_SECONDS), "options": _SERVER_SIDE}
     engine = create_engine(
         url.set(query={**defaults, **url.query}),
         hide_parameters=True,
-        isolation_level="READ COMMITTED",  # conditional updates see the row as it is after a lock wait
-        pool_size=POOL_SIZE,
-        max_overflow=POOL_SIZE,
+        isolation_level=isolation_level,
+        skip_autocommit_rollback=True,
+        pool_size=pool_size,
+        max_overflow=MAX_OVERFLOW,
         pool_timeout=BUSY_SECONDS,
         pool_use_lifo=True,  # the connection used last has the statements prepared
     )
@@ -135,9 +159,10 @@ def _require_alive(connection: Any, record: Any, _proxy: Any) -> None:  # noqa: 
         connection.pgconn.consume_input()
         connection.pgconn.consume_input()
         if idle > IDLE_SECONDS:
+            mode = connection.autocommit
             connection.autocommit = True  # so that the query does not begin a transaction
             connection.execute("SELECT 1")
-            connection.autocommit = False
+            connection.autocommit = mode
     except connection.Error as error:
         raise InvalidatePoolError from error
 

@@ -78,7 +78,7 @@ class Service:
     def close(self) -> None:
         """Close the connections."""
         self.api.listener.close()
-        self.api.database.engine.dispose()
+        self.api.database.close()
 
     def operations(self) -> dict[str, Operation]:
         """Return the operations by name."""

@@ -104,7 +104,7 @@ def _clock_offset(url: URL) -> float:
         with database.reading() as session:
             return database_clock.offset(session)
     finally:
-        database.engine.dispose()
+        database.close()
 
 
 def _refused(refusal: psycopg.Error) -> tuple[str, str]:

@@ -28,7 +28,7 @@ def worker_findings(url: str) -> Iterator[Finding]:
     except Unavailable:
         return
     finally:
-        database.engine.dispose()
+        database.close()
     if live:
         queues = sorted({str(queue) for row in live for queue in row.queues})
         yield ok("workers", f"{len(live)} for {', '.join(queues)}")

@@ -139,7 +139,7 @@ def test_the_number_of_queries_does_not_grow_with_the_list(user: SignedInUser) -
         ids = [a_contact(session, full_name=f"Ada Number{number}").id for number in range(6)]
     for contact_id in ids:
         ask(user, {"contact_id": contact_id})
-        with statements(user.database.engine) as run:
+        with statements(user.database.reader) as run:
             listed(user)
         counts.append(len(run))
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from alembic import command
 from local_servers import POSTGRES, empty_database
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import create_engine, event
 
+from app.infra.db import Database
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
 from benchmarks.growth.operations import READ_EVERYTHING, Service
@@ -41,7 +42,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterato
 
 
 @contextmanager
-def explained(engine: Engine) -> Iterator[list[dict[str, Any]]]:
+def explained(database: Database) -> Iterator[list[dict[str, Any]]]:
     """Collect the plans of the statements of the block."""
     plans: list[dict[str, Any]] = []
 
@@ -50,9 +51,11 @@ def explained(engine: Engine) -> Iterator[list[dict[str, Any]]]:
             cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", parameters)
             plans.append(cursor.fetchone()[0][0]["Plan"] | {"sql": sql})
 
-    event.listen(engine, "before_cursor_execute", explain)
+    for engine in database.engines:
+        event.listen(engine, "before_cursor_execute", explain)
     yield plans
-    event.remove(engine, "before_cursor_execute", explain)
+    for engine in database.engines:
+        event.remove(engine, "before_cursor_execute", explain)
 
 
 def scanned(plan: dict[str, Any]) -> list[str]:
@@ -83,7 +86,7 @@ def _is_repeated(plan: dict[str, Any], child: dict[str, Any]) -> bool:
 def test_only_what_checks_every_row_reads_a_whole_table_and_only_once(service: Service) -> None:
     whole, repeatedly = set(), []
     for name, run in service.operations().items():
-        with explained(service.api.database.engine) as plans:
+        with explained(service.api.database) as plans:
             run()
         assert plans, name
         for plan in plans:
@@ -98,7 +101,7 @@ def test_the_latest_suppression_is_read_from_an_index(service: Service) -> None:
     repeat = service.operations()["reveal, repeated"]
     repeat()
 
-    with explained(service.api.database.engine) as plans:
+    with explained(service.api.database) as plans:
         repeat()
 
     assert [plan["sql"] for plan in plans if "suppressions" in scanned(plan)] == []

@@ -52,7 +52,7 @@ def upgrade(settings: Settings) -> Iterator[Upgrade]:
 
     yield run
     for app in apps:
-        app.extensions["services"].database.engine.dispose()
+        app.extensions["services"].database.close()
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def new_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
     """An application whose database file does not exist yet."""
     app = create_app(dataclasses.replace(settings, database_url=f"sqlite:///{tmp_path}/new.sqlite3"))
     yield app
-    app.extensions["services"].database.engine.dispose()
+    app.extensions["services"].database.close()
 
 
 def test_an_upgrade_creates_every_table_and_can_be_repeated(new_app: APIFlask) -> None:

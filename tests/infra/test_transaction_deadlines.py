@@ -67,7 +67,7 @@ def proxied_database(database_url: str, proxy: LossyProxy) -> Iterator[Database]
     url = make_url(database_url).set(host="127.0.0.1", port=proxy.port, query={"connect_timeout": "2"})
     database = Database(url.render_as_string(hide_password=False), seconds=0.6)
     yield database
-    database.engine.dispose()
+    database.close()
 
 
 def query(database: Database, statement: str = "SELECT 1", *, no_deadline: bool = False) -> object:
@@ -129,7 +129,7 @@ def test_a_pooled_connection_that_was_cut_is_replaced(proxied_database: Database
     own = query(proxied_database, "SELECT pg_backend_pid()")
     killer = Database(proxied_database.engine.url.render_as_string(hide_password=False))
     query(killer, f"SELECT pg_terminate_backend({own}, 5000)")  # returns once the backend has ended
-    killer.engine.dispose()
+    killer.close()
     time.sleep(0.2)  # until the proxy has passed the end on
 
     assert query(proxied_database, "SELECT pg_backend_pid()") != own

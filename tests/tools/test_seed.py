@@ -44,7 +44,7 @@ def sign_in(settings: Settings, url: str, password: str) -> tuple[int, dict[str,
     app = create_app(dataclasses.replace(settings, database_url=url))
     response = app.test_client().post("/api/ext/login", json={"email": DEMO_EMAIL, "password": password})
     app.extensions["services"].listener.close()
-    app.extensions["services"].database.engine.dispose()
+    app.extensions["services"].database.close()
     return response.status_code, response.get_json()
 
 

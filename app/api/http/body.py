@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NoReturn
 
 from apiflask.schema_adapters.marshmallow import parser
@@ -25,6 +26,7 @@ MAX_DEPTH = 20
 MAX_INTEGER = 2**63 - 1
 MAX_ERRORS = 100
 """The most errors in one response; a small request must not cause a huge response."""
+_NOT_ENCODABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def json_response(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -146,7 +148,7 @@ def _bad_values(value: object, pointer: str, depth: int) -> list[FieldError]:
 
 
 def _is_encodable(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+    return _NOT_ENCODABLE.search(text) is None
 
 
 def escape(key: str) -> str:

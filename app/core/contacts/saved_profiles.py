@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Row, String, UniqueConstraint, bindparam, select
+from sqlalchemy import Row, Select, String, UniqueConstraint, bindparam, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
 from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.db import Base
-from app.infra.statements import Statement, any_of
+from app.infra.statements import any_of
 
 
 class SavedProfile(Base):
@@ -56,27 +55,19 @@ class SavedProfile(Base):
 
 SavedRow: TypeAlias = SavedProfile | Row[Any]
 
-_TABLE = SavedProfile.__table__
-_BY_URL = Statement(
-    lambda dialect: select(_TABLE).where(
-        _TABLE.c.workspace_id == bindparam("workspace_id"),
-        any_of(dialect, _TABLE.c.linkedin_url, "urls"),
-    )
-)
+
+def summaries_by_url(dialect: str) -> Select[Any]:
+    """Return the query for what `summary` needs, with the parameters `workspace_id` and `urls`."""
+    columns = SavedProfile.__table__.c
+    return select(
+        columns.id, columns.linkedin_url, columns.list_name, columns.tags, columns.note, columns.updated_at
+    ).where(columns.workspace_id == bindparam("workspace_id"), any_of(dialect, columns.linkedin_url, "urls"))
 
 
 def get(session: Session, workspace_id: str, profile_id: str) -> SavedProfile | None:
     """Return the workspace's saved profile with this id, or None."""
     profile = session.get(SavedProfile, profile_id)
     return profile if profile is not None and profile.workspace_id == workspace_id else None
-
-
-def by_url(session: Session, workspace_id: str, urls: Collection[str]) -> dict[str, SavedRow]:
-    """Return the workspace's saved profiles by URL, as plain rows because most lookups find none."""
-    if not urls:
-        return {}
-    rows = _BY_URL.all(session, {"workspace_id": workspace_id, "urls": sorted(set(urls))})
-    return {row.linkedin_url: row for row in rows}
 
 
 def summary(profile: SavedRow) -> dict[str, Any]:

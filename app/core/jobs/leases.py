@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
-from sqlalchemy import Row, Table, and_, bindparam, select, update
+from sqlalchemy import Row, Table, and_, bindparam, select, true, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
@@ -50,8 +50,7 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
     """
     if job_result.trace:
         _update(session, claim, trace=traces.merge(_lock_claimed(session, claim).trace, job_result.trace))
-    closes = bool(claim.held) and session.get_bind().dialect.name == "postgresql"
-    parameters = {
+    parameters = credits.close_parameters(claim.workspace_id, claim.job_id, now=now) | {
         "of_job": claim.job_id,
         "of_lease": claim.lease_token,
         "new_outcome": job_result.outcome.value,
@@ -59,23 +58,23 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         "charge": job_result.charge,
         "new_already_owned": job_result.already_owned,
     }
-    if closes:
-        parameters |= credits.close_parameters(claim.workspace_id, claim.job_id, held=claim.held, now=now)
-    row = _finish(database_clock.fixed(now), closes=closes).first(session, parameters)
+    row = _finish(database_clock.fixed(now)).first(session, parameters)
     if row is None:
         raise LeaseLost
-    if not closes:
-        credits.close(
-            session, claim.workspace_id, claim.job_id, held=claim.held, charged=row.charged, now=now
-        )
+    if not row.is_closed:
+        credits.close(session, claim.workspace_id, claim.job_id, held=row.held, charged=row.charged, now=now)
 
 
 @lru_cache(maxsize=8)
-def _finish(fixed_time: datetime | None, *, closes: bool) -> Statement:
-    """Return the statement that finishes a claimed job; it returns the credits charged so far.
+def _finish(fixed_time: datetime | None) -> Statement:
+    """Return the statement that finishes a claimed job; it returns its credits.
 
-    If it `closes`, it also closes the job's hold, which only PostgreSQL can do in one statement.
+    On PostgreSQL it also closes the hold of the job.
     """
+    return Statement(partial(_finish_on, fixed_time=fixed_time))
+
+
+def _finish_on(dialect: str, *, fixed_time: datetime | None) -> Any:  # noqa: ANN401 -- an UPDATE or a SELECT
     columns = Job.__table__.c
     values = {
         name: bindparam(f"new_{name}", type_=columns[name].type)
@@ -97,13 +96,13 @@ def _finish(fixed_time: datetime | None, *, closes: bool) -> Statement:
             lease_until=None,
             **values,
         )
-        .returning(columns.charged)
+        .returning(columns.held, columns.charged, (columns.held == 0).label("is_closed"))
     )
-    if not closes:
-        return Statement(lambda _dialect: finish)
+    if dialect == "sqlite":
+        return finish
     finished = finish.cte("finished")
     closed = credits.closed(finished, is_fixed=fixed_time is not None)
-    return Statement(lambda _dialect: select(finished.c.charged).add_cte(closed))
+    return select(finished.c.held, finished.c.charged, true().label("is_closed")).add_cte(closed)
 
 
 def fail(

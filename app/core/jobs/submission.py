@@ -9,10 +9,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
-from sqlalchemy import bindparam, case, literal, or_, select, true, update
+from sqlalchemy import Select, bindparam, case, false, literal, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts import bounce_reports, emails, suppressions
@@ -119,15 +119,14 @@ def submit(
     job = submitted.job
     if submitted.is_new:
         _add_items(session, job, job_request)
-        if not is_held:
-            _hold(session, job, job_request, now=now)
+        _hold(session, job, job_request, 0 if is_held else job.held, now=now)
         session.flush()
     webhooks.subscribe(session, job, job_request.webhook_url, now=now)
     return submitted
 
 
-def _hold(session: Session, job: Job, job_request: JobRequest, *, now: Moment) -> None:
-    """Reserve the credits of a new job.
+def _hold(session: Session, job: Job, job_request: JobRequest, amount: int, *, now: Moment) -> None:
+    """Reserve this amount of credits for a new job, or less if the request allows it.
 
     A reveal that the workspace cannot pay is read more closely: it may be free, because the workspace owns
     the values under another name or contact, or because the person is suppressed.
@@ -138,10 +137,10 @@ def _hold(session: Session, job: Job, job_request: JobRequest, *, now: Moment) -
     """
     price = job_request.price
     if job_request.allow_partial_hold:
-        held = credits.hold_up_to(session, job.workspace_id, job.id, job.held, now=now)
+        held = credits.hold_up_to(session, job.workspace_id, job.id, amount, now=now)
     else:
         try:
-            credits.hold(session, job.workspace_id, job.id, job.held, now=now)
+            credits.hold(session, job.workspace_id, job.id, amount, now=now)
         except InsufficientCredits:
             if isinstance(price, int) or not _is_free(session, job.workspace_id, price):
                 raise
@@ -238,11 +237,11 @@ def _finished_or_hold(
     """
     if not freshness.allows_reuse:
         return None, False
-    holds = job is not None and job.held > 0 and session.get_bind().dialect.name == "postgresql"
     parameters = same_request
-    if job is not None and holds:
+    if job is not None:
         parameters = same_request | credits.hold_parameters(job.workspace_id, job.id, job.held, now=now)
-    row = _last_finished(database_clock.fixed(now), holds=holds).first(session, parameters)
+    statement = _last_finished(database_clock.fixed(now), holds=job is not None and job.held > 0)
+    row = statement.first(session, parameters)
     if row is None or row.id is None:
         return None, row is not None and row.is_held
     return (cast("Job", row), False) if _is_reusable(session, row, freshness) else (None, False)
@@ -263,9 +262,13 @@ def _is_reusable(session: Session, row: Any, freshness: Freshness) -> bool:  # n
 def _last_finished(fixed_time: datetime | None, *, holds: bool) -> Statement:
     """Return the query for the last finished job of a request, and the times that decide about its reuse.
 
-    If it `holds`, it returns a row even without such a job, and then holds the credits of the new one, which
-    only PostgreSQL can do in one statement.
+    If it `holds`, on PostgreSQL it returns a row even without such a job, and then holds the credits of the
+    new one.
     """
+    return Statement(partial(_last_finished_on, fixed_time=fixed_time, holds=holds))
+
+
+def _last_finished_on(dialect: str, *, fixed_time: datetime | None, holds: bool) -> Select[Any]:
     times = (
         import_runs.LATEST.label("last_import"),
         suppressions.LATEST.label("last_suppression"),
@@ -273,13 +276,13 @@ def _last_finished(fixed_time: datetime | None, *, holds: bool) -> Statement:
     )
     query = select(Job.__table__).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
     query = query.order_by(Job.created_at.desc()).limit(1)
-    if not holds:
-        return Statement(lambda _dialect: query.add_columns(*times))
+    if dialect == "sqlite" or not holds:
+        return query.add_columns(*times, false().label("is_held"))
     finished = query.cte("finished")
     held = credits.held_if(~select(finished.c.id).exists(), is_fixed=fixed_time is not None)
     is_held = select(held.c.id).exists().label("is_held")
     always = select(literal(1).label("one")).subquery("always").outerjoin(finished, true())
-    return Statement(lambda _dialect: select(*finished.c, *times, is_held).select_from(always))
+    return select(*finished.c, *times, is_held).select_from(always)
 
 
 def _is_cut_short(items: Sequence[JobItem]) -> bool:

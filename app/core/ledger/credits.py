@@ -121,16 +121,17 @@ def hold_parameters(workspace_id: str, job_id: str, amount: int, *, now: Moment)
 def closed(finished: CTE, *, is_fixed: bool) -> CTE:
     """Return the CTE that closes the hold of the finished job as `close` does.
 
-    For PostgreSQL. The CTE `finished` has the `charged` credits of the job, or no row if it was not
-    finished; the parameters are those of `close_parameters`.
+    For PostgreSQL. The CTE `finished` has the credits of the job, `held` and `charged`, or no row if it was
+    not finished; the parameters are those of `close_parameters`.
     """
+    held = cast("ColumnElement[int]", finished.c.held)
     charged = cast("ColumnElement[int]", finished.c.charged)
-    amounts = {"available": _parameter("available") - charged, "held": _parameter("held"), "spent": charged}
+    amounts = {"available": held - charged, "held": -held, "spent": charged}
     updated = (
         update(_WORKSPACES)
-        .where(_WORKSPACES.c.id == _parameter("workspace_id"))
-        .values({name: _WORKSPACES.c[name] + amounts[name] for name in _AMOUNTS})
-        .returning(*(amounts[name].label(name) for name in _AMOUNTS))
+        .where(_WORKSPACES.c.id == _parameter("workspace_id"), held > 0)
+        .values({name: _WORKSPACES.c[name] + amount for name, amount in amounts.items()})
+        .returning(*(amount.label(name) for name, amount in amounts.items()))
         .cte("updated")
     )
     kind = case((updated.c.spent > 0, "settle"), else_="release")
@@ -138,11 +139,9 @@ def closed(finished: CTE, *, is_fixed: bool) -> CTE:
     return _insertion(is_fixed=is_fixed, source=updated, values=values).cte("closed")
 
 
-def close_parameters(workspace_id: str, job_id: str, *, held: int, now: Moment) -> dict[str, Any]:
+def close_parameters(workspace_id: str, job_id: str, *, now: Moment) -> dict[str, Any]:
     """Return the parameters of `closed`."""
-    parameters = _parameters(workspace_id, "", job_id=job_id, available=held, held=-held, now=now)
-    del parameters["entry_kind"], parameters["entry_spent"]
-    return parameters
+    return _parameters(workspace_id, "", job_id=job_id, now=now)
 
 
 _UPDATE_BALANCE = Statement(lambda _dialect: _update_balance().returning(_WORKSPACES.c.id))

@@ -24,6 +24,7 @@ from sqlalchemy import (
     cast,
     column,
     delete,
+    false,
     func,
     literal,
     null,
@@ -216,13 +217,16 @@ def field_parameters(
 
 
 def _acquire(dialect: str) -> Any:  # noqa: ANN401 -- likewise
-    """Return the insertion of values and, if the workspace did not own one of them, of the field.
+    """Return the insertion of values; on PostgreSQL it acquires the field too if any value was new.
 
-    For PostgreSQL; it returns whether the field was acquired.
+    It returns the new values, and whether it has acquired the field.
     """
-    added = _acquire_values(dialect).cte("added")
+    insertion = _acquire_values(dialect)
+    if dialect == "sqlite":
+        return insertion.returning(false().label("is_acquired"))
+    added = insertion.cte("added")
     acquired = _acquire_field(dialect, is_wanted=select(added.c.value).exists()).cte("acquired")
-    return select(select(acquired.c.contact_id).exists().label("is_acquired"))
+    return select(added.c.value, select(acquired.c.contact_id).exists().label("is_acquired"))
 
 
 _ACQUIRE_VALUES, _ACQUIRE_FIELD = Statement(_acquire_values), Statement(_acquire_field)
@@ -262,12 +266,11 @@ def acquire(
     waits for the first. On PostgreSQL this also waits for a concurrent refund of the same reveal.
     """
     shared: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
-    shared["job_id"] = job_id
-    if session.get_bind().dialect.name == "postgresql":
-        parameters = shared | {"values": sorted(set(values)), "credits": price, "created_at": now}
-        return bool(_ACQUIRE.first(session, parameters).is_acquired)
-    is_any_new = bool(acquire_values(session, values=values, now=now, **shared))
-    return is_any_new and acquire_field(session, price=price, now=now, **shared)
+    shared |= {"job_id": job_id, "created_at": now}
+    added = _ACQUIRE.all(session, shared | {"values": sorted(set(values)), "credits": price})
+    if not added or added[0].is_acquired:
+        return bool(added)
+    return _ACQUIRE_FIELD.first(session, shared | {"credits": price}) is not None
 
 
 def acquire_values(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
@@ -23,11 +24,12 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
-from app.core.contacts import bounce_reports, suppressions
+from app.core.contacts import bounce_reports, saved_profiles, suppressions
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
+from app.core.contacts.saved_profiles import SavedRow
 from app.core.contacts.suppressions import Identifier
 from app.core.ledger import reveals
 from app.core.ledger.reveals import Ownership
@@ -59,12 +61,15 @@ class BouncedEmail:
 EmailRow: TypeAlias = Row[Any] | BouncedEmail
 PhoneRow: TypeAlias = Row[Any]
 
-_EMAIL, _PHONE, _OWNED = "email", "phone", "owned"
+_EMAIL, _PHONE, _OWNED, _SAVED = "email", "phone", "owned", "saved"
 _MY_BOUNCE = and_(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
 
 
-def _data(dialect: str) -> CompoundSelect[Any]:
-    """Return the query for all that is stored of contacts; the column `kind` tells the rows apart."""
+def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
+    """Return the query for all that is stored of contacts; the column `kind` tells the rows apart.
+
+    `with_saved` adds the summaries of saved profiles, by URL.
+    """
     emails, phones = Email.__table__, Phone.__table__
     selects: list[tuple[str, Select[Any]]] = [
         (
@@ -76,6 +81,8 @@ def _data(dialect: str) -> CompoundSelect[Any]:
         (_PHONE, select(phones).where(any_of(dialect, phones.c.contact_id, "contact_ids"))),
         *((_OWNED, query) for query in reveals.owned_queries(dialect)),
     ]
+    if with_saved:
+        selects.append((_SAVED, saved_profiles.summaries_by_url(dialect)))
     types = {column.name: column.type for _kind, query in selects for column in query.selected_columns}
     return union_all(*(_in_union(kind, query.subquery(), types) for kind, query in selects))
 
@@ -88,16 +95,21 @@ def _in_union(kind: str, rows: Subquery, types: Mapping[str, TypeEngine[Any]]) -
     return select(literal_column(f"'{kind}'").label("kind"), *columns)
 
 
-_DATA = Statement(_data)  # one, because the duration of a lookup is that of its statements
+# One statement, because the duration of a lookup is that of its statements.
+_DATA, _DATA_AND_SAVED = Statement(_data), Statement(partial(_data, with_saved=True))
 
 
 @dataclass(frozen=True, slots=True)
 class ContactData:
-    """E-mails and phones by contact id, the workspace's ownership, and the suppressed identifiers."""
+    """E-mails and phones by contact id, the workspace's ownership, and the suppressed identifiers.
+
+    `saved` are summaries of the workspace's saved profiles by URL.
+    """
 
     emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
     phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
     owned: Ownership = field(default_factory=Ownership)
+    saved: Mapping[str, SavedRow] = field(default_factory=dict)
     suppressed: frozenset[Identifier] = frozenset()
 
     def owns(self, row: EmailRow | PhoneRow) -> bool:
@@ -125,6 +137,7 @@ def load(
     contacts: Collection[Contact],
     subjects: Iterable[Subject] = (),
     *,
+    saved_urls: Collection[str] = (),
     check_suppressions: bool = True,
 ) -> ContactData:
     """Load the data of all these contacts, in two queries regardless of their number.
@@ -132,29 +145,36 @@ def load(
     The identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
     `check_suppressions` it is one query, and no identifier counts as suppressed.
     """
-    emails, phones, owned = _load(session, workspace_id, sorted({contact.id for contact in contacts}))
+    data = _load(session, workspace_id, sorted({contact.id for contact in contacts}), saved_urls)
     if not check_suppressions:
-        return ContactData(emails, phones, owned)
-    identifiers = {value for contact in contacts for value in stored_identifiers(contact, emails, phones)}
+        return data
+    identifiers = {
+        value for contact in contacts for value in stored_identifiers(contact, data.emails, data.phones)
+    }
     identifiers |= {value for subject in subjects for value in given_identifiers(subject)}
-    return ContactData(emails, phones, owned, suppressions.suppressed(session, identifiers))
+    return replace(data, suppressed=suppressions.suppressed(session, identifiers))
 
 
 def _load(
-    session: Session, workspace_id: str, ids: Sequence[str]
-) -> tuple[dict[str, list[EmailRow]], dict[str, list[PhoneRow]], Ownership]:
+    session: Session, workspace_id: str, ids: Sequence[str], saved_urls: Collection[str]
+) -> ContactData:
     emails: defaultdict[str, list[EmailRow]] = defaultdict(list)
     phones: defaultdict[str, list[PhoneRow]] = defaultdict(list)
-    owned = []
-    if ids:
-        for row in _DATA.all(session, {"contact_ids": ids, "workspace_id": workspace_id}):
-            if row.kind == _EMAIL:
-                emails[row.contact_id].append(BouncedEmail(row) if row.bounce_id else row)
-            elif row.kind == _PHONE:
-                phones[row.contact_id].append(row)
-            else:
-                owned.append(row)
-    return dict(emails), dict(phones), reveals.ownership(owned)
+    owned, saved = [], {}
+    parameters: dict[str, Any] = {"contact_ids": ids, "workspace_id": workspace_id}
+    statement = _DATA
+    if saved_urls:
+        statement, parameters["urls"] = _DATA_AND_SAVED, sorted(set(saved_urls))
+    for row in statement.all(session, parameters) if ids or saved_urls else ():
+        if row.kind == _EMAIL:
+            emails[row.contact_id].append(BouncedEmail(row) if row.bounce_id else row)
+        elif row.kind == _PHONE:
+            phones[row.contact_id].append(row)
+        elif row.kind == _SAVED:
+            saved[row.linkedin_url] = row
+        else:
+            owned.append(row)
+    return ContactData(dict(emails), dict(phones), reveals.ownership(owned), saved)
 
 
 def stored_identifiers(

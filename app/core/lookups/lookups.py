@@ -29,11 +29,10 @@ def look_up(
     except that each subject matched by name needs its own.
     """
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
-    data = contact_data.load(session, workspace_id, _people(matches), subjects)
     urls = [url for subject, match in zip(subjects, matches, strict=True) for url in _urls(subject, match)]
-    saved = saved_profiles.by_url(session, workspace_id, urls)
+    data = contact_data.load(session, workspace_id, _people(matches), subjects, saved_urls=urls)
     return [
-        _result(subject, match, data, prices) | {"saved": _saved(subject, match, saved)}
+        _result(subject, match, data, prices) | {"saved": _saved(subject, match, data.saved)}
         for subject, match in zip(subjects, matches, strict=True)
     ]
 

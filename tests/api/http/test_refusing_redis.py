@@ -74,7 +74,7 @@ def app(settings: Settings, database: Database, server: redis.Redis) -> Iterator
         worker_heartbeats.record_heartbeat(session, heartbeat, now=clock.now())
     yield app
     app.extensions["services"].listener.close()
-    app.extensions["services"].database.engine.dispose()
+    app.extensions["services"].database.close()
 
 
 @pytest.mark.parametrize("refuse", [fill_up, make_a_replica, fail_to_save, want_replicas])

@@ -30,7 +30,7 @@ from app.infra.db import Database
 
 def use(app: APIFlask, url: str) -> None:
     """Make the application use another database."""
-    app.extensions["services"].database.engine.dispose()
+    app.extensions["services"].database.close()
     app.extensions["services"] = dataclasses.replace(app.extensions["services"], database=Database(url))
 
 

@@ -53,9 +53,11 @@ def statements(database: Database) -> Iterator[list[str]]:
     def note(*arguments: object) -> None:
         seen.append(str(arguments[2]).partition(" ")[0])
 
-    event.listen(database.engine, "before_cursor_execute", note)
+    for engine in database.engines:
+        event.listen(engine, "before_cursor_execute", note)
     yield seen
-    event.remove(database.engine, "before_cursor_execute", note)
+    for engine in database.engines:
+        event.remove(engine, "before_cursor_execute", note)
 
 
 def work_on(statements: list[str]) -> list[str]:

@@ -29,7 +29,7 @@ def _busy(_template: str) -> Iterator[tuple[Session, Days]]:
     with Session(database.engine, expire_on_commit=False, info=database.session_info) as session:
         yield session, busy_days(session)
         session.rollback()
-    database.engine.dispose()
+    database.close()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from app.core.contacts.saved_profiles import SavedProfile
 from app.core.lookups import profile_snapshots
 from app.core.lookups.profile_snapshots import FieldChange, Position, ProfileSnapshot, SaveResult
 from app.infra.db import Database
+from app.infra.statements import Statement
 
 DAY = timedelta(days=1)
 READ = {
@@ -191,7 +192,9 @@ def test_each_workspace_has_its_own_profile_and_contacts_do_not_change(
     ours, theirs = save(session, workspace_id, **READ), save(session, other, title="Other")
 
     assert (ours.created, theirs.created) == (True, True)
-    assert set(saved_profiles.by_url(session, workspace_id, [ADA_URL])) == {ADA_URL}
+    columns = {"workspace_id": workspace_id, "urls": [ADA_URL]}
+    saved_summaries = Statement(saved_profiles.summaries_by_url).all(session, columns)
+    assert [row.id for row in saved_summaries] == [ours.profile.id]
     assert saved_profiles.get(session, workspace_id, ours.profile.id) == ours.profile
     assert saved_profiles.get(session, workspace_id, theirs.profile.id) is None
     assert saved_profiles.get(session, workspace_id, "prf_none") is None

@@ -21,6 +21,7 @@ from jobs_support import (
     try_claim,
 )
 from sqlalchemy import func, select, update
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from app.core.contacts import suppressions
@@ -395,3 +396,14 @@ def test_a_worker_that_lost_its_lease_cannot_move_the_job(session: Session) -> N
         leases.move_to_queue(session, lost, Queue.PROVIDERS, now=NOW)
 
     assert read(session, job_id).queue == "interactive"
+
+
+def test_postgresql_closes_the_hold_in_the_statement_that_finishes_the_job() -> None:
+    statement = leases._finish_on("postgresql", fixed_time=None)  # noqa: SLF001 -- SQLite needs three
+
+    sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
+
+    assert sql.startswith("WITH finished AS (UPDATE jobs SET")
+    assert "updated AS (UPDATE workspaces SET" in sql
+    assert "FROM finished WHERE workspaces.id = %(entry_workspace_id)s::VARCHAR AND finished.held >" in sql
+    assert "closed AS (INSERT INTO ledger" in sql

@@ -18,6 +18,7 @@ from jobs_support import (
     submit,
 )
 from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email
 
@@ -424,3 +425,14 @@ def test_forty_threads_with_the_same_request_are_one_job_and_one_hold(
         holds = select(func.count()).select_from(LedgerEntry).where(LedgerEntry.kind == "hold")
         assert session.scalar(holds) == 1
         assert figures(session, workspace_id) == (99, 1, 0)
+
+
+def test_postgresql_holds_the_credits_in_the_query_for_a_finished_job() -> None:
+    statement = submission._last_finished_on("postgresql", fixed_time=None, holds=True)  # noqa: SLF001 -- SQLite needs three
+
+    sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
+
+    assert sql.startswith("WITH finished AS (SELECT jobs.id")
+    assert "updated AS (UPDATE workspaces SET" in sql
+    assert "AND NOT (EXISTS (SELECT finished.id FROM finished)) RETURNING" in sql
+    assert "held AS (INSERT INTO ledger" in sql

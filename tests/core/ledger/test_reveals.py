@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from jobs_support import NOW, a_workspace, at_once
 from sqlalchemy import select
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from app.core.contacts.contacts import Contact
@@ -89,3 +90,13 @@ def test_of_twelve_concurrent_reveals_one_is_new(database: Database, field: str)
             return record(session, workspace_id, contact_id, field)
 
     assert at_once(12, reveal).count(True) == 1
+
+
+def test_postgresql_acquires_the_field_in_the_same_statement_if_a_value_is_new() -> None:
+    statement = reveals._acquire("postgresql")  # noqa: SLF001 -- SQLite needs two statements
+
+    sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
+
+    assert sql.startswith("WITH added AS (INSERT INTO revealed_values")
+    assert "acquired AS (INSERT INTO reveals" in sql
+    assert "WHERE EXISTS (SELECT added.value FROM added) ON CONFLICT" in sql

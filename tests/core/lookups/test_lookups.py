@@ -166,7 +166,7 @@ def test_another_workspaces_saved_profile_is_not_shown(session: Session, workspa
     assert answer["saved"] is None
 
 
-def test_one_subject_needs_four_queries_and_fifty_need_no_more(session: Session, workspace_id: str) -> None:
+def test_one_subject_needs_three_queries_and_fifty_need_no_more(session: Session, workspace_id: str) -> None:
     people = [a_contact(session, linkedin_url=f"{ADA_URL}-{n}") for n in range(50)]
     for number, person in enumerate(people):
         an_email(session, person, f"ada{number}@acme.com")
@@ -178,7 +178,7 @@ def test_one_subject_needs_four_queries_and_fifty_need_no_more(session: Session,
         answers = lookups.look_up(session, workspace_id, subjects, prices=PRICES)
 
     assert [answer["contact"]["id"] for answer in answers] == [person.id for person in people]
-    assert len(item) == len(fifty) == 4
+    assert len(item) == len(fifty) == 3
 
 
 @pytest.mark.skipif(POSTGRES is not None, reason="reads SQLite's plans")

@@ -197,7 +197,7 @@ def run_flask(environment: Mapping[str, str], *arguments: str) -> str:
         result = app.test_cli_runner().invoke(args=arguments)
     finally:
         app.extensions["services"].listener.close()
-        app.extensions["services"].database.engine.dispose()
+        app.extensions["services"].database.close()
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -289,4 +289,4 @@ def running(
         wait_until(lambda: is_ready(stack), 60)
         stack.openapi = stack.call("GET", "/openapi.json").body
         yield stack
-        stack.database.engine.dispose()
+        stack.database.close()

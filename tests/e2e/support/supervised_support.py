@@ -176,7 +176,7 @@ def supervised_workers(
         run_flask(environment, "database", "upgrade")
         keys = DigestKeys(environment["SECRET_KEY"].encode(), environment["SUPPRESSION_KEY"].encode())
         database = Database(url, keys=keys)
-        stop.callback(database.engine.dispose)
+        stop.callback(database.close)
         workers = SupervisedWorkers(database, folder, environment)
         stop.callback(workers.stop_redis)
         workers.start(names, pool)

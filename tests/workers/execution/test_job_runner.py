@@ -76,7 +76,7 @@ def no_services() -> Iterator[None]:
     before, worker_services._current[:] = list(worker_services._current), []  # noqa: SLF001 -- process-wide state
     yield
     for created in worker_services._current:  # noqa: SLF001
-        created.database.engine.dispose()
+        created.database.close()
     worker_services._current[:] = before  # noqa: SLF001
 
 

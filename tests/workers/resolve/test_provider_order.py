@@ -204,7 +204,7 @@ def test_prices_are_compared_in_the_operators_currency(
 def test_statistics_are_read_once_a_minute(database: Database, auto: Settings) -> None:
     measure(database)
     ran: list[str] = []
-    event.listen(database.engine, "before_cursor_execute", lambda *args: ran.append(args[2]))
+    event.listen(database.reader, "before_cursor_execute", lambda *args: ran.append(args[2]))
     provider_order.providers_for(database, auto, ProviderField.EMAIL)
     first = len(ran)
 
@@ -240,4 +240,4 @@ def test_the_configured_order_is_used_if_tables_are_missing(auto: Settings) -> N
     empty = Database("sqlite://")
 
     assert names(provider_order.providers_for(empty, auto, ProviderField.EMAIL)) == NAMES
-    empty.engine.dispose()
+    empty.close()
