@@ -46,8 +46,12 @@ _SHAPE = re.compile(r"[a-z]{3}_[0-9a-v]{24}", re.ASCII)
 def new_id(prefix: Prefix) -> str:
     """Return a new id such as `con_0dkq…`: the prefix and 24 lower-case base-32 digits that sort by time."""
     stamp = time.time_ns() * 4096 // 1_000_000
-    raw = (stamp << 60 | secrets.randbits(60)).to_bytes(_RAW_BYTES, "big")
-    return f"{prefix}_{base64.b32encode(raw).decode().translate(_TO_SORTABLE)}"
+    return _encode(prefix, stamp << 60 | secrets.randbits(60))
+
+
+def first_id(prefix: Prefix, at: datetime) -> str:
+    """Return the first of all ids of this time."""
+    return _encode(prefix, int(at.timestamp() * 1_000) * 4096 << 60)
 
 
 def make_ids(prefix: Prefix, count: int) -> list[str]:
@@ -62,6 +66,11 @@ def time_of(some_id: str) -> datetime:
     raw = base64.b32decode(some_id.partition("_")[2].translate(_FROM_SORTABLE))
     seconds = (int.from_bytes(raw) >> 60) / 4096 / 1000
     return datetime.fromtimestamp(min(seconds, _LATEST), UTC)
+
+
+def _encode(prefix: Prefix, number: int) -> str:
+    raw = number.to_bytes(_RAW_BYTES, "big")
+    return f"{prefix}_{base64.b32encode(raw).decode().translate(_TO_SORTABLE)}"
 
 
 def is_id(text: str, prefix: Prefix) -> bool:

@@ -6,7 +6,8 @@ import threading
 import time
 from datetime import timedelta
 
-from app.core.audit import audits
+from app.core.audit import audits, incremental
+from app.core.audit.coverage import EVERYTHING
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT
 from app.infra import celery_app, database_clock
@@ -54,6 +55,9 @@ def audit_if_due(services: WorkerServices) -> bool:
 def audit_once(services: WorkerServices, audit_id: str) -> None:
     """Check every rule in one snapshot, store the results, and log each violation.
 
+    The rules are checked for what changed since the last audit and for a slice of everything else; after an
+    audit that found a violation for everything, so that it is reported until it is repaired.
+
     Raises:
         Unavailable: the database cannot be reached; the audit stays unfinished.
 
@@ -62,11 +66,17 @@ def audit_once(services: WorkerServices, audit_id: str) -> None:
     with services.database.reading(no_deadline=True) as session:
         audits.use_repeatable_read(session)
         now = database_clock.value(session)
-        audit_scope = audits.scope(session)
-        results = list(audits.check(session, stuck_after=audits.stuck_after(services.settings), now=now))
+        last = audits.last(session)
+        increment = None if last is not None and last.faults else incremental.plan(session, now=now)
+        coverage = EVERYTHING if increment is None else increment.coverage
+        audit_scope = audits.scope(session, coverage=coverage)
+        stuck_after = audits.stuck_after(services.settings)
+        results = list(audits.check(session, stuck_after=stuck_after, now=now, coverage=coverage))
     milliseconds = round((time.monotonic() - started) * 1000)
     with services.database.transaction() as session:
         audits.finish(session, audit_id, audit_scope, results, milliseconds=milliseconds, now=now)
+        if increment is not None:
+            incremental.store(session, increment)
     faults = [fault for result in results for fault in result.faults]
     for fault in faults:
         log.error("ledger fault", rule=fault.rule, id=fault.id)

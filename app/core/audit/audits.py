@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import String, bindparam, column, delete, func, select, text
+from sqlalchemy import Select, String, TextClause, column, delete, func, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
-from sqlalchemy.sql.selectable import TextualSelect
 
 from app.core.accounts.workspaces import Workspace
-from app.core.audit.invariants import RULES, STUCK_BEFORE, Rule
+from app.core.audit.coverage import EVERYTHING, Coverage, Parameters
+from app.core.audit.invariants import BALANCE_RULE, RULES, STUCK_BEFORE, Rule
 from app.core.jobs.jobs import Job
 from app.core.ledger.credits import LedgerEntry
 from app.domain.ids import new_id
@@ -97,31 +97,38 @@ def use_repeatable_read(session: Session) -> None:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
 
 
-def scope(session: Session, workspace_id: str | None = None) -> AuditScope:
+def scope(session: Session, workspace_id: str | None = None, coverage: Coverage = EVERYTHING) -> AuditScope:
     """Count the rows to audit, of one workspace or of all."""
 
-    def count(table: type[Base], column_name: str = "workspace_id") -> int:
-        query = select(func.count()).select_from(table)
+    def count(table: type[Base], condition: str, column_name: str = "workspace_id") -> int:
+        query = select(func.count()).select_from(table).where(coverage.bind(condition, {}))
         if workspace_id is not None:
             query = query.where(column(column_name) == workspace_id)
         return session.scalars(query).one()
 
-    return AuditScope(count(Workspace, "id"), count(Job), count(LedgerEntry))
+    return AuditScope(
+        count(Workspace, "1 = 1", "id"), count(Job, "{job:id}"), count(LedgerEntry, "{entry:id}")
+    )
 
 
 def check(
-    session: Session, *, stuck_after: timedelta, now: datetime, workspace_id: str | None = None
+    session: Session,
+    *,
+    stuck_after: timedelta,
+    now: datetime,
+    workspace_id: str | None = None,
+    coverage: Coverage = EVERYTHING,
 ) -> Iterator[RuleResult]:
     """Check each rule in turn; `stuck_after` is how long an open job may be past its deadline."""
+    stuck_before: Parameters = {STUCK_BEFORE: (now - stuck_after, UtcDateTime())}
     for rule in RULES:
         started = time.monotonic()
-        found = _rows(rule).subquery()
-        query = select(*(found.c[name] for name in _FAULT)).order_by(found.c.id).limit(MAX_VIOLATIONS)
-        if workspace_id is not None:
-            query = query.where(found.c.workspace_id == workspace_id)
-        rows = session.execute(query, {STUCK_BEFORE: now - stuck_after}).all()
-        faults = tuple(Violation(rule.name, *row) for row in rows)
-        yield RuleResult(rule, faults, _since(started))
+        query = _violations(coverage.bind(rule.query, stuck_before), workspace_id)
+        if rule.name == BALANCE_RULE and coverage.workspaces is not None:
+            query = query.where(column("workspace_id").in_(coverage.workspaces))
+        is_checked = rule.name != BALANCE_RULE or coverage.workspaces != frozenset()
+        rows = session.execute(query) if is_checked else ()
+        yield RuleResult(rule, tuple(Violation(rule.name, *row) for row in rows), _since(started))
 
 
 def begin(session: Session, *, every: timedelta, now: Moment) -> str | None:
@@ -176,11 +183,15 @@ def last(session: Session) -> Audit | None:
     return session.scalar(_LATEST.where(Audit.milliseconds.is_not(None)))
 
 
-def _rows(rule: Rule) -> TextualSelect:
-    query = text(rule.query)
-    if f":{STUCK_BEFORE}" in rule.query:
-        query = query.bindparams(bindparam(STUCK_BEFORE, type_=UtcDateTime))
-    return query.columns(*(column(name, String) for name in _FAULT))
+def _violations(query: TextClause, workspace_id: str | None) -> Select[str, str | None, str, str]:
+    """Return the query of the first violations.
+
+    PostgreSQL must not expect many violations: it would read a whole table in the order of ids to find some.
+    """
+    rows = query.columns(*(column(name, String) for name in _FAULT))
+    found = rows.subquery() if workspace_id else rows.cte().prefix_with("MATERIALIZED")
+    first = select(*(found.c[name] for name in _FAULT)).order_by(found.c.id).limit(MAX_VIOLATIONS)
+    return first if workspace_id is None else first.where(found.c.workspace_id == workspace_id)
 
 
 def _try_lock(session: Session) -> bool:

@@ -2,7 +2,9 @@
 
 They are plain SQL on purpose: an implementation independent of the rest of the code, which runs unchanged on
 PostgreSQL and SQLite. Each query returns `id`, `workspace_id`, `expected` and `found`: ids, states and
-numbers, no personal data. Related rows are written in one transaction, so every snapshot of a correct
+numbers, no personal data. `{job:…}`, `{entry:…}` and `{key:…}` stand for the condition that the audit covers
+the job, ledger entry or idempotency key of this column (coverage.py); a join has it for both tables, so that
+neither is searched row by row. Related rows are written in one transaction, so every snapshot of a correct
 database satisfies all rules, even under load. What a constraint of the database enforces has no rule here.
 """
 
@@ -10,8 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+BALANCE_RULE = "balance_is_the_sum"
 STUCK_BEFORE = "stuck_before"
-"""The only parameter of a query: no open job may have had its deadline before this time."""
+"""A parameter of a query: no open job may have had its deadline before this time."""
 _REPAIR = (
     "Back up the database, grant no credits to the workspace, and find the cause by the times in the ledger. "
     "Then insert a correcting entry."
@@ -32,7 +35,7 @@ class Rule:
 
 RULES = (
     Rule(
-        "balance_is_the_sum",
+        BALANCE_RULE,
         "a workspace's available, held and spent credits are the sums of its ledger entries",
         _REPAIR,
         """
@@ -69,12 +72,14 @@ RULES = (
         """
         SELECT id, workspace_id, '0 or more' AS expected,
                'held ' || held || ', charged ' || charged AS found
-        FROM jobs WHERE held < 0 OR charged < 0
+        FROM jobs WHERE (held < 0 OR charged < 0) AND {job:id}
         UNION ALL
         SELECT i.job_id, j.workspace_id, '0 or more', 'item ' || i."index" || ' charged ' || i.charged
-        FROM job_items i JOIN jobs j ON j.id = i.job_id WHERE i.charged < 0
+        FROM job_items i JOIN jobs j ON j.id = i.job_id
+        WHERE i.charged < 0 AND {job:i.job_id}
         UNION ALL
-        SELECT contact_id, workspace_id, '0 or more', 'reveal of ' || credits FROM reveals WHERE credits < 0
+        SELECT contact_id, workspace_id, '0 or more', 'reveal of ' || credits FROM reveals
+        WHERE credits < 0 AND {job:job_id}
         """,
     ),
     Rule(
@@ -92,7 +97,7 @@ RULES = (
               WHEN 'settle' THEN held >= 0 OR spent <= 0 OR available <> -held - spent OR job_id IS NULL
               WHEN 'release' THEN held >= 0 OR spent <> 0 OR available <> -held OR job_id IS NULL
               WHEN 'refund' THEN available <= 0 OR held <> 0 OR spent <> -available OR job_id IS NULL
-              ELSE 1 = 1 END
+              ELSE 1 = 1 END AND {entry:id}
         """,
     ),
     Rule(
@@ -103,7 +108,7 @@ RULES = (
         SELECT l.id AS id, l.workspace_id AS workspace_id, 'a job of the workspace' AS expected,
                l.job_id || coalesce(' of ' || j.workspace_id, ', which is gone') AS found
         FROM ledger l LEFT JOIN jobs j ON j.id = l.job_id
-        WHERE l.job_id IS NOT NULL AND (j.id IS NULL OR j.workspace_id <> l.workspace_id)
+        WHERE l.job_id IS NOT NULL AND (j.id IS NULL OR j.workspace_id <> l.workspace_id) AND {entry:l.id}
         """,
     ),
     Rule(
@@ -115,9 +120,10 @@ RULES = (
                CASE WHEN h.id IS NULL THEN 'no hold' ELSE 'a hold' END || ', '
                || CASE WHEN c.id IS NULL THEN 'no close' ELSE 'a close' END AS found
         FROM jobs j
-        LEFT JOIN ledger h ON h.job_id = j.id AND h.kind = 'hold'
-        LEFT JOIN ledger c ON c.job_id = j.id AND c.kind IN ('settle', 'release')
+        LEFT JOIN ledger h ON h.job_id = j.id AND h.kind = 'hold' AND {job:h.job_id}
+        LEFT JOIN ledger c ON c.job_id = j.id AND c.kind IN ('settle', 'release') AND {job:c.job_id}
         WHERE j.status NOT IN ('queued', 'running') AND j.held > 0 AND (h.id IS NULL OR c.id IS NULL)
+              AND {job:j.id}
         """,
     ),
     Rule(
@@ -128,10 +134,14 @@ RULES = (
         SELECT j.id AS id, j.workspace_id AS workspace_id,
                'held ' || j.held || ', charged ' || j.charged AS expected,
                l.kind || ' of ' || abs(l.held) || ', spent ' || l.spent AS found
-        FROM ledger l JOIN jobs j ON j.id = l.job_id
-        WHERE j.status NOT IN ('queued', 'running')
-              AND ((l.kind = 'hold' AND l.held <> j.held)
-                   OR (l.kind IN ('settle', 'release') AND (l.held <> -j.held OR l.spent <> j.charged)))
+        FROM jobs j JOIN ledger l ON l.job_id = j.id AND l.kind = 'hold' AND {job:l.job_id}
+        WHERE j.status NOT IN ('queued', 'running') AND l.held <> j.held AND {job:j.id}
+        UNION ALL
+        SELECT j.id, j.workspace_id, 'held ' || j.held || ', charged ' || j.charged,
+               l.kind || ' of ' || abs(l.held) || ', spent ' || l.spent
+        FROM jobs j JOIN ledger l ON l.job_id = j.id AND l.kind IN ('settle', 'release') AND {job:l.job_id}
+        WHERE j.status NOT IN ('queued', 'running') AND (l.held <> -j.held OR l.spent <> j.charged)
+              AND {job:j.id}
         """,
     ),
     Rule(
@@ -153,7 +163,7 @@ RULES = (
         SELECT id, workspace_id,
                CASE WHEN finished_at IS NULL THEN 'a time' ELSE 'none' END || ' while ' || status AS expected,
                CASE WHEN finished_at IS NULL THEN 'none' ELSE 'a time' END AS found
-        FROM jobs WHERE (status IN ('queued', 'running')) = (finished_at IS NOT NULL)
+        FROM jobs WHERE (status IN ('queued', 'running')) = (finished_at IS NOT NULL) AND {job:id}
         """,
     ),
     Rule(
@@ -167,11 +177,12 @@ RULES = (
         WHERE charged > 0 AND kind <> 'enrichment_request'
               AND (kind NOT IN ('reveal.email', 'reveal.phone') OR status <> 'succeeded'
                    OR coalesce(outcome, '') <> 'found')
+              AND {job:id}
         UNION ALL
         SELECT i.job_id, j.workspace_id, 'charged 0',
                'charged ' || i.charged || ', item ' || i."index" || coalesce(' ' || i.outcome, '')
         FROM job_items i JOIN jobs j ON j.id = i.job_id
-        WHERE i.charged > 0 AND coalesce(i.outcome, '') NOT IN ('found', 'partial')
+        WHERE i.charged > 0 AND coalesce(i.outcome, '') NOT IN ('found', 'partial') AND {job:i.job_id}
         """,
     ),
     Rule(
@@ -182,8 +193,9 @@ RULES = (
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'charged ' || coalesce(i.charged, 0) AS expected,
                'charged ' || j.charged AS found
         FROM jobs j
-        LEFT JOIN (SELECT job_id, sum(charged) AS charged FROM job_items GROUP BY job_id) i ON i.job_id = j.id
-        WHERE j.kind = 'enrichment_request' AND j.charged <> coalesce(i.charged, 0)
+        LEFT JOIN (SELECT job_id, sum(charged) AS charged FROM job_items WHERE {job:job_id}
+                   GROUP BY job_id) i ON i.job_id = j.id
+        WHERE j.kind = 'enrichment_request' AND j.charged <> coalesce(i.charged, 0) AND {job:j.id}
         """,
     ),
     Rule(
@@ -195,14 +207,14 @@ RULES = (
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'a reveal of ' || j.charged AS expected,
                'none for this job' AS found
         FROM jobs j JOIN contacts c ON c.id = j.result ->> 'contact_id'
-        LEFT JOIN (SELECT job_id, sum(available) AS refunded FROM ledger WHERE kind = 'refund'
-                   GROUP BY job_id) l ON l.job_id = j.id
+        LEFT JOIN (SELECT job_id, sum(available) AS refunded FROM ledger
+                   WHERE kind = 'refund' AND {job:job_id} GROUP BY job_id) l ON l.job_id = j.id
         WHERE j.kind IN ('reveal.email', 'reveal.phone') AND j.charged > 0
               AND NOT EXISTS (SELECT 1 FROM reveals r
                               WHERE r.workspace_id = j.workspace_id AND r.contact_id = c.id
                                     AND r.field = substr(j.kind, 8) AND r.job_id = j.id
-                                    AND r.credits >= j.charged)
-              AND j.charged > coalesce(l.refunded, 0)
+                                    AND r.credits >= j.charged AND {job:r.job_id})
+              AND j.charged > coalesce(l.refunded, 0) AND {job:j.id}
         """,
     ),
     Rule(
@@ -213,28 +225,31 @@ RULES = (
         SELECT r.job_id AS id, r.workspace_id AS workspace_id,
                'charged ' || r.credits || ' or more' AS expected,
                coalesce('charged ' || j.charged, 'no such job') AS found
-        FROM (SELECT workspace_id, job_id, sum(credits) AS credits FROM reveals WHERE credits > 0
-              GROUP BY workspace_id, job_id) r
-        LEFT JOIN jobs j ON j.id = r.job_id AND j.workspace_id = r.workspace_id
+        FROM (SELECT workspace_id, job_id, sum(credits) AS credits FROM reveals
+              WHERE credits > 0 AND {job:job_id} GROUP BY workspace_id, job_id) r
+        LEFT JOIN jobs j ON j.id = r.job_id AND j.workspace_id = r.workspace_id AND {job:j.id}
         WHERE j.id IS NULL OR j.charged < r.credits
         """,
     ),
     Rule(
-        # Values revealed before revealed_values existed have no job; their reveals are not checked.
+        # Values revealed before revealed_values existed have no job; their reveals are not checked. The time
+        # of the first is read only if there are suspects: no index has it.
         "charged_value_is_new",
         "a charged reveal returned a value that the workspace did not own under any contact",
         _REFUND,
         """
-        SELECT r.contact_id AS id, r.workspace_id AS workspace_id, 'a value of its own' AS expected,
-               'none for job ' || r.job_id AS found
-        FROM reveals r
-        WHERE r.credits > 0 AND r.refunded_at IS NULL
-              AND r.created_at >= (SELECT min(v.created_at) FROM revealed_values v
-                                   WHERE v.job_id IS NOT NULL)
-              AND NOT EXISTS (SELECT 1 FROM revealed_values v
-                              WHERE v.workspace_id = r.workspace_id AND v.field = r.field
-                                    AND v.contact_id = r.contact_id AND v.job_id = r.job_id)
-              AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.job_id = r.job_id AND l.kind = 'refund')
+        WITH suspects AS MATERIALIZED (
+            SELECT r.contact_id, r.workspace_id, r.job_id, r.created_at
+            FROM reveals r
+            WHERE r.credits > 0 AND r.refunded_at IS NULL AND {job:r.job_id}
+                  AND NOT EXISTS (SELECT 1 FROM revealed_values v
+                                  WHERE v.workspace_id = r.workspace_id AND v.field = r.field
+                                        AND v.contact_id = r.contact_id AND v.job_id = r.job_id)
+                  AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.job_id = r.job_id AND l.kind = 'refund'))
+        SELECT contact_id AS id, workspace_id, 'a value of its own' AS expected,
+               'none for job ' || job_id AS found
+        FROM suspects
+        WHERE created_at >= (SELECT min(v.created_at) FROM revealed_values v WHERE v.job_id IS NOT NULL)
         """,
     ),
     Rule(
@@ -246,15 +261,16 @@ RULES = (
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'refunded ' || coalesce(r.refunded, 0) AS expected,
                'refunded ' || coalesce(l.amount, 0) AS found
         FROM jobs j
-        LEFT JOIN (SELECT job_id, sum(available) AS amount FROM ledger WHERE kind = 'refund'
+        LEFT JOIN (SELECT job_id, sum(available) AS amount FROM ledger WHERE kind = 'refund' AND {job:job_id}
                    GROUP BY job_id) l ON l.job_id = j.id
         LEFT JOIN (SELECT job_id, sum(credits) AS credits,
                           sum(CASE WHEN refunded_at IS NULL THEN 0 ELSE credits END) AS refunded
-                   FROM reveals WHERE credits > 0 GROUP BY job_id) r ON r.job_id = j.id
-        WHERE coalesce(l.amount, 0) < coalesce(r.refunded, 0)
-              OR coalesce(l.amount, 0) > coalesce(r.refunded, 0)
-                 + CASE WHEN j.charged > coalesce(r.credits, 0) THEN j.charged - coalesce(r.credits, 0)
-                        ELSE 0 END
+                   FROM reveals WHERE credits > 0 AND {job:job_id} GROUP BY job_id) r ON r.job_id = j.id
+        WHERE (coalesce(l.amount, 0) < coalesce(r.refunded, 0)
+               OR coalesce(l.amount, 0) > coalesce(r.refunded, 0)
+                  + CASE WHEN j.charged > coalesce(r.credits, 0) THEN j.charged - coalesce(r.credits, 0)
+                         ELSE 0 END)
+              AND {job:j.id}
         """,
     ),
     Rule(
@@ -295,7 +311,7 @@ RULES = (
                CASE WHEN status = 'running' THEN 'an end' ELSE 'no end' END
                || ' of the lease while ' || status AS expected,
                CASE WHEN lease_until IS NULL THEN 'no end' ELSE 'an end' END AS found
-        FROM jobs WHERE (status = 'running') <> (lease_until IS NOT NULL)
+        FROM jobs WHERE (status = 'running') <> (lease_until IS NOT NULL) AND {job:id}
         """,
     ),
     Rule(
@@ -326,10 +342,11 @@ RULES = (
         LEFT JOIN feedback f ON f.id = k.reference
         LEFT JOIN (SELECT api_keys.id, accounts.workspace_id FROM api_keys
                    JOIN accounts ON accounts.id = api_keys.account_id) a ON a.id = k.reference
-        WHERE k.reference IS NULL
-              OR coalesce(j.workspace_id, p.workspace_id, f.workspace_id, a.workspace_id,
-                          CASE WHEN substr(k.reference, 1, 4) IN ('prf_', 'fdb_') THEN k.workspace_id
-                               ELSE '' END) <> k.workspace_id
+        WHERE (k.reference IS NULL
+               OR coalesce(j.workspace_id, p.workspace_id, f.workspace_id, a.workspace_id,
+                           CASE WHEN substr(k.reference, 1, 4) IN ('prf_', 'fdb_') THEN k.workspace_id
+                                ELSE '' END) <> k.workspace_id)
+              AND {key:k.created_at}
         """,
     ),
 )

@@ -39,7 +39,7 @@ from app.infra.statements import Statement
 
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
-_LIVE = text("status IN ('queued', 'running')")
+LIVE = text("status IN ('queued', 'running')")
 _UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
 _HASH_LOOKUP = text("kind IN ('company_by_hash', 'leads_by_website_hash')")
 RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
@@ -62,13 +62,13 @@ class Job(Base):
             "workspace_id",
             "question",
             unique=True,
-            sqlite_where=_LIVE,
-            postgresql_where=_LIVE,
+            sqlite_where=LIVE,
+            postgresql_where=LIVE,
         ),
         Index("ix_jobs_workspace_id_question", "workspace_id", "question", "created_at"),
         Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
-        Index("ix_jobs_live", "run_after", sqlite_where=_LIVE, postgresql_where=_LIVE),
-        Index("ix_jobs_queue", "queue", "workspace_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+        Index("ix_jobs_live", "run_after", sqlite_where=LIVE, postgresql_where=LIVE),
+        Index("ix_jobs_queue", "queue", "workspace_id", sqlite_where=LIVE, postgresql_where=LIVE),
         Index(
             "ix_jobs_unsuccessful",
             "workspace_id",
@@ -193,7 +193,7 @@ def latest(
     if status is not None:
         query = query.where(Job.status == status)
     if status in OPEN:  # the rare ones have an index each
-        query = query.where(_LIVE)
+        query = query.where(LIVE)
     elif status not in {None, Status.SUCCEEDED}:
         query = query.where(_UNSUCCESSFUL)
     if before is not None:

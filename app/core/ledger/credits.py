@@ -35,6 +35,7 @@ from app.infra.statements import Statement
 
 _HOLD = text("kind = 'hold'")
 _CLOSE = text("kind IN ('settle', 'release')")
+_REFUND = text("kind = 'refund'")
 
 
 class LedgerEntry(Base):
@@ -48,6 +49,7 @@ class LedgerEntry(Base):
     __table_args__ = (
         Index("uq_ledger_hold", "job_id", unique=True, sqlite_where=_HOLD, postgresql_where=_HOLD),
         Index("uq_ledger_close", "job_id", unique=True, sqlite_where=_CLOSE, postgresql_where=_CLOSE),
+        Index("ix_ledger_refund", "job_id", sqlite_where=_REFUND, postgresql_where=_REFUND),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)

@@ -58,6 +58,7 @@ class Reveal(Base):
     __tablename__ = "reveals"
     __table_args__ = (
         Index("ix_reveals_contact_id", "contact_id"),
+        Index("ix_reveals_job_id", "job_id"),
         Index("ix_reveals_verify_at", "verify_at", sqlite_where=OF_EMAILS, postgresql_where=OF_EMAILS),
     )
 

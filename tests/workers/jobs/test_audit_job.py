@@ -11,7 +11,7 @@ from jobs_support import NOW, set_clock
 from polling import wait_until
 from structlog.testing import capture_logs
 
-from app.core.audit import audits
+from app.core.audit import audits, incremental
 from app.core.audit.audits import Audit
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT, Queue
@@ -88,6 +88,39 @@ def test_violations_are_logged_by_rule_and_id(services: WorkerServices, spoiled:
     ]
     assert logged[-1]["event"] == "ledger audited"
     assert logged[-1]["faults"] == 1
+
+
+def test_a_violation_is_found_by_every_audit_until_it_is_repaired(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(incremental, "SLICE", 1)
+    monkeypatch.setattr(incremental, "SETTLING", -timedelta(days=36_500))
+    with services.database.transaction() as session:
+        days = busy_days(session)
+        plant(session, days, ["UPDATE jobs SET deadline_at = '2027-01-01 00:00:00.000000'"])
+    before = number_of_faults(services, monkeypatch, 0)
+    with services.database.transaction() as session:
+        plant(session, days, ["UPDATE jobs SET finished_at = NULL WHERE id = '{canceled}'"])
+
+    broken = [number_of_faults(services, monkeypatch, period) for period in range(1, 20)]
+    with services.database.transaction() as session:
+        plant(session, days, ["UPDATE jobs SET finished_at = created_at WHERE id = '{canceled}'"])
+    repaired = [number_of_faults(services, monkeypatch, period) for period in range(20, 22)]
+
+    assert (before, broken[0]) == (0, 0)
+    assert broken == sorted(broken)
+    assert broken[-1] == 1
+    assert repaired == [0, 0]
+
+
+def number_of_faults(services: WorkerServices, monkeypatch: pytest.MonkeyPatch, period: int) -> int:
+    """Audit this many periods after the start; return the number of violations found."""
+    at(monkeypatch, period)
+    audit.audit()
+    found = last(services)
+    assert found is not None
+    assert found.at == clock.now()
+    return len(found.faults or ())
 
 
 def test_a_second_beat_within_the_period_starts_no_audit(services: WorkerServices) -> None:

@@ -1,0 +1,54 @@
+"""What an audit covers: everything, or a part of the jobs, ledger entries and idempotency keys."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from sqlalchemy import TextClause, bindparam, text
+from sqlalchemy.types import TypeEngine
+
+Parameters: TypeAlias = Mapping[str, tuple[Any, TypeEngine[Any]]]
+"""The values and types of parameters by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A condition on a column, which is named where it is inserted: `{job:j.id}`."""
+
+    sql: str
+
+    def __format__(self, column: str) -> str:
+        return self.sql.replace("?", column)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The rows that an audit covers, as conditions on the column that replaces `?`.
+
+    `job` is the condition on the id of a job, `entry` on that of a ledger entry, `key` on the creation time
+    of an idempotency key. `workspaces` are those whose sums of the whole ledger are compared; None means all.
+    """
+
+    job: str = "1 = 1"
+    entry: str = "1 = 1"
+    key: str = "1 = 1"
+    parameters: Parameters = field(default_factory=dict)
+    workspaces: Collection[str] | None = None
+
+    def bind(self, template: str, parameters: Parameters) -> TextClause:
+        """Return the SQL with these conditions and parameters; more parameters may be given than it has."""
+        conditions = {name: _Condition(getattr(self, name)) for name in ("job", "entry", "key")}
+        sql = template.format_map(conditions)
+        given = {**self.parameters, **parameters}
+        return text(sql).bindparams(
+            *(
+                bindparam(name, value, type_=type_)
+                for name, (value, type_) in given.items()
+                if f":{name}" in sql
+            )
+        )
+
+
+EVERYTHING = Coverage()
