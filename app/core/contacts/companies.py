@@ -77,9 +77,7 @@ def upsert_many(
     lock_resolution(session)
     resolver = CompanyResolver(session, Company.__table__, records)
     results: list[tuple[str, Change | None]] = []
-    seen: dict[
-        int, str
-    ] = {}  # by identity: to compare or hash companies would take longer than to merge most
+    seen: dict[int, str] = {}  # by identity, since hashing a record takes as long as merging it
     for record in records:
         if company_id := seen.get(id(record)):
             results.append((company_id, Change.NONE))

@@ -62,7 +62,8 @@ def upsert_many(
         row = stored.get((item.contact_id, item.value))
         if row is None:
             row_id = next(ids)
-            new[row_id] = stored[item.contact_id, item.value] = {"id": row_id} | spec.make(item)
+            row = new[row_id] = stored[item.contact_id, item.value] = spec.make(item)
+            row["id"] = row_id
             changes.append(Change.CHANGED)
             continue
         changes.append(spec.merge(row, item))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import FromClause, select
@@ -33,6 +34,7 @@ _UNITS = (
     ("city", "country"),
     ("company_id",),
 )
+_VALUES = attrgetter(*_FIELDS)
 UPDATED_COLUMNS = (*_FIELDS, "name_key", "last_key", "company_id", "provenance", "updated_at")
 
 
@@ -136,10 +138,12 @@ class ContactResolver:
         return [row for row in rows if not (record.linkedin_url and row["linkedin_url"])]
 
     def _add(self, record: FoundContact, employer: str | None, now: datetime) -> dict[str, Any]:
-        row: dict[str, Any] = {name: getattr(record, name) for name in _FIELDS}
+        row: dict[str, Any] = dict(zip(_FIELDS, _VALUES(record), strict=True))
         row |= keys_of(row)
-        row |= {"id": next(self._ids), "company_id": employer, "created_at": now, "updated_at": now}
+        row["id"] = next(self._ids)
+        row["company_id"] = employer
         row["provenance"] = initial_provenance(record.source)
+        row["created_at"] = row["updated_at"] = now
         self.new.append(row)
         self._rows[row["id"]] = row
         self._index(row, record)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ForeignKey,
@@ -76,8 +75,7 @@ class Email(Base):
     reported_at: Mapped[datetime | None]
 
 
-@dataclass(frozen=True, slots=True)
-class EmailEntry:
+class EmailEntry(NamedTuple):  # faster to make than a dataclass
     """An address found for a contact, with the contact's name."""
 
     contact_id: str

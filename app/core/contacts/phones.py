@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -57,8 +56,7 @@ class Phone(Base):
     sources: Mapped[list[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class PhoneEntry:
+class PhoneEntry(NamedTuple):  # faster to make than a dataclass
     """A number found for a contact; `number` is its parsed form, if available."""
 
     contact_id: str
@@ -144,7 +142,13 @@ def _merge_entry(row: dict[str, Any], found: FoundPhone) -> Change:
 
 
 def _merged_values(found: FoundPhone) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in _MERGED_FIELDS}
+    return {
+        "type": found.type,
+        "status": found.status,
+        "extension": found.extension,
+        "confidence": found.confidence,
+        "verified_at": found.verified_at,
+    }
 
 
 def _reported(found: FoundPhone) -> dict[str, Any]:

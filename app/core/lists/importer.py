@@ -135,7 +135,7 @@ def _parser(database: Database, options: ImportOptions, summary: ImportSummary) 
 def _rare_collection() -> Iterator[None]:
     """Run the cyclic garbage collector rarely: a batch allocates much and makes no cycles (saves a fifth)."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(50_000, 10, 10)
+    gc.set_threshold(500_000, 10, 10)
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ import io
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, NamedTuple
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.csv_files import delimiter_of, encoding_of
@@ -23,8 +23,7 @@ TOO_MANY_CELLS = "The row has more cells than the header has columns. Quote cell
 REPEATED_HEADER = "This row repeats the header."
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):  # faster to make than a dataclass
     """One row: its first line, its cells (as many as the header has), and why it cannot be read, if so.
 
     `ended` is false for the last row of a file that does not end with a line break.

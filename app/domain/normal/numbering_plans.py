@@ -28,7 +28,7 @@ _OTHER_LINES: dict[str, LineType] = {
 }
 """The line types that the library tests before landline and mobile, in its order."""
 _PLAIN = re.compile(r"\+[1-9][0-9 ().-]{6,30}")
-_SEPARATORS = re.compile("[+ ().-]+")
+_SEPARATORS = re.compile("[().-]+")
 _FIRST_GROUP = re.compile(r"(\\\d)")
 _CODE_LENGTHS = (1, 2, 3)
 _MIN_LENGTH, _MAX_LENGTH = 5, 15  # digits of a national number, within the library's limits
@@ -116,7 +116,9 @@ def parse_plain(text: str) -> tuple[int, str] | None:
     """
     if _PLAIN.fullmatch(text) is None:
         return None
-    digits = _SEPARATORS.sub("", text)
+    digits = text[1:].replace(" ", "")
+    if not digits.isdecimal():
+        digits = _SEPARATORS.sub("", digits)
     for length in _CODE_LENGTHS:
         code, number = int(digits[:length]), digits[length:]
         if code in COUNTRY_CODE_TO_REGION_CODE:
