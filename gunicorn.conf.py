@@ -19,6 +19,12 @@ _own_directory = "PROMETHEUS_MULTIPROC_DIR" not in os.environ
 if _own_directory:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="contact-lookup-metrics-")
 
+from gevent import monkey  # noqa: E402 - see above
+
+# Before the application is loaded, whose locks must be those of gevent. The arbiter handles its signals and
+# children itself.
+monkey.patch_all(os=False, signal=False)
+
 from prometheus_client import multiprocess  # noqa: E402 - see above
 
 if TYPE_CHECKING:
@@ -46,6 +52,7 @@ workers = int(os.environ["WEB_CONCURRENCY"])
 worker_class = (
     "app.server.web_worker.TimeoutGeventWorker"  # gevent: a waiting client costs a greenlet, not a process
 )
+preload_app = True  # the processes share the memory of what is loaded before they are forked
 worker_connections = _connections()
 timeout = 60  # longer than the longest wait that a client may request, 25 s
 graceful_timeout = 10
@@ -60,9 +67,13 @@ control_socket_disable = True  # unused, and the home directory may be read-only
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - for the heartbeat file; a disk may stall
 
 
-def post_fork(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Pause garbage collection while the worker loads the application, which creates what is permanent."""
-    gc.disable()
+def on_starting(server: Arbiter) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Exempt the application from collections, which would pause all requests for 0.1 s or more.
+
+    They would also write to the memory that the workers share.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def post_worker_init(worker: Worker) -> None:
@@ -71,9 +82,6 @@ def post_worker_init(worker: Worker) -> None:
     services.bulkhead.max_waiters = worker.worker_connections // 2  # the rest is for calls that do not wait
     worker.on_closing = services.listener.close
     worker.connections.by_address = not services.settings.trusted_proxies
-    gc.collect()
-    gc.enable()
-    gc.freeze()  # exempt permanent objects from collections, which would pause all requests for 0.1 s or more
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature

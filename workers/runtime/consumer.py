@@ -14,6 +14,8 @@ from celery.worker.consumer import Consumer as CeleryConsumer
 
 MAX_RECONNECT_SECONDS = 3.0
 """Longest delay between two attempts; shorter than the time after which supervision reports a stall."""
+POLL_SECONDS = 3.0
+"""After which an idle consumer asks Redis again for a message: by default, it does so every second."""
 EVENT_SECONDS = 1.0
 """Between two publications of the task events that have been collected."""
 MAX_EVENTS = 1000
@@ -31,6 +33,7 @@ class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
         conn.ensure_connection = partial(
             conn.ensure_connection, interval_start=1, interval_step=1, interval_max=MAX_RECONNECT_SECONDS
         )
+        conn.transport.brpop_timeout = POLL_SECONDS  # which its channels read when they are created
         return super().ensure_connected(conn)
 
 

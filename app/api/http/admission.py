@@ -14,7 +14,9 @@ from flask import Flask, g, request
 from app.api.http import body
 from app.api.http.services import services
 from app.domain.errors import Unavailable
-from app.server.bulkhead import MAX_QUEUE_SECONDS
+
+MAX_SECONDS = 30.0
+"""The longest wait: a thousand requests at once take that long on a slow machine."""
 
 
 def register(app: Flask) -> None:
@@ -36,7 +38,7 @@ def suspended() -> Iterator[None]:
         yield
     finally:
         # Before the token's new requests. A request that was admitted once runs even without a slot.
-        if slots.acquire(token, MAX_QUEUE_SECONDS, first=True):
+        if slots.acquire(token, MAX_SECONDS, first=True):
             g.admitted = token
 
 
@@ -53,7 +55,7 @@ def _admit() -> None:
         return
     if (request.content_length or 0) <= body.MAX_BYTES:
         body.receive(request)
-    if not services().bulkhead.active.acquire(token, MAX_QUEUE_SECONDS):
+    if not services().bulkhead.active.acquire(token, MAX_SECONDS):
         raise Unavailable
     g.admitted = token
 

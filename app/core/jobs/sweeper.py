@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import and_, or_, select, text, update
@@ -16,7 +17,9 @@ from app.core.jobs.jobs import Job
 from app.core.ledger import credits
 from app.domain.errors import JobNotFound
 from app.domain.kinds import OPEN, Kind, Queue, Status
-from app.infra.database_clock import Moment, column
+from app.infra import database_clock
+from app.infra.database_clock import DatabaseNow, Moment, column
+from app.infra.statements import Statement
 
 BATCH = 500
 MAX_DOUBLINGS = 3
@@ -41,8 +44,15 @@ def try_lock(session: Session) -> bool:
 
 def needs_sweeping(session: Session, *, stale: timedelta, now: Moment) -> bool:
     """Return whether any job needs sweeping; a read without locks."""
+    return _needing(stale, database_clock.fixed(now)).first(session, {}) is not None
+
+
+@lru_cache(maxsize=8)
+def _needing(stale: timedelta, fixed_time: datetime | None) -> Statement:
+    """Return the query for a job that needs sweeping, built once: every second, some worker executes it."""
+    now = fixed_time or DatabaseNow()
     condition = or_(_overdue(now), _unclaimed(stale, now), _unsent(stale, now))
-    return session.scalar(select(Job.id).where(condition).limit(1)) is not None
+    return Statement(lambda _dialect: select(Job.id).where(condition).limit(1))
 
 
 def finish_orphaned(
@@ -135,7 +145,7 @@ def _end(session: Session, job: Job, status: Status, *, now: Moment) -> None:
 def _overdue(now: Moment) -> ColumnElement[bool]:
     """Return the condition for jobs past their deadline; a running job may finish within its lease."""
     idle = or_(Job.status == Status.QUEUED, and_(Job.status == Status.RUNNING, Job.lease_until < now))
-    return and_(Job.status.in_(OPEN), Job.deadline_at <= now, idle)
+    return and_(or_(*(Job.status == status for status in OPEN)), Job.deadline_at <= now, idle)
 
 
 def _abandoned(now: Moment) -> ColumnElement[bool]:

@@ -10,6 +10,7 @@ import base64
 import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, case, select, text, update
@@ -20,10 +21,12 @@ from app.core.jobs import webhook_attempts
 from app.core.jobs.jobs import Job, to_public
 from app.core.jobs.webhook_attempts import LEASE
 from app.domain.ids import new_id
+from app.infra import database_clock
 from app.infra.clock import rfc3339
-from app.infra.database_clock import Moment, column
+from app.infra.database_clock import DatabaseNow, Moment, column
 from app.infra.db import Base, insert
 from app.infra.digest_keys import DigestKeys, digest_keys
+from app.infra.statements import Statement
 
 # The example schedule of the Standard Webhooks specification, "Deliverability and reliability": about three
 # days, with "some level of random jitter"; 20 % either way avoids bursts and keeps the schedule recognisable.
@@ -104,7 +107,13 @@ def subscribe(session: Session, job: Job, url: str | None, *, now: Moment) -> No
 
 def any_due(session: Session, *, now: Moment) -> bool:
     """Return whether any webhook is due."""
-    return session.scalar(select(Webhook.id).join(Job).where(_due(now)).limit(1)) is not None
+    return _any_due(database_clock.fixed(now)).first(session, {}) is not None
+
+
+@lru_cache(maxsize=8)
+def _any_due(fixed_time: datetime | None) -> Statement:
+    now = fixed_time or DatabaseNow()
+    return Statement(lambda _dialect: select(Webhook.id).join(Job).where(_due(now)).limit(1))
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:

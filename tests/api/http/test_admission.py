@@ -20,7 +20,7 @@ SUBJECT = {"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace
 
 @pytest.fixture
 def slots(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> FairSlots:
-    monkeypatch.setattr(admission, "MAX_QUEUE_SECONDS", 0.01)
+    monkeypatch.setattr(admission, "MAX_SECONDS", 0.01)
     active: FairSlots = user.client.application.extensions["services"].bulkhead.active
     return active
 

@@ -15,6 +15,7 @@ from app.domain.kinds import Kind
 from app.infra import redis_client
 from app.infra.queue import JobPublisher
 from tools.state import ROOT
+from workers.runtime.consumer import POLL_SECONDS
 
 TASKS = 20
 EVENTS_OF_A_TASK = {"task-received", "task-started", "task-succeeded"}
@@ -63,6 +64,16 @@ def test_the_events_of_many_tasks_are_published_together(client: Redis, redis_ur
 
     assert {kind for kinds in received for kind in kinds} == EVENTS_OF_A_TASK
     assert len(received) < TASKS
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_worker")
+def test_an_idle_consumer_asks_for_messages_every_three_seconds(client: Redis) -> None:
+    with client.monitor() as monitor:
+        commands = (str(each["command"]).split() for each in monitor.listen())
+        queue, seconds = next(words[1:] for words in commands if words[0] == "BRPOP")
+
+    assert (queue, float(seconds)) == ("interactive", POLL_SECONDS)
 
 
 def _types(data: bytes) -> list[str]:
