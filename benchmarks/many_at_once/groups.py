@@ -22,13 +22,14 @@ LEAD_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Group:
-    """Callers that reveal each of `people` once for each workspace; `tokens` has one for each workspace."""
+    """Callers that ask about `people`, each once for each workspace; `tokens` has one for each workspace."""
 
     tokens: list[str]
     people: int
     callers: int = 1
     pause: float = 0.0
     next_number: int = 0
+    duty: Duty = Duty.REVEAL
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ def send(running: Running, group: Group, seconds: float) -> Observed:
     """Let a group send requests for this time, and check every answer."""
     plan = Plan(
         running.port,
-        Duty.REVEAL.value,
+        group.duty.value,
         group.callers,
         seconds,
         group.tokens,

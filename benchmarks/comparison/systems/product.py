@@ -28,7 +28,11 @@ STOP_SECONDS = 30.0
 
 @dataclass(slots=True)
 class Product:
-    """The service with its default settings, apart from rate limits that are never reached."""
+    """The service with its default settings, apart from rate limits that are never reached.
+
+    It uses PostgreSQL, or with `embedded` the SQLite database of `dev.py up`. Two products at the same time
+    need different names and numbers of the Redis database.
+    """
 
     name: str = "product"
     title: str = "this product"
@@ -37,19 +41,22 @@ class Product:
     max_callers: int = 1_000_000
     driver: str = LOAD
     env: dict[str, str] = field(default_factory=dict)
+    embedded: bool = False
+    redis_number: int = 0
 
     def prepare(self, servers: Servers, scale: Scale) -> list[str]:
         """Migrate the database, import the people, and sign in for each workspace."""
         state = self._state(servers)
-        url = servers.create_database(self.name).replace("postgresql://", "postgresql+psycopg://")
         self.env = {name: os.environ[name] for name in INHERITED if name in os.environ}
         self.env |= {f"LIMIT_{name}": UNLIMITED for name in LIMITS} | {
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), self.env.get("PATH", os.defpath)]),
             "PYTHONPATH": str(ROOT),
             "DEV_DATA_DIR": str(state.directory),
-            "DATABASE_URL": url,
-            "REDIS_URL": servers.redis_database(0),
+            "REDIS_URL": servers.redis_database(self.redis_number),
         }
+        if not self.embedded:
+            url = servers.create_database(self.name)
+            self.env["DATABASE_URL"] = url.replace("postgresql://", "postgresql+psycopg://")
         env = environment.for_children(state, self.env, redis_url=self.env["REDIS_URL"])
         run_to_completion(procfile_commands()[RELEASE], state, env, RELEASE)
         return _seed(servers.folder, scale, env)
