@@ -12,6 +12,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
+from psycopg import RawCursor
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -27,7 +28,7 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.visitors import iterate
@@ -101,6 +102,7 @@ class _Compiled:
     """
 
     def __init__(self, statement: Any, dialect: Dialect) -> None:  # noqa: ANN401 -- any statement of Core
+        dialect = _positional(dialect)
         compiled = statement.compile(dialect=dialect)
         columns: Iterable[ColumnElement[Any]] = statement.exported_columns
         kinds = {type(part) for part in iterate(statement)}
@@ -108,7 +110,7 @@ class _Compiled:
             any(issubclass(kind, written) for kind in kinds) for written in (Insert, Update, Delete)
         )
         self._sql = str(compiled)
-        self._names: Sequence[str] | None = compiled.positiontup
+        self._names: Sequence[str] = compiled.positiontup
         self._binds = {
             name: convert
             for bind, name in compiled.bind_names.items()
@@ -125,7 +127,7 @@ class _Compiled:
     def execute(self, connection: Connection, parameters: Mapping[str, Any]) -> list[Any]:
         """Execute the statement with these parameters and the constants in it; return the rows."""
         values = self._constants | self._converted(parameters)
-        arguments: Any = values if self._names is None else tuple(values[name] for name in self._names)
+        arguments = tuple(values[name] for name in self._names)
         cursor = _cursor(connection)
         for observe in connection.dispatch.before_cursor_execute:
             observe(connection, cursor, self._sql, arguments, self, False)  # noqa: FBT003 -- SQLAlchemy's signature
@@ -150,11 +152,22 @@ class _Compiled:
         return self._row._make(values)
 
 
+def _positional(dialect: Dialect) -> Dialect:
+    """Return the dialect with parameters by position, as `_cursor` needs them."""
+    if dialect.name != "postgresql":
+        return dialect
+    return psycopg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
+
+
 def _cursor(connection: Connection) -> Any:  # noqa: ANN401 -- the driver's
-    """Return the cursor that all statements on this connection share: a new one costs 20 Python calls."""
+    """Return the cursor that all statements on this connection share: a new one costs 20 Python calls.
+
+    That of PostgreSQL sends the statement as it is; others search it for parameters at each execution.
+    """
     info = connection.info
     if _CURSOR not in info:
-        info[_CURSOR] = connection.connection.cursor()
+        driver: Any = connection.connection.driver_connection
+        info[_CURSOR] = RawCursor(driver) if connection.dialect.name == "postgresql" else driver.cursor()
     return info[_CURSOR]
 
 
