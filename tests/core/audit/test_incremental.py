@@ -144,6 +144,18 @@ def test_sums_that_match_are_not_compared_with_the_whole_ledger(session: Session
     assert compared == set()
 
 
+def test_on_postgresql_the_transaction_is_planned_for_slices() -> None:
+    executed: list[str] = []
+    session = SimpleNamespace(
+        get_bind=lambda: SimpleNamespace(dialect=SimpleNamespace(name="postgresql")),
+        execute=lambda statement: executed.append(str(statement)),
+    )
+
+    incremental.plan_for_slices(cast("Session", session))
+
+    assert executed == ["SET LOCAL max_parallel_workers_per_gather = 0", "SET LOCAL random_page_cost = 1.1"]
+
+
 def test_on_postgresql_older_jobs_are_an_array() -> None:
     session = SimpleNamespace(
         get_bind=lambda: SimpleNamespace(dialect=SimpleNamespace(name="postgresql")),
