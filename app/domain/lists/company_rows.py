@@ -65,7 +65,7 @@ def company_beside(row: RowValues, source: Source, mail_domain: str | None = Non
     return _company(source, name, domain, linkedin_url, industry, employees, city, country)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def _company(  # noqa: PLR0917 -- the key of the cache
     source: Source,
     name: str | None,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundContact
-from app.domain.lists import cells
+from app.domain.lists import cells, email_cells
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.company_rows import company_of
 from app.domain.lists.email_cells import read_email
@@ -197,6 +197,11 @@ def test_the_fast_path_for_addresses_returns_the_same(text: str) -> None:
 
     assert found in {expected, ""}
     assert found == expected or "**" in text or "xxxx" in text
+
+
+@given(st.from_regex(email_cells._PLAIN, fullmatch=True))  # noqa: SLF001 -- the fast path's condition
+def test_a_plain_address_is_the_only_one_in_its_cell(text: str) -> None:
+    assert cells.emails_in(text) == [text]
 
 
 @pytest.mark.parametrize("text", ["a***@acme.example", "a•••@acme.example", "ada@", "ada"])
