@@ -106,6 +106,7 @@ def wait_for(
         is_published = _sleep(app, job, finished, deadline, is_published=is_published)
 
 
+@admission.suspended()
 def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_published: bool) -> bool:
     """Sleep until the job is finished or the deadline has passed; return whether the job is published.
 
@@ -113,7 +114,7 @@ def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_p
     unavailable, the request goes on sleeping.
     """
     pause = CHECK_SECONDS
-    while (remaining := deadline - time.monotonic()) > 0 and not _wait(finished, min(pause, remaining)):
+    while (remaining := deadline - time.monotonic()) > 0 and not finished.wait(min(pause, remaining)):
         if not is_published:
             is_published = app.publisher.publish(Kind(job.kind), [job.id])
         with suppress(Unavailable):
@@ -121,12 +122,6 @@ def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_p
                 break
         pause *= 2
     return is_published
-
-
-def _wait(finished: Event, seconds: float) -> bool:
-    """Return whether the job has finished within this time."""
-    with admission.suspended():
-        return finished.wait(seconds)
 
 
 def _is_open(app: AppServices, job: Job) -> bool:
