@@ -10,6 +10,7 @@ from marshmallow import fields
 from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented
+from app.api.http import admission
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
@@ -99,7 +100,7 @@ def feedback(body: dict[str, Any]) -> Response:
     Repeating a report changes nothing.
     """
     allowance = Allowance(services().settings.feedback_unconfirmed_refund_share)
-    with services().database.transaction() as session:
+    with admission.transaction() as session:
         now = database_clock.value(session)
         reference = begin(session, now=now)
         existing = core.get(session, caller().workspace_id, reference) if reference else None

@@ -10,6 +10,7 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented, id_parameter
+from app.api.http import admission
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
@@ -108,7 +109,7 @@ def create(body: dict[str, Any]) -> Response:
     response with the secret was lost, revoke the key and create another.
     """
     account_id = _session_caller().account_id
-    with services().database.transaction() as session:
+    with admission.transaction() as session:
         now = database_clock.value(session)
         _require_future(body["expires_at"], now)
         accounts.require_api_access(session, account_id)
@@ -141,7 +142,7 @@ def index() -> Response:
 def revoke(key_id: str) -> Response:
     """Revoke an API key; it stops working at once."""
     account_id = _session_caller().account_id
-    with services().database.transaction() as session:
+    with admission.transaction() as session:
         api_keys.revoke(session, account_id, key_id, now=database_clock.now())
     log.info("API key revoked", account=account_id, key=key_id)
     return Response(status=204)

@@ -11,6 +11,7 @@ from marshmallow import ValidationError, fields, post_load, validate
 from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented
+from app.api.http import admission
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
@@ -158,7 +159,7 @@ def linkedin_save(body: ProfileSnapshot) -> Response:
     There is one saved profile per workspace and profile URL. The newest `captured_at` wins, field by field,
     and repeating a save is harmless. A saved profile is visible to its workspace only.
     """
-    with services().database.transaction() as session:
+    with admission.transaction() as session:
         now = database_clock.value(session)
         _require_past(body.captured_at, now)
         reference = begin(session, now=now)

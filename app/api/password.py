@@ -8,6 +8,7 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
+from app.api.http import admission
 from app.api.http.auth import bearer, session_caller
 from app.api.http.login_attempts import LoginAttempt, record_outcome
 from app.api.http.rate_limits import Policy, limited
@@ -62,7 +63,7 @@ def change(body: dict[str, Any]) -> Response:
             attempt.record_failure()
             _refuse()
     new_hash = passwords.hash_password(body["new_password"])
-    with services().database.transaction() as session:
+    with admission.transaction() as session:
         if accounts.locked(session, account_id).password_hash != checked_hash:  # changed during the check
             _refuse()
         accounts.set_password(session, account_id, new_hash, now=database_clock.now())

@@ -9,6 +9,7 @@ from flask import Response, current_app
 from marshmallow import fields, validate
 from sqlalchemy.orm import Session
 
+from app.api.http import admission
 from app.api.http.auth import bearer, caller, session_caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
@@ -125,7 +126,7 @@ def session() -> Response:
 def logout() -> Response:
     """End the caller's session; its token stops working at once."""
     current = session_caller()
-    with services().database.transaction() as transaction:
+    with admission.transaction() as transaction:
         sessions.end(transaction, current.account_id, current.token_id, now=database_clock.now())
     return Response(status=204)
 

@@ -9,6 +9,7 @@ from flask import Response
 from marshmallow import fields
 
 from app.api.docs.operations import documented, id_parameter
+from app.api.http import admission
 from app.api.http.auth import bearer, session_caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
@@ -76,7 +77,7 @@ def index() -> Response:
 def end_others() -> Response:
     """End every other session of the account at once."""
     current = session_caller()
-    with services().database.transaction() as session:
+    with admission.transaction() as session:
         ended = sessions.end_all(
             session, current.account_id, spared=current.token_id, now=database_clock.now()
         )
@@ -95,7 +96,7 @@ def end(session_id: str) -> Response:
     It may be the session of this request. Ending a session again is harmless.
     """
     current = session_caller()
-    with services().database.transaction() as session:
+    with admission.transaction() as session:
         sessions.end(session, current.account_id, session_id, now=database_clock.now())
     log.info("session ended", account=current.account_id, session=session_id)
     return Response(status=204)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flask import Flask, g, request
+from sqlalchemy.orm import Session
 
 from app.api.http import body
 from app.api.http.services import services
@@ -40,6 +41,18 @@ def suspended() -> Iterator[None]:
         # Before the token's new requests. A request that was admitted once runs even without a slot.
         if slots.acquire(token, MAX_SECONDS, first=True):
             g.admitted = token
+
+
+@contextmanager
+def transaction() -> Iterator[Session]:
+    """Open a transaction of the database. Other requests run meanwhile, because it may wait for locks.
+
+    Raises:
+        Unavailable: as in `Database.transaction`.
+
+    """
+    with suspended(), services().database.transaction() as session:
+        yield session
 
 
 def _admit() -> None:

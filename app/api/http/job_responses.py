@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Response
 
-from app.api.http import waiting
+from app.api.http import admission, waiting
 from app.api.http.auth import caller
 from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
@@ -58,7 +58,7 @@ def submit_and_wait(
         repeated=submitted.is_finished and not replayed,
         headers=REPLAYED if replayed else None,
     )
-    _delete_if_private(app, snapshot.job)
+    _delete_if_private(snapshot.job)
     return response
 
 
@@ -75,7 +75,7 @@ def poll(job_id: str) -> Response:
         if preference.seconds and snapshot.job.finished_at is None:
             snapshot = wait_for(app, snapshot.job, finished, preference)
     response = job_response(snapshot, preference)
-    _delete_if_private(app, snapshot.job)
+    _delete_if_private(snapshot.job)
     return response
 
 
@@ -83,7 +83,7 @@ def _submit(app: AppServices, request: JobRequest, *, private: bool) -> tuple[Su
     """Return the job for the request, and whether its idempotency key had been used for the same request."""
     now = database_clock.now()
     slot = app.bulkhead.db_slot(caller().workspace_id, to_write=True)
-    with slot, app.database.transaction() as session:
+    with admission.suspended(), slot, app.database.transaction() as session:
         reference = begin(session, now=now, store=not private)
         if reference:
             return SubmitResult(jobs.get(session, caller().workspace_id, reference)), True
@@ -108,10 +108,10 @@ def _freshness(kind: Kind, settings: Settings) -> Freshness:
     )
 
 
-def _delete_if_private(app: AppServices, job: Job) -> None:
+def _delete_if_private(job: Job) -> None:
     """Delete a finished job that was requested by a prefix; its result is in the response."""
     if job.finished_at is not None and "prefix" in job.request:
-        with app.database.transaction() as session:
+        with admission.transaction() as session:
             jobs.remove(session, job.id)
 
 

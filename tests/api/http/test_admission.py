@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy.orm import Session
 from users_support import SignedInUser
 
 from app.api.http import admission
+from app.infra.db import Database
 from app.server.bulkhead import MAX_ACTIVE, FairSlots
 
 LOOKUP = "/api/ext/lookup"
@@ -101,6 +104,37 @@ def test_a_request_that_gets_no_slot_after_its_wait_runs_without(
             pass
 
     assert len(held(slots)) == MAX_ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/ext/reveal/email", SUBJECT),
+        ("/api/ext/linkedin-save", {"profile": SUBJECT["subject"] | {"full_name": "Ada Lovelace"}}),
+        ("/api/ext/logout", None),
+    ],
+)
+def test_a_request_that_may_wait_for_a_lock_leaves_its_slot_to_others(
+    user: SignedInUser, slots: FairSlots, monkeypatch: pytest.MonkeyPatch, path: str, body: Any
+) -> None:
+    database: Database = user.client.application.extensions["services"].database
+    during: list[Counter[str]] = []
+    transaction = Database.transaction
+
+    @contextmanager
+    def observed(*arguments: Any, **options: Any) -> Iterator[Session]:
+        during.append(held(slots))
+        with transaction(database, *arguments, **options) as session:
+            yield session
+
+    user.client.get("/api/ext/session", headers=user.headers)  # records the use of the token
+    monkeypatch.setattr(database, "transaction", observed)
+
+    response = user.client.post(path, json=body, headers=user.headers | {"Prefer": "respond-async"})
+
+    assert response.status_code in {200, 201, 202, 204}, response.get_json()
+    assert during
+    assert not any(during)
 
 
 def held(slots: FairSlots) -> Counter[str]:
