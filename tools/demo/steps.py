@@ -30,10 +30,10 @@ def run(client: DemoClient, email: str, password: str) -> None:
     _sign_in(client, email, password)
     contact = _look_up(client, person)
     _reveal_stored_email(client, contact)
-    revealed = _reveal_through_providers(client)
+    _reveal_through_providers(client)
     _reveal_without_waiting(client)
     _enrich(client, person)
-    _report_bounce(client, revealed)
+    _report_bounce(client)
     _save_profile(client)
     _look_up_by_hash(client, person)
     _use_api_key(client, person)
@@ -76,7 +76,7 @@ def _reveal_stored_email(client: DemoClient, contact: str) -> None:
     client.check("credits.balance", second.value_at("credits.balance"), first.value_at("credits.balance"))
 
 
-def _reveal_through_providers(client: DemoClient) -> HttpResponse:
+def _reveal_through_providers(client: DemoClient) -> None:
     path = "/api/ext/reveal/email"
     revealed = client.step(
         "Reveal a person who is not stored: providers are queried, and the trace has each reply",
@@ -93,7 +93,6 @@ def _reveal_through_providers(client: DemoClient) -> HttpResponse:
         {"subject": {"linkedin_url": f"{SANDBOX_PROFILE}not-found"}},
         expect={"job.outcome": "not_found", "credits.charged": 0},
     )
-    return revealed
 
 
 def _reveal_without_waiting(client: DemoClient) -> None:
@@ -137,7 +136,15 @@ def _enrich(client: DemoClient, person: SamplePerson) -> None:
     client.check("result.items.1.outcome", response.value_at("result.items.1.outcome"), "found")
 
 
-def _report_bounce(client: DemoClient, revealed: HttpResponse) -> None:
+def _report_bounce(client: DemoClient) -> None:
+    """Report an address that the other steps do not need: once it has bounced, it is not valid any more."""
+    revealed = client.step(
+        "Reveal an address of any status, also one that may bounce",
+        "POST",
+        "/api/ext/reveal/email",
+        {"subject": {"linkedin_url": f"{SANDBOX_PROFILE}risky"}, "min_status": "any"},
+        expect={"job.outcome": "found", "result.emails.0.status": "risky"},
+    )
     body = {
         "contact_id": revealed.value_at("result.contact_id"),
         "email": revealed.value_at("result.emails.0.email"),
