@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -47,9 +48,13 @@ def submit_and_wait(
 
     """
     app = services()
-    submitted, replayed = _submit(app, request, private=private)
-    with app.listener.subscribe(submitted.job.id) as finished, wait_budget(app) as preference:
+    with ExitStack() as subscriptions, wait_budget(app) as preference:
+        # Before the job exists: once it is committed, the message of another job may lead a worker to it.
+        finished = subscriptions.enter_context(app.listener.subscribe(request.job_id))
+        submitted, replayed = _submit(app, request, private=private)
         job, is_new = submitted.job, submitted.is_new
+        if not is_new:
+            finished = subscriptions.enter_context(app.listener.subscribe(job.id))
         is_published = not is_new or app.publisher.publish(Kind(job.kind), [job.id])
         snapshot = wait_for(app, job, finished, preference, is_new=is_new, is_published=is_published)
     response = job_response(

@@ -93,7 +93,7 @@ def wait_for(
 
     """
     deadline = time.monotonic() + preference.seconds
-    # No notification can have been missed for a new job: it was published after the subscription.
+    # No notification can have been missed for a new job: it was inserted after the subscription.
     if preference.seconds and (is_new or _is_open(app, job)):
         is_published = _sleep(app, job, finished, deadline, is_published=is_published)
     while True:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from typing import Any, cast
@@ -58,7 +58,7 @@ class JobRequest:
     `request` is the input for the worker. `dedup_key` identifies equal requests; it does not contain the
     client reference and the webhook. `price` is held on submission; that of a reveal is computed in the
     submitting transaction. With `allow_partial_hold`, fewer credits are enough, and the job reports the items
-    for which credits ran out. `items` are the requests of an enrichment.
+    for which credits ran out. `items` are the requests of an enrichment. `job_id` is that of a new job.
     """
 
     kind: Kind
@@ -70,6 +70,7 @@ class JobRequest:
     allow_partial_hold: bool = False
     items: tuple[dict[str, Any], ...] = ()
     webhook_url: str | None = None
+    job_id: str = field(default_factory=partial(new_id, "job"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +316,7 @@ def _insert(
 ) -> Job | None:
     """Insert the job; return None if a concurrent request has opened an equal one."""
     values: dict[str, Any] = {
-        "id": new_id("job"),
+        "id": job_request.job_id,
         "workspace_id": job_request.workspace_id,
         "account_id": job_request.account_id,
         "kind": job_request.kind.value,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import AbstractContextManager, ExitStack
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from apiflask import APIFlask
@@ -13,12 +13,13 @@ from polling import wait_until
 from sqlalchemy import update
 from users_support import SignedInUser
 
-from app.api.http import waiting
+from app.api.http import job_responses, waiting
 from app.api.http.services import AppServices
 from app.core.jobs import jobs
 from app.core.jobs.jobs import Job
 from app.domain.errors import Unavailable
 from app.infra import clock
+from app.infra.job_notifications import CHANNEL
 from app.server import bulkhead
 from app.server.bulkhead import MAX_WRITES
 
@@ -41,6 +42,15 @@ def finish(services: AppServices, job_id: str) -> None:
     values = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
     with services.database.transaction() as session:
         session.execute(update(Job).where(Job.id == job_id).values(values))
+
+
+def start_listening(user: SignedInUser, services: AppServices) -> None:
+    """Let the listener subscribe, which wakes every request, with a job that is finished afterwards."""
+    ask(user, wait=0)
+    job = user.client.get("/api/ext/jobs", headers=user.headers).get_json()["jobs"][0]
+    finish(services, job["id"])
+    client = services.publisher._redis.client  # noqa: SLF001 -- the tests' Redis server
+    wait_until(lambda: client.pubsub_numsub(CHANNEL)[0][1])
 
 
 def test_without_a_free_wait_slot_the_response_is_immediate(
@@ -72,6 +82,29 @@ def test_a_job_that_finishes_before_the_subscription_is_not_waited_for(
         return listen(job_id)
 
     monkeypatch.setattr(services.listener, "subscribe", end_and_listen)
+
+    status, _applied, seconds = ask(user)
+
+    assert status == 200
+    assert seconds < 10
+
+
+def test_a_new_job_that_finishes_before_its_message_is_sent_is_not_waited_for(
+    user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message of another job may lead a worker to it as soon as it is committed."""
+    monkeypatch.setattr("app.api.http.waiting.CHECK_SECONDS", 60)
+    start_listening(user, services)
+    submit = job_responses._submit  # noqa: SLF001 -- the job is committed when it returns
+
+    def submit_and_finish(*arguments: Any, **options: Any) -> Any:
+        submitted = submit(*arguments, **options)
+        job_id = submitted[0].job.id
+        finish(services, job_id)
+        services.listener._wake(job_id)  # noqa: SLF001 -- as a notification from Redis does
+        return submitted
+
+    monkeypatch.setattr(job_responses, "_submit", submit_and_finish)
 
     status, _applied, seconds = ask(user)
 

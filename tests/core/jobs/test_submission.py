@@ -119,14 +119,14 @@ def test_a_request_joins_an_equal_job_that_was_finished_during_its_submission(
 ) -> None:
     workspace_id = a_workspace(session, grant=10)
     finished: list[str] = []
+    insert = submission._insert  # noqa: SLF001 -- the last step before the job exists
 
-    def new_id_after_another_job(prefix: str) -> str:
-        if not finished:
-            finished.append("")  # the other job needs an id, too
-            finished[0] = an_answered_job(session, workspace_id)
-        return new_id(prefix)
+    def insert_after_another_job(*arguments: Any, **options: Any) -> Any:
+        monkeypatch.setattr(submission, "_insert", insert)
+        finished.append(an_answered_job(session, workspace_id))
+        return insert(*arguments, **options)
 
-    monkeypatch.setattr(submission, "new_id", new_id_after_another_job)
+    monkeypatch.setattr(submission, "_insert", insert_after_another_job)
 
     joined = submit(session, a_question(workspace_id))
 
