@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
         if known.subcommand == "lock":
             bootstrap.write_locks(ROOT, GROUPS)
             return 0
-        python = bootstrap.environment(ROOT, _locks(known.subcommand))
+        python = bootstrap.environment(ROOT, _locks(known.subcommand, argv))
     except bootstrap.BootstrapError as error:
         sys.stderr.write(f"\n{error}\n")
         return 1
@@ -56,9 +56,9 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _locks(subcommand: str) -> list[Path]:
+def _locks(subcommand: str, arguments: list[str]) -> list[Path]:
     """Return the locks that have what the subcommand needs; the first is installed if none is."""
-    if subcommand == "bench":
+    if subcommand == "bench" or any(argument.startswith("benchmarks") for argument in arguments):
         return [BENCHMARKS]
     return [DEVELOPMENT, BENCHMARKS] if subcommand in DEVELOPING else [RUNTIME, DEVELOPMENT, BENCHMARKS]
 

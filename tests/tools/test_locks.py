@@ -9,6 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import dev
 from tools.state import ROOT
 
 LOCKS = {
@@ -67,3 +68,18 @@ def test_a_lock_names_no_index_and_no_path(lock: str) -> None:
     text = Path(ROOT / lock).read_text()
 
     assert not re.search(r"https?:|file:|--(?:extra-)?index|--find-links|(?:^|\s)/", text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "locks"),
+    [
+        (["run", "python", "-m", "benchmarks.growth"], ["requirements-bench.lock"]),
+        (["run", "python", "benchmarks/import_contacts.py"], ["requirements-bench.lock"]),
+        (
+            ["run", "flask", "doctor"],
+            ["requirements.lock", "requirements-dev.lock", "requirements-bench.lock"],
+        ),
+    ],
+)
+def test_a_benchmark_runs_with_its_packages(arguments: list[str], locks: list[str]) -> None:
+    assert [lock.name for lock in dev._locks(arguments[0], arguments)] == locks  # noqa: SLF001 -- installs nothing
