@@ -6,6 +6,7 @@ from collections import defaultdict, namedtuple
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, cast
 
 from sqlalchemy import BindParameter, Select, bindparam, case, select
@@ -206,20 +207,28 @@ def _has_compatible_domain(company: Company, subject: Subject) -> bool:
 
 
 def contacts_named_at(
-    session: Session, name: PersonName, companies: Iterable[Company]
+    session: Session, name: PersonName, companies: Sequence[Company]
 ) -> tuple[ContactRow, ...]:
-    """Return people of these companies by last name, else by full name, else by a similar last name."""
-    ids = [company.id for company in companies]
-    last_keys = {key for part in (name.last, name.first) for key in names.spellings(part) if key}
-    whole_name = names.name_key(name.full)
-    rows = session.execute(
-        _BY_LAST_NAME, {"companies": ids, "last_keys": sorted(last_keys), "whole": whole_name}
-    ).all()
-    if not rows:
-        rows = session.execute(_BY_WHOLE_NAME, {"companies": ids, "whole": whole_name}).all()
+    """Return people of these companies by last name, else by full name.
+
+    The last name may be any word of the name, or two: Cindy Hyde Smith is stored as Hyde-Smith.
+    """
+    words = name.full.replace("-", " ").split()
+    parts = [name.last, name.first, *words, *map(" ".join, pairwise(words))]
+    last_keys = {key for part in parts for key in names.spellings(part) if key}
+    whole = {"companies": [company.id for company in companies], "whole": names.name_key(name.full)}
+    rows = session.execute(_BY_LAST_NAME, whole | {"last_keys": sorted(last_keys)}).all()
+    rows = rows or session.execute(_BY_WHOLE_NAME, whole).all()
+    return tuple(ContactRow(contact, company) for contact, company in rows)
+
+
+def similarly_named_at(
+    session: Session, name: PersonName, companies: Sequence[Company]
+) -> tuple[ContactRow, ...]:
+    """Return people of these companies whose last name has the same first two letters."""
     low = names.name_key(name.last)[:2]
-    if not rows and low:
-        rows = session.execute(
-            _BY_SIMILAR_LAST_NAME, {"companies": ids, "low": low, "high": low + _AFTER}
-        ).all()
+    if not low:
+        return ()
+    near = {"companies": [company.id for company in companies], "low": low, "high": low + _AFTER}
+    rows = session.execute(_BY_SIMILAR_LAST_NAME, near).all()
     return tuple(ContactRow(contact, company) for contact, company in rows)

@@ -137,20 +137,23 @@ def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCo
     name = _name(subject)
     if subject.contact_id or name is None or company is None:
         return Match("none", company=company)
-    people = candidates.contacts_named_at(session, name, [employer.company for employer in employers])
+    companies = [employer.company for employer in employers]
     best = {employer.company.id: employer for employer in employers}
-    scored = [
-        _candidate(
-            person,
-            ("full_name", best[person.contact.company_id or ""].key),
-            name=similarity.name_score(name, _contact_name(person.contact)),
-            company=best[person.contact.company_id or ""].score,
-        )
-        for person in people
-        if not (subject.linkedin_url and person.contact.linkedin_url)  # another profile is another person
-    ]
-    match = _decide(scored)
-    return match if match.outcome != "none" else Match("none", company=company)
+    for search in (candidates.contacts_named_at, candidates.similarly_named_at):
+        scored = [
+            _candidate(
+                person,
+                ("full_name", best[person.contact.company_id or ""].key),
+                name=similarity.name_score(name, _contact_name(person.contact)),
+                company=best[person.contact.company_id or ""].score,
+            )
+            for person in search(session, name, companies)
+            if not (subject.linkedin_url and person.contact.linkedin_url)  # another profile is another person
+        ]
+        match = _decide(scored)
+        if match.outcome != "none":
+            return match
+    return Match("none", company=company)
 
 
 def _score(subject: Subject, name: PersonName | None, person: ContactRow, keys: tuple[str, ...]) -> Candidate:

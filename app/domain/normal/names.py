@@ -31,6 +31,30 @@ _LEADING = frozenset(("the", "pt", "ooo", "oao", "zao", "pao", "tov"))
 _COMPOUND_SURNAMES = words("han_surnames.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
+# Forms of address and degrees, which are nobody's name, and the words between two of them.
+_HONORIFICS = frozenset(
+    (
+        *("mr", "mrs", "ms", "miss", "mx", "sir", "madam", "dame", "lady", "lord", "dr", "prof", "professor"),
+        *("herr", "frau", "ing", "dipl", "mag", "med", "m", "mme", "mlle", "monsieur", "madame", "me", "sr"),
+        *(
+            "sra",
+            "srta",
+            "senor",
+            "senora",
+            "don",
+            "dona",
+            "sig",
+            "dott",
+            "avv",
+            "hr",
+            "fru",
+            "rev",
+            "hon",
+            "and",
+            "und",
+        ),
+    )
+)
 _HEADLINE = re.compile(r"\s[-\u2010-\u2015·/@~]\s.*|[|•*].*", re.DOTALL)
 _PICTURES = re.compile("[\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U000fffff]")
 _APOSTROPHE_SIGNS = "`\u00b4\u2018\u2019\u02bc\uff07"
@@ -71,6 +95,8 @@ class PersonName:
 @lru_cache(maxsize=8192)
 def parse_name(full: str) -> PersonName:
     """Parse a full name; titles, credentials, quoted nicknames, emoji and headlines are removed.
+
+    A word such as Prince, Wing or Judge is a title only if a given and a family name are left without it.
 
     Handles "Last, First", particles (van, de la), two surnames if the first is a well-known Iberian one, and
     Chinese, Japanese and Korean names in their own order. A single name is the given name.
@@ -214,6 +240,12 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the l
     first, last = parsed.given, parsed.family
     role = _nameparser().Role
     own_roles = (role.GIVEN, role.MIDDLE, role.FAMILY)
+    if parsed.title and bool(first) != bool(last):
+        words = [token.text for token in parsed.tokens if token.role in {role.TITLE, *own_roles}]
+        words = [word for word in words if name_key(word) not in _HONORIFICS]
+        if len(words) > 1:
+            given, *middle, family = words
+            return PersonName(given, " ".join([*_surnames(middle), family]), " ".join(words))
     parts = tuple(token.text for token in parsed.tokens if token.role in own_roles)
     if not (first or parsed.title):
         first, last = _split_han(last)

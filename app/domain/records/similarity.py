@@ -120,8 +120,9 @@ def _given_score(a: str, b: str) -> float:
     if right in given_names(a) or left in given_names(b):
         return max(alike, ALIKE["nickname"])
     short, long = sorted((left, right), key=len)
-    if len(short) == 1 and long.startswith(short):
-        return max(alike, ALIKE["initial"])
+    initials = "".join(word[0] for word in long.split())
+    if (len(short) == 1 and long.startswith(short)) or (len(short) > 1 and short == initials):
+        return max(alike, ALIKE["initial"])  # J or JC for Jean-Claude
     if alike == ALIKE["part"] and not long.startswith(short):
         return ALIKE["second"]  # Lena may be Anna-Lena, or a colleague
     return alike
@@ -152,11 +153,15 @@ def _is_shortened(a: PersonName, b: PersonName) -> bool:
 
 
 def _middles_differ(a: PersonName, b: PersonName) -> bool:
-    """Return whether both have middle names and none is a prefix of one of the other name."""
-    return bool(
-        (left := _middle(a))
-        and (right := _middle(b))
-        and not any(x.startswith(y) or y.startswith(x) for x in left for y in right)
+    """Return whether both have a middle name that none of the other's resembles.
+
+    Words that both have say nothing: in Nguyen Thi Lan Ha and Nguyen Thi Thu Ha, Lan and Thu differ.
+    """
+    left, right = _middle(a), _middle(b)
+    only_left = [word for word in left if word not in right]
+    only_right = [word for word in right if word not in left]
+    return bool(only_left and only_right) and not any(
+        x.startswith(y) or y.startswith(x) for x in only_left for y in only_right
     )
 
 

@@ -264,6 +264,37 @@ def test_a_misspelled_family_name_is_found_by_its_first_letters(session: Session
     assert ada in (match.contact, *(candidate.contact for candidate in match.candidates))
 
 
+@pytest.mark.parametrize(
+    ("stored", "colleague", "asked", "outcome"),
+    [
+        ("Cindy Hyde-Smith", "Adam Smith", "Cindy Hyde Smith", "matched"),
+        ("Joyce Beatty", "David Joyce", "Joyce Beaty", "ambiguous"),
+        ("Nguyễn Thị Lan Hà", "Nguyễn Thị Thu Hà", "Nguyễn Thị Lan Hà", "matched"),
+        ("Mohamed Ben Salah Trabelsi", "Mohamed Ben Ahmed Trabelsi", "Mohamed Ben Salah Trabelsi", "matched"),
+    ],
+)
+def test_a_colleague_with_a_similar_name_does_not_hide_the_person(
+    session: Session, stored: str, colleague: str, asked: str, outcome: str
+) -> None:
+    acme = a_company(session)
+    a_contact(session, acme, colleague)
+    person = a_contact(session, acme, stored)
+
+    match = contact_matching.find(session, Subject(full_name=asked, company_domain="acme.com"))
+
+    found = [candidate.contact for candidate in match.candidates] or [match.contact]
+    assert (match.outcome, found) == (outcome, [person])
+
+
+@pytest.mark.parametrize("asked", ["Nguyễn Thị Lan Hà", "Nguyễn Thị Mai Hà"])
+def test_another_middle_name_is_not_the_same_person(session: Session, asked: str) -> None:
+    a_contact(session, a_company(session), "Nguyễn Thị Thu Hà")
+
+    match = contact_matching.find(session, Subject(full_name=asked, company_domain="acme.com"))
+
+    assert (match.outcome, match.contact) == ("ambiguous", None)
+
+
 @pytest.mark.parametrize("name", ["Grace Hopper", "Cher", "123"])
 def test_an_unknown_person_at_a_known_company_returns_the_company(session: Session, name: str) -> None:
     company = a_company(session)
