@@ -98,7 +98,8 @@ def _to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[
         "file": file,
         "entity": request.entity.value,
         "dry_run": request.dry_run,
-        "encoding": summary.encoding,
+        "encoding": summary.format.encoding,
+        "other_lines": list(summary.format.other_lines),
         "delimiter": summary.delimiter,
         "columns": summary.layout.meanings,
         "read": summary.read,
@@ -132,6 +133,9 @@ def _print(title: str, request: ImportOptions, summary: ImportSummary, *, shows_
         console.print(
             f"Columns ignored: {', '.join(unknown)}. Use --map 'column=field' to import one.", markup=False
         )
+    if lines := summary.format.other_lines:
+        first = ", ".join(map(str, lines))
+        console.print(f"These lines are not UTF-8 and were read as Windows-1252: {first}.", markup=False)
     for field, count in sorted(summary.warnings.items()):
         console.print(f"{count} rows were imported without an invalid value of {field}.", markup=False)
     if summary.counts["rejected"] and not shows_rejects:

@@ -17,6 +17,7 @@ from app.core.lists import import_runs, imported_rows, ingest
 from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
+from app.domain.lists.csv_files import TextFormat
 from app.domain.lists.csv_tables import Row, Table, read_table
 from app.domain.lists.row_values import ImportDefaults
 from app.infra import clock, database_clock
@@ -50,7 +51,7 @@ class ImportSummary:
     """The result of an import; `warnings` counts, by field, the invalid values left out of imported rows."""
 
     layout: ColumnMapping
-    encoding: str
+    format: TextFormat
     delimiter: str
     counts: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
@@ -107,7 +108,7 @@ def _import_rows(
     advance: Callable[[], None],
 ) -> ImportSummary:
     layout = _layout(table.header, options)
-    summary = ImportSummary(layout, table.encoding, table.delimiter)
+    summary = ImportSummary(layout, table.format, table.delimiter)
     parser = _parser(database, options, summary)
     with rejects(layout.header) as reject:
         started = time.perf_counter()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import csv
 from collections import Counter
+from dataclasses import dataclass
+from functools import partial
 from typing import IO
 
 from app.domain.errors import InvalidValue
@@ -28,14 +30,33 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+MIXED = "cp1252_bytes"
+"""The error handler that reads the bytes of a UTF-8 file that are not UTF-8 as cp1252."""
+MAX_OTHER_LINES = 20
 _MARKUP = ("<!doctype", "<html", "<?xml", "<table")
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 26, 27})
 _MAX_CONTROL_SHARE = 0.01
 _MIN_CONTROLS = 4
 
 
-def encoding_of(file: IO[bytes], encoding: str | None) -> str:
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """The encoding of a file, and the first lines of a UTF-8 file that are not UTF-8 (from 1)."""
+
+    encoding: str
+    other_lines: tuple[int, ...] = ()
+
+    @property
+    def errors(self) -> str:
+        """Return the error handler to read the file with."""
+        return MIXED if self.encoding.startswith("utf-8") else "replace"
+
+
+def text_format_of(file: IO[bytes], encoding: str | None) -> TextFormat:
     """Return a file's encoding: as given, by its byte order mark, UTF-16, UTF-8, else cp1252.
+
+    A file of which most lines with other letters than ASCII are UTF-8 is UTF-8: programs append lines to
+    lists of others without converting them.
 
     Raises:
         InvalidValue: the file is empty or not text, or the encoding is unknown; the message says what to do.
@@ -48,15 +69,16 @@ def encoding_of(file: IO[bytes], encoding: str | None) -> str:
     _refuse_other_formats(head)
     if encoding is not None:
         try:
-            return codecs.lookup(encoding).name
+            return TextFormat(codecs.lookup(encoding).name)
         except LookupError:
             raise InvalidValue(
                 f"The encoding '{encoding}' is unknown. Use utf-8, utf-16, cp1252 or latin-1."
             ) from None
     for mark, marked_encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
-            return marked_encoding
-    return _unmarked_utf16(head) or _unmarked(file, head)
+            return TextFormat(marked_encoding)
+    utf_16 = _unmarked_utf16(head)
+    return TextFormat(utf_16) if utf_16 else _unmarked(file, head)
 
 
 def delimiter_of(sample: str) -> str:
@@ -95,8 +117,8 @@ def _unmarked_utf16(head: bytes) -> str | None:
     return None
 
 
-def _unmarked(file: IO[bytes], head: bytes) -> str:
-    """Return `utf-8` if the whole file decodes as UTF-8, else `cp1252`."""
+def _unmarked(file: IO[bytes], head: bytes) -> TextFormat:
+    """Return UTF-8 if the whole file decodes as UTF-8 or most of its lines do, else cp1252."""
     if sum(head.count(byte) for byte in _CONTROLS) > _MIN_CONTROLS + len(head) * _MAX_CONTROL_SHARE:
         raise InvalidValue("This is not a text file. Export the list as CSV from its source.")
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -105,5 +127,33 @@ def _unmarked(file: IO[bytes], head: bytes) -> str:
         while chunk := file.read(_CHUNK):
             decoder.decode(chunk)
     except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
+        return _mixed(file)
+    return TextFormat("utf-8")
+
+
+def _mixed(file: IO[bytes]) -> TextFormat:
+    """Return UTF-8 if more lines are UTF-8, of those with other letters than ASCII, than are not."""
+    file.seek(0)
+    other_lines, utf_8, others = [], 0, 0
+    for number, line in enumerate(iter(partial(file.readline, _CHUNK), b""), 1):
+        if line.isascii():
+            continue
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            others += 1
+            if others <= MAX_OTHER_LINES:
+                other_lines.append(number)
+        else:
+            utf_8 += 1
+    return TextFormat("utf-8", tuple(other_lines)) if utf_8 > others else TextFormat("cp1252")
+
+
+def _read_as_cp1252(error: UnicodeError) -> tuple[str, int]:
+    """Decode the bytes that are not UTF-8 (see `codecs.register_error`)."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("cp1252", errors="replace"), error.end
+
+
+codecs.register_error(MIXED, _read_as_cp1252)

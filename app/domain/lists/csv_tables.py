@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import IO, NamedTuple
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.csv_files import delimiter_of, encoding_of
+from app.domain.lists.csv_files import TextFormat, delimiter_of, text_format_of
 
 HEADER_WITHIN = 50  # rows; some exports have notes before the header
 MAX_CELL_LENGTH = 1 << 20
@@ -37,7 +37,7 @@ class Row(NamedTuple):  # faster to make than a dataclass
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose rows can be read once: its header, rows, encoding and delimiter.
+    """A table whose rows can be read once: its header, rows, text format and delimiter.
 
     `text` keeps a reference to the wrapper, which would otherwise close the file when it is collected, while
     callers still read the file's position.
@@ -45,7 +45,7 @@ class Table:
 
     header: list[str]
     rows: Iterator[Row]
-    encoding: str
+    format: TextFormat
     delimiter: str
     text: io.TextIOWrapper
 
@@ -68,9 +68,9 @@ def read_table(
 
     """
     csv.field_size_limit(MAX_CELL_LENGTH)
-    encoding = encoding_of(file, encoding)
+    text_format = text_format_of(file, encoding)
     file.seek(0)
-    text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
+    text = io.TextIOWrapper(file, text_format.encoding, errors=text_format.errors, newline="")
     sample = text.read(_SAMPLE)
     delimiter = _delimiter(delimiter) or delimiter_of(sample)
     text.seek(0)
@@ -83,7 +83,7 @@ def read_table(
         first_row = next(rows)
     except StopIteration:
         raise InvalidValue("The file has a header but no rows.") from None
-    return Table(header, _chain([first_row], rows), encoding, delimiter, text)
+    return Table(header, _chain([first_row], rows), text_format, delimiter, text)
 
 
 def _delimiter(text: str | None) -> str | None:

@@ -89,7 +89,7 @@ _OF_PERSON = re.compile(r"^(?:person|contact|prospect|lead|candidate|customer|at
 _OF_COMPANY = re.compile(
     r"^(?:person |contact |prospect |lead |current )?(?:organi[sz]ation|org|account|employer|company|firma) "
 )
-_NUMBERED = re.compile(r"([a-z]+)(\d+)")
+_NUMBERED = re.compile(r"(?<=[a-z])(?=\d)")  # reads a header of a million letters once
 _PHONE_OR_EMAIL_KIND = {
     ("email", "corporate"): "work",
     ("email", "hq"): "work",
@@ -115,7 +115,7 @@ def column(header: str) -> Column | None:
     ):
         if name in _HEADERS:
             return _HEADERS[name]
-    words = _NUMBERED.sub(r"\1 \2", key).split()
+    words = _NUMBERED.sub(" ", key).split()
     return _value_column(words, "email") or _value_column(words, "phone")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from babel import Locale
@@ -38,6 +40,11 @@ _AMBIGUOUS_CODES = frozenset(
 )
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _STATES = words("us_states.txt")
+_INVERTED = re.compile(r"([^,(]+)[,(]\s*([^,()]+)\)?")
+_FORM_OF_STATE = re.compile(
+    r"^(?:\w+ ){0,3}?(?:republic|kingdom|federated states|plurinational state|sultanate|principality)"
+    r" of (?:the )?"
+)
 _AREA_PREFIXES = ("greater ", "grossraum ", "metropolregion ")
 _SURROUNDINGS = (
     " metropolitan area",
@@ -54,15 +61,31 @@ _SURROUNDINGS = (
 def country_code(text: str) -> str:
     """Return the alpha-2 code of a country for its alpha-2 code, alpha-3 code or name.
 
+    Names may be written as ISO 3166-1 and the United Nations do: `Korea, Republic of`, `Republic of Korea`.
+
     Raises:
         InvalidValue: the text is not a country.
 
     """
-    key = fold(text)
-    code = _names().get(key) or _names().get(key.removeprefix("the "))
-    if code is None:
-        raise InvalidValue("This is not a country. Use its name or its two-letter ISO 3166-1 code.")
-    return code
+    for name in _readings(text):
+        if code := _names().get(name):
+            return code
+    raise InvalidValue("This is not a country. Use its name or its two-letter ISO 3166-1 code.")
+
+
+def _readings(text: str) -> Iterator[str]:
+    """Yield the text as keys of `_names`: as written, in the usual order, and without the form of state."""
+    inverted = _INVERTED.fullmatch(text.strip())
+    for written in (text, f"{inverted[2]} {inverted[1]}") if inverted else (text,):
+        key = fold(written)
+        yield key
+        yield _plain(key)
+        yield _plain(_FORM_OF_STATE.sub("", key, count=1))
+
+
+def _plain(key: str) -> str:
+    """Return the key without articles and `and`, and with `st` for `saint`."""
+    return " ".join("st" if word == "saint" else word for word in key.split() if word not in {"the", "and"})
 
 
 @lru_cache(maxsize=4096)
@@ -98,7 +121,7 @@ def _names() -> dict[str, str]:
     for language in _LANGUAGES:
         for code, name in Locale(language).territories.items():
             if code.isalpha() and code not in _NO_COUNTRIES:
-                names[fold(name)] = names[code.lower()] = code
+                names[fold(name)] = names[_plain(fold(name))] = names[code.lower()] = code
     for alias, codes in get_global("territory_aliases").items():
         if len(alias) == len("USA") and alias.isalpha():
             names[alias.lower()] = codes[0]

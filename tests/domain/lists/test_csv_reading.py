@@ -45,8 +45,26 @@ def test_an_invalid_byte_late_in_the_file_excludes_utf_8() -> None:
 
     found = table(b"name,email,title\n" + rows.encode() + "Böb,b@acme.example,x\n".encode("cp1252"))
 
-    assert found.encoding == "cp1252"
+    assert found.format.encoding == "cp1252"
     assert list(found.rows)[-1].cells[0] == "Böb"
+
+
+def test_a_line_in_another_encoding_does_not_spoil_the_others() -> None:
+    rows = [f"Böb {number},b{number}@acme.example,x\n".encode() for number in range(3)]
+    rows.insert(1, "Jürgen “Jü”,j@acme.example,x\n".encode("cp1252"))
+
+    found = table(b"name,email,title\n" + b"".join(rows))
+
+    assert (found.format.encoding, found.format.other_lines) == ("utf-8", (3,))
+    assert [row.cells[0] for row in found.rows] == ["Böb 0", "Jürgen “Jü”", "Böb 1", "Böb 2"]
+
+
+def test_only_the_first_lines_in_another_encoding_are_named() -> None:
+    good, bad = "Böb,b@acme.example,x\n".encode(), "Böb,b@acme.example,x\n".encode("cp1252")
+
+    found = table(b"name,email,title\n" + good * 50 + bad * 30)
+
+    assert found.format.other_lines == tuple(range(52, 72))
 
 
 def test_an_encoding_can_be_given() -> None:

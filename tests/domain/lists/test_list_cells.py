@@ -111,6 +111,77 @@ def test_countries_are_read_in_several_languages(text: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Korea, Republic of", "KR"),
+        ("Korea (Republic of)", "KR"),
+        ("Republic of Korea", "KR"),
+        ("Korea, Democratic People's Republic of", "KP"),
+        ("Democratic People's Republic of Korea", "KP"),
+        ("Taiwan, Province of China", "TW"),
+        ("Bosnia and Herzegovina", "BA"),
+        ("Bolivia, Plurinational State of", "BO"),
+        ("Bolivia (Plurinational State of)", "BO"),
+        ("Venezuela, Bolivarian Republic of", "VE"),
+        ("Iran (Islamic Republic of)", "IR"),
+        ("Tanzania, United Republic of", "TZ"),
+        ("United Republic of Tanzania", "TZ"),
+        ("Moldova, Republic of", "MD"),
+        ("Republic of Moldova", "MD"),
+        ("Micronesia, Federated States of", "FM"),
+        ("Micronesia (Federated States of)", "FM"),
+        ("Lao People's Democratic Republic", "LA"),
+        ("Syrian Arab Republic", "SY"),
+        ("Palestine, State of", "PS"),
+        ("State of Palestine", "PS"),
+        ("Congo, Democratic Republic of the", "CD"),
+        ("Democratic Republic of the Congo", "CD"),
+        ("Congo, The Democratic Republic of the", "CD"),
+        ("Congo", "CG"),
+        ("Republic of the Congo", "CG"),
+        ("United Kingdom of Great Britain and Northern Ireland", "GB"),
+        ("Macedonia, the former Yugoslav Republic of", "MK"),
+        ("The former Yugoslav Republic of Macedonia", "MK"),
+        ("Holy See (Vatican City State)", "VA"),
+        ("Holy See", "VA"),
+        ("Saint Kitts and Nevis", "KN"),
+        ("Saint Vincent and the Grenadines", "VC"),
+        ("São Tomé and Príncipe", "ST"),
+        ("Antigua and Barbuda", "AG"),
+        ("East Timor", "TL"),
+        ("China, Hong Kong Special Administrative Region", "HK"),
+        ("Macao", "MO"),
+        ("Macau SAR China", "MO"),
+        ("Netherlands (Kingdom of the)", "NL"),
+        ("Kingdom of the Netherlands", "NL"),
+        ("Gambia (Republic of The)", "GM"),
+        ("Virgin Islands, U.S.", "VI"),
+        ("Virgin Islands (British)", "VG"),
+        ("Falkland Islands (Malvinas)", "FK"),
+        ("Saint Martin (French part)", "MF"),
+        ("Sint Maarten (Dutch part)", "SX"),
+        ("South Georgia and the South Sandwich Islands", "GS"),
+        ("Republic of Ireland", "IE"),
+        ("Libyan Arab Jamahiriya", "LY"),
+        ("People's Republic of China", "CN"),
+        ("Republic of China", "TW"),
+        ("The Bahamas", "BS"),
+        ("Trinidad & Tobago", "TT"),
+        ("Republic of Georgia", "GE"),
+    ],
+)
+def test_countries_are_read_as_iso_3166_1_and_the_united_nations_write_them(text: str, code: str) -> None:
+    """The names are those of iso.org/obp and unstats.un.org/unsd/methodology/m49."""
+    assert country_code(text) == code
+
+
+@pytest.mark.parametrize("text", ["Georgia, USA", "Paris, Texas", "State of Georgia", "Republic of Texas"])
+def test_a_place_in_a_country_is_not_the_country(text: str) -> None:
+    with pytest.raises(InvalidValue):
+        country_code(text)
+
+
+@pytest.mark.parametrize(
     ("text", "place"),
     [
         ("Greater Munich Metropolitan Area", ("Munich", None)),
