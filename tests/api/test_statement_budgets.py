@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import pytest
@@ -12,9 +12,10 @@ from apiflask import APIFlask
 from local_servers import POSTGRES
 from sqlalchemy import Connection, event
 from stored_support import a_company, a_contact, a_phone, an_email, suppress
-from users_support import SignedInUser, create_user
+from users_support import EMAIL, PASSWORD, SignedInUser, create_user
 from worker_harness import make_services
 
+from app.api.http import auth
 from app.core.contacts.contacts import Contact
 from app.domain.kinds import Queue
 from app.domain.normal.hashes import hex_hash, website_hash
@@ -35,13 +36,19 @@ class Cost:
 
     statements: int = 0
     transactions: int = 0
+    sql: list[str] = field(default_factory=list, compare=False)
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.statements + other.statements, self.transactions + other.transactions)
+        return Cost(
+            self.statements + other.statements,
+            self.transactions + other.transactions,
+            self.sql + other.sql,
+        )
 
 
 @pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
+def user(app: APIFlask, monkeypatch: pytest.MonkeyPatch) -> SignedInUser:
+    monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 60)  # a slow machine must not cost a statement
     return create_user(app)
 
 
@@ -72,7 +79,9 @@ def counted(database: Database) -> Iterator[Cost]:
     cost = Cost()
 
     def statement(_connection: Connection, _cursor: object, sql: str, *_rest: object) -> None:
-        cost.statements += not sql.startswith("BEGIN")
+        if not sql.startswith("BEGIN"):
+            cost.statements += 1
+            cost.sql.append(sql)
 
     def commit(_connection: Connection) -> None:
         cost.transactions += 1
@@ -169,3 +178,52 @@ def test_the_budget_of_a_lookup_does_not_depend_on_the_number_of_subjects(user: 
     batch = request(user, "/api/ext/lookup", {"subjects": subjects})
 
     assert single == batch == Cost(4, 0)
+
+
+ITEMS = [{"subject": {"linkedin_url": PROFILE.format(number)}} for number in range(2)]
+REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
+    ("GET", "/api/ext/session", None, Cost(5, 0)),
+    ("POST", "/api/ext/login", {"email": EMAIL, "password": PASSWORD}, Cost(10, 1)),
+    ("POST", "/api/ext/logout", {}, Cost(3, 1)),
+    ("GET", "/api/ext/jobs", None, Cost(2, 0)),
+    (
+        "POST",
+        "/api/ext/linkedin-save",
+        {"profile": {"linkedin_url": PROFILE.format(1), "full_name": "Ada"}},
+        Cost(12 if POSTGRES else 11, 1),
+    ),
+    (
+        "POST",
+        "/api/ext/enrichment-request",
+        {"entity": "person", "fields": ["email"], "items": ITEMS},
+        Cost(17 if POSTGRES else 18, 1),
+    ),
+    ("GET", "/api/sessions", None, Cost(2, 0)),
+    ("DELETE", "/api/sessions", None, Cost(2, 1)),
+    ("GET", "/api/keys", None, Cost(2, 0)),
+    ("POST", "/api/keys", {"name": "CRM", "scopes": ["lookup"]}, Cost(4, 1)),
+    (
+        "POST",
+        "/api/password",
+        {"current_password": PASSWORD, "new_password": "a longer password"},
+        Cost(11, 1),
+    ),
+    ("GET", "/healthz", None, Cost(0, 0)),
+]
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(("method", "path", "body", "budget"), REQUESTS)
+def test_the_budget_of_the_other_requests(
+    user: SignedInUser, method: str, path: str, body: dict[str, Any] | None, budget: Cost
+) -> None:
+    warm_up(user)
+    api: Database = user.client.application.extensions["services"].database
+
+    with counted(api) as cost:
+        response = user.client.open(
+            path, method=method, json=body, headers=user.headers | {"Prefer": "respond-async"}
+        )
+
+    assert response.status_code < 300, response.get_json()
+    assert cost == budget

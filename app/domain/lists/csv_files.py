@@ -7,7 +7,7 @@ import csv
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import IO
+from typing import IO, cast
 
 from app.domain.errors import InvalidValue
 
@@ -151,9 +151,8 @@ def _mixed(file: IO[bytes]) -> TextFormat:
 
 def _read_as_cp1252(error: UnicodeError) -> tuple[str, int]:
     """Decode the bytes that are not UTF-8 (see `codecs.register_error`)."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    return error.object[error.start : error.end].decode("cp1252", errors="replace"), error.end
+    failed = cast("UnicodeDecodeError", error)
+    return failed.object[failed.start : failed.end].decode("cp1252", errors="replace"), failed.end
 
 
 codecs.register_error(MIXED, _read_as_cp1252)

@@ -143,10 +143,7 @@ def _part(row: RowValues, name: str) -> str | None:
 
 
 def _title(row: RowValues) -> str | None:
-    for text in row.all("title"):
-        if text.lower() not in _SALUTATIONS:
-            return text
-    return None
+    return next((text for text in row.all("title") if text.lower() not in _SALUTATIONS), None)
 
 
 def _location(row: RowValues) -> tuple[str | None, str | None]:
