@@ -19,7 +19,7 @@ from chaos.workload.history import EXPECTED_STATUSES, NO_RESPONSE, UNAVAILABLE, 
 from chaos.workload.load import Client, Load
 
 WORKSPACES = 4
-DRAIN_SECONDS = 60.0
+DRAIN_SECONDS = 90.0  # a provider that limits its rate lets a job wait for up to 60 s
 MAX_LOAD_SECONDS = 600.0
 SHOW_SECONDS = 5.0
 REPLAYS = 100
