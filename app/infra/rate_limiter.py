@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage, RedisStorage
@@ -42,8 +42,12 @@ class Limiter:
         self._redis = redis_client.guarded(redis_url)
         pool = self._redis.client.connection_pool
         self._shared = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, connection_pool=pool))
-        self._local = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._share = max(LOCAL_SHARE, processes)
+
+    @cached_property
+    def _local(self) -> SlidingWindowCounterRateLimiter:
+        """The counts of this process. Its storage starts a thread, which a forked process would lose."""
+        return SlidingWindowCounterRateLimiter(MemoryStorage())
 
     def hit(self, rate: str, *key: str) -> LimitStatus:
         """Count a request unless the limit is reached, and return the status; `rate` is like `600/minute`."""
