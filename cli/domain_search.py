@@ -64,9 +64,8 @@ def _import(settings: Settings, contacts: Sequence[FoundContact]) -> Counter[str
     database = Database(settings.database_url, keys=keys, seconds=None)
     try:
         with database.transaction() as session:
-            return ingest.ingest_contacts(
-                session, [ParsedPerson(contact) for contact in contacts], now=database_clock.value(session)
-            )
+            people = [ParsedPerson(contact) for contact in contacts]
+            return ingest.ingest_contacts(session, people, now=database_clock.value(session)).counts
     finally:
         database.close()
 

@@ -14,17 +14,15 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from app.core.lists import importer
-from app.core.lists.importer import COUNTS, ImportOptions, ImportSummary
+from app.core.lists.importer import ImportOptions
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells import escape_formula
 from app.domain.lists.column_mapping import Entity
 from app.domain.lists.header_fields import FIELDS
 from app.infra import clock
-from cli import import_files
+from cli import import_files, import_report
 from cli.command_group import as_json_option, database
 from cli.country_codes import parse_country
 
@@ -52,9 +50,8 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
     click.option("--map", "mapped", multiple=True, callback=_mapping, metavar="COLUMN=FIELD",
                  help=f"Map a column to a field; may be repeated. Fields: {', '.join(FIELDS)}; ignore."),
-    click.option(
-        "--region", callback=parse_country, metavar="CC", help="Country of phone numbers without a code."
-    ),
+    click.option("--country", "--region", "region", callback=parse_country, metavar="CC",
+                 help="Country of phone numbers without a code, unless their row names one."),
     click.option("--source", help="Source name stored with every value (default: the file name)."),
     click.option("--date", "at", type=click.DateTime(["%Y-%m-%d"]), callback=_day,
                  help="Date of rows without a date column (default: today)."),
@@ -86,60 +83,11 @@ def import_list(entity: Entity, *, file: str, as_json: bool, **options: Any) -> 
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps(_to_json(file, request, summary)))
+        click.echo(json.dumps(import_report.to_json(file, request, summary)))
     else:
-        _print(name, request, summary, shows_rejects=rejects_path is not None)
+        import_report.print_summary(name, request, summary, shows_rejects=rejects_path is not None)
     if summary.counts["rejected"] == summary.read:
         raise click.ClickException("No row could be read.")
-
-
-def _to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[str, Any]:
-    return {
-        "file": file,
-        "entity": request.entity.value,
-        "dry_run": request.dry_run,
-        "encoding": summary.format.encoding,
-        "other_lines": list(summary.format.other_lines),
-        "delimiter": summary.delimiter,
-        "columns": summary.layout.meanings,
-        "read": summary.read,
-        **{name: summary.counts[name] for name in COUNTS},
-        "warnings": dict(sorted(summary.warnings.items())),
-        "seconds": round(summary.seconds, 3),
-        "rows_per_second": _rate(summary),
-    }
-
-
-def _rate(summary: ImportSummary) -> int:
-    return round(summary.read / summary.seconds) if summary.seconds else 0
-
-
-def _print(title: str, request: ImportOptions, summary: ImportSummary, *, shows_rejects: bool) -> None:
-    """Print the counts as a table, then ignored columns and warnings."""
-    table = Table(title=f"{title}{' (dry run: nothing was written)' if request.dry_run else ''}")
-    for column in ("read", *COUNTS, "seconds", "rows/s"):
-        table.add_column(column, justify="right")
-    figures = [
-        summary.read,
-        *(summary.counts[name] for name in COUNTS),
-        round(summary.seconds, 1),
-        _rate(summary),
-    ]
-    table.add_row(*map(str, figures))
-    console = Console()
-    console.print(table)
-    unknown = [name for name, meaning in summary.layout.meanings.items() if meaning is None and name]
-    if unknown:
-        console.print(
-            f"Columns ignored: {', '.join(unknown)}. Use --map 'column=field' to import one.", markup=False
-        )
-    if lines := summary.format.other_lines:
-        first = ", ".join(map(str, lines))
-        console.print(f"These lines are not UTF-8 and were read as Windows-1252: {first}.", markup=False)
-    for field, count in sorted(summary.warnings.items()):
-        console.print(f"{count} rows were imported without an invalid value of {field}.", markup=False)
-    if summary.counts["rejected"] and not shows_rejects:
-        console.print("Use --rejects FILE to see which rows were rejected, and why.")
 
 
 def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]], *, as_json: bool) -> None:

@@ -96,8 +96,71 @@ def test_the_result_is_printed_as_a_table(run: Run, file: Path) -> None:
 
     assert result.exit_code == 0
     assert "rejected" in result.stdout
-    assert "1 rows were imported without an invalid value of phone" in result.stdout
+    assert "Invalid values left out of imported rows: phone (1)." in result.stdout
     assert "--rejects" in result.stdout
+
+
+def test_phones_without_a_country_are_counted_and_a_remedy_is_named(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", "email,phone\nada@acme.example,(202) 224-3121\n")
+
+    printed, found = run("import", path), run("import", path, "--json")
+    remedied = run("import", path, "--json", "--country", "US")
+
+    lines = " ".join(printed.stdout.split())
+    assert "left out because neither the row nor the list shows their country: 1." in lines
+    assert "Import the list again with --country US" in lines
+    assert answer(found)["warnings"] == {"phone_country": 1}
+    assert answer(found)["suggested_country"] == "US"
+    assert (answer(remedied)["warnings"], answer(remedied)["suggested_country"]) == ({}, None)
+
+
+def test_the_country_assumed_for_phones_is_printed(run: Run, tmp_path: Path) -> None:
+    rows = "a@b.example,+1 202 224 3121\nc@b.example,2022243122\n"
+    path = written(tmp_path / "people.csv", f"email,phone\n{rows}")
+
+    printed, found = run("import", path), run("import", path, "--json")
+
+    assert "were read as numbers of US, as most of the list" in " ".join(printed.stdout.split())
+    assert answer(found)["phones_read_as"] == "US"
+
+
+def test_a_second_person_with_the_same_address_is_stored_and_reported(run: Run, tmp_path: Path) -> None:
+    people = (
+        "Name,E-Mail\nThomas Ray,ray@acme.example\nBob Low,bob@acme.example\nMaria Ray,ray@acme.example\n"
+    )
+    path = written(tmp_path / "people.csv", people)
+
+    tried, first, again = (run("import", path, "--json", *options) for options in (["--dry-run"], [], []))
+    exported = csv.DictReader(io.StringIO(run("export", "-").stdout))
+
+    assert figures(tried) == figures(first) == {"read": 3, "new": 3}
+    assert (answer(first)["conflicts"], answer(first)["conflict_lines"]) == (1, [4])
+    assert figures(again) == {"read": 3, "unchanged": 3}
+    assert answer(again)["conflicts"] == 0
+    assert [row["email"] for row in exported if "Ray" in row["full_name"]] == ["ray@acme.example"] * 2
+
+
+def test_conflicts_are_printed_with_their_lines(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", "Name,E-Mail\nAda Ray,a@acme.example\nBob Low,a@acme.example\n")
+
+    result = run("import", path)
+
+    assert "Rows with the e-mail address of another person: 1 (lines 3)." in " ".join(result.stdout.split())
+
+
+def test_colleagues_share_the_address_of_a_role_without_a_conflict(run: Run, tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "people.csv", "Name,E-Mail\nAda Ray,info@acme.example\nBob Low,info@acme.example\n"
+    )
+
+    assert answer(run("import", path, "--json"))["conflicts"] == 0
+
+
+def test_an_address_of_another_person_is_reported_where_a_contact_gains_it(run: Run, tmp_path: Path) -> None:
+    rows = "Ada Ray,a@acme.example,\nBob Low,b@acme.example,\nAda Ray,a@acme.example,b@acme.example\n"
+    path = written(tmp_path / "people.csv", f"Name,Email,Email 2\n{rows}")
+
+    assert answer(run("import", path, "--json"))["conflict_lines"] == [4]
 
 
 def test_unknown_columns_are_named(run: Run, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from app.domain.findings import FoundContact, SourceKind
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, name_key
 from app.domain.records.merging import Change, initial_provenance, merge
+from app.domain.records.shared_addresses import are_different_people
 
 _FIELDS = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
@@ -41,7 +42,8 @@ UPDATED_COLUMNS = (*_FIELDS, "name_key", "last_key", "company_id", "provenance",
 class ContactResolver:
     """An index of contact rows by their identifiers; the caller writes the rows in `new` and `changed`.
 
-    `new_companies` are companies just inserted, which have no contacts yet.
+    `new_companies` are companies just inserted, which have no contacts yet. `shared` states for each record
+    so far whether one of its addresses is also another person's.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class ContactResolver:
         new_companies: Collection[str] = frozenset(),
     ) -> None:
         self.new: list[dict[str, Any]] = []
+        self.shared: list[bool] = []
         self._changed: dict[str, dict[str, Any]] = {}
         self._rows: dict[str, dict[str, Any]] = {}
         self._by_profile: dict[str, dict[str, Any]] = {}
@@ -72,6 +75,7 @@ class ContactResolver:
     ) -> tuple[dict[str, Any], Change | None]:
         """Merge the record into a matching row, or add one; return it and the change, None for a new row."""
         row = self._find(record, employer)
+        self.shared.append(self._shares_address(record, row))
         if row is None:
             return self._add(record, employer, now), None
         values = {name: getattr(record, name) for name in _FIELDS} | {"company_id": employer}
@@ -100,8 +104,10 @@ class ContactResolver:
         for email in record.emails:
             named = self._usable(self._by_value.get(email.email, {}).values(), record)
             same = [row for row in named if any_name or row["name_key"] in {key, None}]
-            if same or (named and "role" not in email_reasons(email.email)):
-                return self._best_match(same or named, record, employer)
+            if not same and "role" not in email_reasons(email.email):
+                same = [row for row in named if not _is_other_person(row, record)]
+            if same:
+                return self._best_match(same, record, employer)
         if key and employer:
             named = self._usable(self._by_name.get((employer, key), {}).values(), record)
         elif record.emails or record.linkedin_url:
@@ -115,6 +121,17 @@ class ContactResolver:
                 and (employer is None or row["company_id"] in {employer, None})
             ]
         return self._best_match(named, record, employer)
+
+    def _shares_address(self, record: FoundContact, row: dict[str, Any] | None) -> bool:
+        """Return whether an address, new to the row, is that of another person and not of a role."""
+        return any(
+            _is_other_person(owner, record)
+            for email in record.emails
+            if (owners := self._by_value.get(email.email))
+            and (row is None or row["id"] not in owners)
+            and "role" not in email_reasons(email.email)
+            for owner in owners.values()
+        )
 
     def _best_match(
         self, rows: Sequence[dict[str, Any]], record: FoundContact, employer: str | None
@@ -225,6 +242,15 @@ def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
         "name_key": name_key(full) if full else None,
         "last_key": name_key(row["last_name"] or full) if full else None,
     }
+
+
+def _is_other_person(row: Mapping[str, Any], record: FoundContact) -> bool:
+    """Return whether both have names, which are not one person's."""
+    if row["full_name"] is None or record.full_name is None:
+        return False
+    stored = PersonName(row["first_name"] or "", row["last_name"] or "", row["full_name"])
+    found = PersonName(record.first_name or "", record.last_name or "", record.full_name)
+    return are_different_people(stored, found)
 
 
 def name_of(row: Mapping[str, Any]) -> PersonName | None:

@@ -1,10 +1,10 @@
 """Stored contacts, shared by all workspaces; their e-mails and phones are hidden until revealed.
 
-Two records are the same person if they share a LinkedIn URL; failing that, an e-mail address, unless it is a
-role address (info@ …) and the names differ; failing that, the name at the same company; failing that, for
-records without profile and e-mail, a phone number with no conflicting name or company. Two different LinkedIn
-profiles are always two people. A provider's record without a name never matches a named contact by a role
-address or a phone number.
+Two records are the same person if they share a LinkedIn URL; failing that, an e-mail address, unless the
+names are of different people, or the names differ and it is a role address (info@ …); failing that, the
+name at the same company; failing that, for records without profile and e-mail, a phone number with no
+conflicting name or company. Two different LinkedIn profiles are always two people. A provider's record
+without a name never matches a named contact by a role address or a phone number.
 """
 
 from __future__ import annotations
@@ -66,10 +66,14 @@ class Contact(Base):
 
 @dataclass(frozen=True, slots=True)
 class UpsertResult:
-    """The contact that a record was merged into, and the change; None if the contact is new."""
+    """The contact that a record was merged into, and the change; None if the contact is new.
+
+    `shares_address` states whether one of the record's addresses was stored for another person before.
+    """
 
     contact_id: str
     change: Change | None
+    shares_address: bool
 
 
 def upsert(session: Session, found: FoundContact, *, now: datetime) -> Contact:
@@ -100,8 +104,8 @@ def upsert_many(
             resolver.mark_changed(row, change, now)
     update_all(session, Contact, resolver.changed, UPDATED_COLUMNS)
     return [
-        UpsertResult(row["id"], _greatest(contact_change, change))
-        for (row, contact_change), change in zip(results, changes, strict=True)
+        UpsertResult(row["id"], _greatest(contact_change, change), shared)
+        for (row, contact_change), change, shared in zip(results, changes, resolver.shared, strict=True)
     ]
 
 

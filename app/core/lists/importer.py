@@ -10,15 +10,17 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, Any, TypeVar
 
 from app.core.lists import import_runs, imported_rows, ingest
+from app.core.lists.ingest import IngestResult
 from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
 from app.domain.lists.csv_files import TextFormat
 from app.domain.lists.csv_tables import Row, Table, read_table
+from app.domain.lists.list_countries import SAMPLE, UNKNOWN, ListCountries, list_countries
 from app.domain.lists.row_values import ImportDefaults
 from app.infra import clock, database_clock
 from app.infra.db import Database
@@ -29,6 +31,7 @@ Result = TypeVar("Result")
 BATCH = 2_000
 RETRY_DELAYS = (1, 2, 4, 8)  # seconds
 
+MAX_CONFLICT_LINES = 100
 COUNTS = ("new", "updated", "unchanged", "rejected", "suppressed")
 
 
@@ -48,13 +51,20 @@ class ImportOptions:
 
 @dataclass(slots=True)
 class ImportSummary:
-    """The result of an import; `warnings` counts, by field, the invalid values left out of imported rows."""
+    """The result of an import; `warnings` counts, by field, the invalid values left out of imported rows.
+
+    `countries` is what the list shows of the country of its phone numbers. `conflicts` counts the rows with
+    an e-mail address that is also another person's, and `conflict_lines` are the first of them.
+    """
 
     layout: ColumnMapping
     format: TextFormat
     delimiter: str
+    countries: ListCountries = UNKNOWN
     counts: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
+    conflicts: int = 0
+    conflict_lines: list[int] = field(default_factory=list)
     seconds: float = 0.0
     run_id: int | None = None
 
@@ -62,6 +72,13 @@ class ImportSummary:
     def read(self) -> int:
         """Count the rows that were read."""
         return sum(self.counts[name] for name in COUNTS)
+
+    def add(self, result: IngestResult) -> None:
+        """Add the result of a batch."""
+        self.counts += result.counts
+        self.conflicts += len(result.shared_address_lines)
+        free = MAX_CONFLICT_LINES - len(self.conflict_lines)
+        self.conflict_lines += result.shared_address_lines[:free]
 
 
 class _DryRun(Exception):  # noqa: N818 -- not an error
@@ -108,16 +125,19 @@ def _import_rows(
     advance: Callable[[], None],
 ) -> ImportSummary:
     layout = _layout(table.header, options)
-    summary = ImportSummary(layout, table.format, table.delimiter)
+    sample = list(islice(table.rows, SAMPLE))
+    rows = chain(sample, table.rows)
+    countries = list_countries(layout, [row.cells for row in sample if row.fault is None])
+    summary = ImportSummary(layout, table.format, table.delimiter, countries)
     parser = _parser(database, options, summary)
     with rejects(layout.header) as reject:
         started = time.perf_counter()
-        while batch := list(islice(table.rows, BATCH)):
-            rows = _retried(partial(_without_unchanged, database, parser, batch))
-            summary.counts["unchanged"] += len(batch) - len(rows)
-            read = parser.parse_all(rows, reject)
-            summary.counts["rejected"] += len(rows) - len(read)
-            summary.counts += _retried(partial(_write, database, options, summary, read))
+        while batch := list(islice(rows, BATCH)):
+            changed = _retried(partial(_without_unchanged, database, parser, batch))
+            summary.counts["unchanged"] += len(batch) - len(changed)
+            read = parser.parse_all(changed, reject)
+            summary.counts["rejected"] += len(changed) - len(read)
+            summary.add(_retried(partial(_write, database, options, summary, read)))
             advance()
         summary.seconds = time.perf_counter() - started
     return summary
@@ -125,10 +145,10 @@ def _import_rows(
 
 def _parser(database: Database, options: ImportOptions, summary: ImportSummary) -> RowParser:
     now = clock.now()
-    defaults = ImportDefaults(source=options.source, at=options.at or now, now=now, region=options.region)
+    defaults = ImportDefaults(options.source, options.at or now, now, options.region, summary.countries)
     with database.reading() as session:
         keys = digest_keys(session)
-    digester = digester_of(keys, summary.layout, options.source, options.at, options.region)
+    digester = digester_of(keys, summary.layout, defaults, options.at)
     return RowParser(summary.layout, defaults, summary.warnings, digester)
 
 
@@ -166,26 +186,28 @@ def _retried(attempt: Callable[[], Result]) -> Result:
 
 def _write(
     database: Database, options: ImportOptions, summary: ImportSummary, read: Sequence[Any]
-) -> Counter[str]:
+) -> IngestResult:
     """Write a batch in one transaction and return what was counted."""
-    admit: Any = ingest.ingest_contacts if options.entity is Entity.CONTACTS else ingest.ingest_companies
-    counts: Counter[str] = Counter()
+    admit: Callable[..., IngestResult] = (
+        ingest.ingest_contacts if options.entity is Entity.CONTACTS else ingest.ingest_companies
+    )
+    result = IngestResult()
     run_id = summary.run_id
     if not read:
-        return counts
+        return result
     try:
         with database.transaction() as session:
             now = database_clock.value(session)
-            counts = admit(session, read, now=now)
+            result = admit(session, read, now=now)
             if options.dry_run:
                 raise _DryRun  # noqa: TRY301 -- out of the transaction, not further
-            if written := counts["new"] + counts["updated"]:
+            if written := result.counts["new"] + result.counts["updated"]:
                 run_id = run_id or import_runs.start(session, entity=options.entity.value, now=now).id
                 import_runs.touch(session, run_id, rows=written, now=now)
     except _DryRun:
-        return counts
+        return result
     summary.run_id = run_id
-    return counts
+    return result
 
 
 def _layout(header: Sequence[str], options: ImportOptions) -> ColumnMapping:

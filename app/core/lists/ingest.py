@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import compress
 
 from sqlalchemy.orm import Session
 
@@ -20,10 +21,19 @@ from app.domain.records.merging import Change
 _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged", Change.NONE: "unchanged"}
 
 
-def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> Counter[str]:
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """What was counted, and the lines of rows with an e-mail address that is also another person's."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    shared_address_lines: tuple[int, ...] = ()
+
+
+def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> IngestResult:
     """Upsert the contacts that are not suppressed; count the new, updated, unchanged and suppressed ones.
 
-    A suppressed phone is dropped. A contact with a suppressed profile or e-mail is dropped entirely. The
+    A person with the address of another person is stored as an own contact with that address. A
+    suppressed phone is dropped. A contact with a suppressed profile or e-mail is dropped entirely. The
     digests of rows of which nothing was dropped are stored.
     """
     lock_resolution(session)  # from here on no other transaction can erase one of them
@@ -45,12 +55,14 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
     imported_rows.store(session, complete, now=now)
     counts = Counter(_COUNTED[result.change] for result in results)
     counts["suppressed"] += len(people) - len(allowed)
-    return counts
+    shared = [result.shares_address for result in results]
+    return IngestResult(counts, tuple(person.line for person, _ in compress(allowed, shared)))
 
 
-def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: datetime) -> Counter[str]:
+def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: datetime) -> IngestResult:
     """Upsert the companies; count the new, updated and unchanged ones."""
-    return Counter(_COUNTED[change] for _, change in companies.upsert_many(session, records, now=now))
+    changes = companies.upsert_many(session, records, now=now)
+    return IngestResult(Counter(_COUNTED[change] for _, change in changes))
 
 
 def _identifiers(record: FoundContact) -> list[Identifier]:

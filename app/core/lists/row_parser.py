@@ -61,9 +61,9 @@ class RowParser:
         if self.layout.entity is Entity.COMPANIES:
             return company_of(values)
         person = person_of(values, self.layout)
-        if digest is None or self.warnings.total() > invalid_before or not self._is_dated(person.found):
-            return person
-        return ParsedPerson(person.found, person.numbers, digest)
+        if self.warnings.total() > invalid_before or not self._is_dated(person.found):
+            digest = None
+        return ParsedPerson(person.found, person.numbers, digest, row.line)
 
     def _is_dated(self, found: FoundContact) -> bool:
         """Return whether no date of the row is the time of the import."""
@@ -72,12 +72,16 @@ class RowParser:
 
 
 def digester_of(
-    keys: DigestKeys, layout: ColumnMapping, source: str, at: datetime | None, region: str | None
+    keys: DigestKeys, layout: ColumnMapping, defaults: ImportDefaults, at: datetime | None
 ) -> RowDigester | None:
     """Return the digester of a list; None for companies, which are few, and for rows without a date.
+
+    `at` is the date of rows without one, if the operator gave it.
 
     A row without a date is as new as its import, so importing it again is not without effect.
     """
     if layout.entity is Entity.COMPANIES or (at is None and _DATES.isdisjoint(layout.single)):
         return None
-    return RowDigester.of(keys, layout, source, at, region)
+    countries = defaults.countries
+    options = (defaults.source, at, defaults.region, countries.states, countries.majority)
+    return RowDigester.of(keys, layout, *options)

@@ -40,6 +40,7 @@ _EMPTY = frozenset(
 _EMPTY_NAMES = frozenset(
     {"-", "--", "---", ".", "n/a", "#n/a", "n.a.", "(null)", "undefined", "(blank)", "?"}
 )
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _EMAILS = re.compile(r"\s*(?::::|[;,|\n\r])\s*|\s+")
 _PHONES = re.compile(r"\s*(?::::|[|,\n\r]|\s/\s|;(?!\s*ext))\s*")
@@ -76,7 +77,7 @@ def value(text: str) -> str | None:
     content = unescape_formula(text)
     if not content or content.lower() in _EMPTY:
         return None
-    return " ".join(content.split())[:MAX_LENGTH]
+    return _on_one_line(content)[:MAX_LENGTH].rstrip() or None
 
 
 def name_value(text: str) -> str | None:
@@ -84,7 +85,12 @@ def name_value(text: str) -> str | None:
     content = unescape_formula(text)
     if not content or content.lower() in _EMPTY_NAMES:
         return None
-    return " ".join(content.split())
+    return _on_one_line(content) or None
+
+
+def _on_one_line(text: str) -> str:
+    """Return the text with single spaces and without control characters."""
+    return " ".join(text.split() if text.isprintable() else _CONTROLS.sub("", text).split())
 
 
 def emails_in(text: str) -> list[str]:

@@ -16,6 +16,7 @@ _OF_COMPANIES = {
     "full_name": "company_name",
     "linkedin_url": "company_linkedin_url",
     "city": "company_city",
+    "state": "company_state",
     "country": "company_country",
     "location": "company_location",
 }

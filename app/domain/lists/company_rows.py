@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, Source
-from app.domain.lists.row_values import RowValues
+from app.domain.lists.row_values import RowValues, country_of_state
 from app.domain.normal.countries import country_code, parse_location
 from app.domain.normal.emails import email_kind
 from app.domain.normal.profiles import normal_company_url
@@ -113,5 +113,5 @@ def _linkedin_elsewhere(row: RowValues) -> str | None:
 def _location(row: RowValues) -> tuple[str | None, str | None]:
     city, country = row.text("company_city"), row.normal("company_country", country_code)
     if city is None and country is None and (text := row.text("company_location")):
-        return parse_location(text)
-    return city, country
+        city, country = parse_location(text)
+    return city, country or country_of_state(row, "company_state")

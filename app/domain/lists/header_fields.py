@@ -48,9 +48,9 @@ _HEADERS = _read()
 FIELDS = tuple(
     """full_name first_name middle_name last_name email work_email personal_email email_status
     email_confidence email_verified_at phone mobile_phone direct_phone work_phone hq_phone phone_type
-    do_not_call title seniority department linkedin_url city country location company_name company_domain
-    company_linkedin_url company_industry company_headcount company_city company_country company_location
-    updated_at""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
+    do_not_call title seniority department linkedin_url city state country location company_name
+    company_domain company_linkedin_url company_industry company_headcount company_city company_state
+    company_country company_location updated_at""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
 )
 
 _TOGETHER = (  # phrases that are read as one word, longest first

@@ -13,8 +13,8 @@ from app.domain.lists.cells import name_value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.company_rows import company_beside
 from app.domain.lists.email_cells import emails_of
-from app.domain.lists.phone_cells import phones_of
-from app.domain.lists.row_values import RowValues
+from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
+from app.domain.lists.row_values import RowValues, country_of_state
 from app.domain.normal.countries import country_code, parse_location
 from app.domain.normal.emails import email_domain, email_kind
 from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, parse_name
@@ -59,12 +59,14 @@ _SALUTATIONS = frozenset(
 class ParsedPerson:
     """The person of a row, with the parsed phone numbers, so that callers do not parse them again.
 
-    `digest` is that of the row, if an import of the same row would find the same at any later time.
+    `digest` is that of the row, if an import of the same row would find the same at any later time. `line` is
+    the row's first line in its file, from 1.
     """
 
     found: FoundContact
     numbers: Mapping[tuple[str, str | None], PhoneNumber] = field(default_factory=dict)
     digest: bytes | None = None
+    line: int = 0
 
 
 def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
@@ -80,8 +82,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     city, country = _location(row)
     source = row.source(row_time)
     company = company_beside(row, source, _mail_domain(emails))
-    regions = (country, company.country if company else None, row.defaults.region)
-    phones = phones_of(row, layout.phones, tuple(dict.fromkeys(filter(None, regions))), row_time)
+    phones = phones_of(row, layout.phones, _phone_regions(row, country, company, emails), row_time)
     name, is_full_name = _name(row)
     linkedin_url = _profile(row)
     if not (linkedin_url or emails or phones or (is_full_name and _is_named(company))):
@@ -104,6 +105,16 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     return ParsedPerson(found, {(number.e164, number.extension): number for _, number in phones})
 
 
+def _phone_regions(
+    row: RowValues, country: str | None, company: FoundCompany | None, emails: tuple[FoundEmail, ...]
+) -> PhoneRegions:
+    """Return the countries of the row's phone numbers without a country code."""
+    domains = [email_domain(email.email) for email in emails]
+    if company:
+        domains.append(company.domain or "")
+    return phone_regions(row.defaults, (country, company.country if company else None), domains)
+
+
 def _is_named(company: FoundCompany | None) -> bool:
     return company is not None and bool(company.name or company.domain)
 
@@ -115,6 +126,8 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
     try:
         if first and last:
             return _from_parts(first, last, full or " ".join(filter(None, (first, middle, last)))), True
+        if full and full in {first, last}:  # as an export writes a name of one part
+            return PersonName(first or "", last or "", full[:MAX_NAME_LENGTH]), True
         if text := full or first or last:
             name = (
                 parse_name(text)
@@ -147,10 +160,11 @@ def _title(row: RowValues) -> str | None:
 
 
 def _location(row: RowValues) -> tuple[str | None, str | None]:
+    """Return the city and the country; a state that the list shows to be a country's names the country."""
     city, country = row.text("city"), row.normal("country", country_code)
     if city is None and country is None and (text := row.text("location")):
-        return parse_location(text)
-    return city, country
+        city, country = parse_location(text)
+    return city, country or country_of_state(row, "state")
 
 
 def _profile(row: RowValues) -> str | None:

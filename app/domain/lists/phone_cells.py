@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
@@ -10,17 +11,45 @@ from app.domain.errors import InvalidValue
 from app.domain.findings import FoundPhone
 from app.domain.lists.cells import parse_boolean, phones_in
 from app.domain.lists.column_mapping import ValueColumns
-from app.domain.lists.row_values import RowValues
-from app.domain.normal.phones import PhoneNumber, parse_phone
+from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.normal.countries import country_of
+from app.domain.normal.phones import PhoneNumber, assigned_phone, parse_phone
 from app.domain.normal.vocabularies import email_status, phone_type
 
+NO_COUNTRY = "phone_country"
+"""The warning that counts numbers without a country code for which the list names no country."""
+
 _MIN_INTERNATIONAL_DIGITS = 11
+_MIN_DIGITS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneRegions:
+    """The countries of a row's national numbers, the likeliest first.
+
+    In a `named` country a number counts if its length is possible; in a `guessed` one only if it is assigned.
+    """
+
+    named: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
+
+
+def phone_regions(
+    defaults: ImportDefaults, named: Iterable[str | None], domains: Iterable[str | None]
+) -> PhoneRegions:
+    """Return the countries of a row that names these countries and has these domains."""
+    guessed = (*map(country_of, domains), defaults.countries.majority)
+    return PhoneRegions(_distinct((*named, defaults.region)), _distinct(guessed))
+
+
+def _distinct(countries: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, countries)))
 
 
 def phones_of(
-    row: RowValues, columns: tuple[ValueColumns, ...], regions: tuple[str, ...], row_time: datetime | None
+    row: RowValues, columns: tuple[ValueColumns, ...], regions: PhoneRegions, row_time: datetime | None
 ) -> tuple[tuple[FoundPhone, PhoneNumber], ...]:
-    """Return the distinct numbers of a row; `regions` are the likely countries of national ones, in order."""
+    """Return the distinct numbers of a row; `regions` are the countries of national ones."""
     found: dict[str, tuple[FoundPhone, PhoneNumber]] = {}
     for column in columns:
         label = row.cell(column.attributes.get("type"))
@@ -33,7 +62,7 @@ def phones_of(
     return tuple(found.values())
 
 
-def _numbers(row: RowValues, column: ValueColumns, regions: tuple[str, ...]) -> Iterator[PhoneNumber]:
+def _numbers(row: RowValues, column: ValueColumns, regions: PhoneRegions) -> Iterator[PhoneNumber]:
     text = row.cells[column.index]
     if not text:
         return
@@ -41,22 +70,37 @@ def _numbers(row: RowValues, column: ValueColumns, regions: tuple[str, ...]) -> 
         try:
             yield _number(part, regions)
         except InvalidValue:
-            row.warnings["phone"] += 1
+            row.warnings["phone" if regions.named or not _is_national(part) else NO_COUNTRY] += 1
+
+
+def _is_national(text: str) -> bool:
+    """Return whether the text may be a number that lacks its country code."""
+    return not text.startswith(("+", "00")) and sum(map(str.isdecimal, text)) >= _MIN_DIGITS
 
 
 @lru_cache(maxsize=4096)
-def _number(text: str, regions: tuple[str, ...]) -> PhoneNumber:
-    """Parse a number as international, as national in each country, then as one that lacks its plus."""
+def _number(text: str, regions: PhoneRegions) -> PhoneNumber:
+    """Parse a number as international, national in each named country, without its plus, or in a guessed one.
+
+    Raises:
+        InvalidValue: the number is none of these.
+
+    """
     if text.startswith("+"):
         return parse_phone(text)
-    for region in regions:
+    for region in regions.named:
         try:
             return parse_phone(text, region)
         except InvalidValue:
             continue
-    if text.startswith("00") or sum(map(str.isdecimal, text)) < _MIN_INTERNATIONAL_DIGITS:
+    if text.startswith("00"):
         return parse_phone(text)
-    return parse_phone(f"+{text}")
+    is_long = sum(map(str.isdecimal, text)) >= _MIN_INTERNATIONAL_DIGITS
+    guesses: list[tuple[str, str | None]] = [(f"+{text}", None)] if is_long else []
+    for guess, country in (*guesses, *((text, country) for country in regions.guessed)):
+        if number := assigned_phone(guess, country):
+            return number
+    raise InvalidValue("The number lacks its country code.")
 
 
 def _described(

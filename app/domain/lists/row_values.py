@@ -12,16 +12,22 @@ from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import Source, SourceKind
 from app.domain.lists.cells import parse_timestamp, value
 from app.domain.lists.column_mapping import ColumnMapping
+from app.domain.lists.list_countries import UNKNOWN, ListCountries
+from app.domain.normal.subdivisions import is_subdivision
 
 
 @dataclass(frozen=True, slots=True)
 class ImportDefaults:
-    """Defaults of an import: source name, date of rows without one, country of national phone numbers."""
+    """Defaults of an import: source name, date of rows without one, country of national phone numbers.
+
+    `countries` is what the list itself shows of that country.
+    """
 
     source: str
     at: datetime
     now: datetime
     region: str | None = None
+    countries: ListCountries = UNKNOWN
 
 
 class RowValues:
@@ -88,6 +94,13 @@ class RowValues:
     def source(self, at: datetime | None) -> Source:
         """Return the import as a source, at this time or the import's default."""
         return _source(self.defaults.source, at or self.defaults.at)
+
+
+def country_of_state(row: RowValues, field: str) -> str | None:
+    """Return the country of the list's states if the row names one of them in this field."""
+    country = row.defaults.countries.states
+    text = row.text(field) if country else None
+    return country if country and text and is_subdivision(text, country) else None
 
 
 @lru_cache(maxsize=1024)

@@ -10,8 +10,9 @@ from babel import Locale
 from babel.core import get_global
 
 from app.domain.errors import InvalidValue
+from app.domain.normal.subdivisions import is_subdivision
 from app.domain.normal.text_folding import fold
-from app.domain.normal.wordlists import lines, words
+from app.domain.normal.wordlists import lines
 
 _NO_COUNTRIES = frozenset(
     {"EU", "EZ", "UN", "XA", "XB", "ZZ", "QO", "AC", "CP", "CQ", "DG", "EA", "IC", "TA"}
@@ -39,7 +40,7 @@ _AMBIGUOUS_CODES = frozenset(
     }
 )
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
-_STATES = words("us_states.txt")
+_OF_THE_USA = frozenset({"GOV", "MIL", "EDU"})
 _INVERTED = re.compile(r"([^,(]+)[,(]\s*([^,()]+)\)?")
 _FORM_OF_STATE = re.compile(
     r"^(?:\w+ ){0,3}?(?:republic|kingdom|federated states|plurinational state|sultanate|principality)"
@@ -101,17 +102,27 @@ def parse_location(text: str) -> tuple[str | None, str | None]:
         except InvalidValue:
             return _city(first), None
     try:
-        return _city(first), None if rest[-1].lower() in _STATES else country_code(rest[-1])
+        return _city(first), None if _is_state(rest[-1]) else country_code(rest[-1])
     except InvalidValue:
         return _city(first), None
 
 
 def country_of(domain: str | None) -> str | None:
-    """Return the country of a domain's top-level domain; None for one that is used worldwide."""
+    """Return the country of a domain's top-level domain; None for one that is used worldwide.
+
+    The domains gov, mil and edu are the United States' (https://www.iana.org/domains/root/db).
+    """
     ending = (domain or "").rpartition(".")[2].upper()
+    if ending in _OF_THE_USA:
+        return "US"
     if ending in _AMBIGUOUS_CODES or len(ending) != len("XX"):
         return None
     return "GB" if ending == "UK" else ending if ending in _names().values() else None
+
+
+def _is_state(text: str) -> bool:
+    """Return whether the text is the two letters of a state of the USA."""
+    return len(text) == len("CA") and is_subdivision(text, "US")
 
 
 @cache

@@ -57,6 +57,15 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
     return _described(code, national, extension)
 
 
+def assigned_phone(text: str, region: str | None = None) -> PhoneNumber | None:
+    """Return the number as `parse_phone` does, but None if no numbering plan has assigned it."""
+    try:
+        number = parse_phone(text, region)
+    except InvalidValue:
+        return None
+    return number if phonenumbers.is_valid_number(phonenumbers.parse(number.e164)) else None
+
+
 @lru_cache(maxsize=4096)
 def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
     """Parse a stored number in E.164; a number since removed from the numbering plan is accepted.

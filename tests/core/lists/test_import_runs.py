@@ -18,7 +18,7 @@ ACME = company("Acme", "acme.example")
 
 
 def admit(session: Session, *records: FoundContact) -> dict[str, int]:
-    return dict(ingest.ingest_contacts(session, [ParsedPerson(found) for found in records], now=NOW))
+    return dict(ingest.ingest_contacts(session, [ParsedPerson(found) for found in records], now=NOW).counts)
 
 
 def test_a_run_stores_the_time_of_its_last_batch(session: Session) -> None:
@@ -74,7 +74,7 @@ def test_a_suppressed_phone_is_dropped(session: Session) -> None:
 def test_ingested_companies_are_counted_by_change(session: Session) -> None:
     ingest.ingest_companies(session, [ACME], now=NOW)
 
-    counts = ingest.ingest_companies(session, [ACME, company("Apex", industry="Tools")], now=NOW)
+    counts = ingest.ingest_companies(session, [ACME, company("Apex", industry="Tools")], now=NOW).counts
 
     assert dict(counts) == {"unchanged": 1, "new": 1}
 

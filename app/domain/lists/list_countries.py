@@ -1,0 +1,111 @@
+"""The country of a list's phone numbers without a country code, from the rows at its start."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import phonenumbers
+
+from app.domain.errors import InvalidValue
+from app.domain.lists.cells import emails_in, phones_in, value
+from app.domain.lists.column_mapping import ColumnMapping
+from app.domain.normal.countries import country_code, country_of
+from app.domain.normal.phones import assigned_phone, parse_phone
+from app.domain.normal.subdivisions import country_of_subdivisions, is_subdivision
+
+SAMPLE = 2_000  # rows
+_MIN_SHARE = 0.05
+"""The share of the rows that must show the same country, so that a few do not decide for all."""
+_DIGITS = re.compile(r"[0-9]+")
+_MAX_NUMBERS = 50
+"""The phone numbers that `fitting_country` tries."""
+_COUNTRY_FIELDS = ("country", "company_country")
+_STATE_FIELDS = ("state", "company_state")
+
+
+@dataclass(frozen=True, slots=True)
+class ListCountries:
+    """The country of the list's states, and the country that most of its rows are from; both may be None.
+
+    `national` are phone numbers of the list that have no country code, at most 50.
+    """
+
+    states: str | None = None
+    majority: str | None = None
+    national: tuple[str, ...] = ()
+
+
+UNKNOWN = ListCountries()
+"""A list that shows no country."""
+
+
+def list_countries(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> ListCountries:
+    """Return the countries of a list with these rows, each with as many cells as the header."""
+    states = country_of_subdivisions(text for cells in rows for text in _texts(layout, cells, _STATE_FIELDS))
+    national = [text for cells in rows for text in _phones(layout, cells) if not text.startswith("+")]
+    if not national:
+        return ListCountries(states)
+    votes = Counter(country for cells in rows if (country := _country(layout, cells, states)) is not None)
+    enough = max(votes.total() / 2, _MIN_SHARE * len(rows))
+    majority = next((country for country, count in votes.items() if count > enough), None)
+    return ListCountries(states, majority, tuple(national[:_MAX_NUMBERS]))
+
+
+def fitting_country(numbers: Sequence[str]) -> str | None:
+    """Return the country that writes most of the national numbers like this; None if none has such numbers.
+
+    Numbers with the country's groups of digits count first, then those in its numbering plan. Of several
+    countries, the one with the lowest calling code is returned.
+    """
+    best: tuple[tuple[int, int], str | None] = ((0, 0), None)
+    for _, (region, *_) in sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()):
+        parsed = [(number, found) for number in numbers if (found := assigned_phone(number, region))]
+        alike = sum(_groups(number) == _groups(found.national) for number, found in parsed)
+        best = max(best, ((alike, len(parsed)), region), key=lambda score: score[0])
+    return best[1]
+
+
+def _groups(number: str) -> list[str]:
+    """Return the groups of digits, without the zero that is dialled within a country."""
+    return _DIGITS.findall(number.lstrip("( 0"))
+
+
+def _country(layout: ColumnMapping, cells: Sequence[str], states: str | None) -> str | None:
+    """Return the country that a row shows: named, its state's, of a phone number, or of an address."""
+    for text in _texts(layout, cells, _COUNTRY_FIELDS):
+        try:
+            return country_code(text)
+        except InvalidValue:
+            continue
+    if states and any(is_subdivision(text, states) for text in _texts(layout, cells, _STATE_FIELDS)):
+        return states
+    for text in _phones(layout, cells):
+        if text.startswith("+"):
+            try:
+                return parse_phone(text).country
+            except InvalidValue:
+                continue
+    return next(filter(None, map(country_of, _domains(layout, cells))), None)
+
+
+def _texts(layout: ColumnMapping, cells: Sequence[str], fields: Iterable[str]) -> Iterator[str]:
+    for field in fields:
+        for index in layout.single.get(field, ()):
+            if text := value(cells[index]):
+                yield text
+
+
+def _phones(layout: ColumnMapping, cells: Sequence[str]) -> Iterator[str]:
+    for column in layout.phones:
+        yield from phones_in(cells[column.index])
+
+
+def _domains(layout: ColumnMapping, cells: Sequence[str]) -> Iterator[str]:
+    for column in layout.emails:
+        for address in emails_in(cells[column.index]):
+            yield address.rpartition("@")[2]
+    for text in _texts(layout, cells, ("company_domain",)):
+        yield text.partition("//")[2].partition("/")[0] or text.partition("/")[0]

@@ -1,0 +1,24 @@
+"""Whether two people who are listed with the same e-mail address are different people."""
+
+from __future__ import annotations
+
+from app.domain.normal.names import PersonName, given_names, name_key
+from app.domain.records.similarity import DISAGREES, name_score
+
+
+def are_different_people(a: PersonName, b: PersonName) -> bool:
+    """Return whether the names differ so much that an equal address is an error or a shared mailbox.
+
+    A name is not another one if it has the same given name (after a marriage), is part of it, is similar, or
+    is written in another script.
+    """
+    left, right = name_key(a.full), name_key(b.full)
+    if left == right or left.isascii() != right.isascii():
+        return False
+    words = set(left.split()), set(right.split())
+    if words[0] <= words[1] or words[1] <= words[0]:
+        return False
+    given = name_key(a.first), name_key(b.first)
+    if given[0] in given_names(b.first) or given[1] in given_names(a.first):
+        return False
+    return name_score(a, b) < DISAGREES

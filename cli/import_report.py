@@ -1,0 +1,104 @@
+"""The result of an import, as a table with notes or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from app.core.lists.importer import COUNTS, ImportOptions, ImportSummary
+from app.domain.lists.list_countries import fitting_country
+from app.domain.lists.phone_cells import NO_COUNTRY
+
+MAX_LINES = 20
+"""The lines that a note names."""
+
+
+def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[str, Any]:
+    """Return the result as an object for scripts."""
+    return {
+        "file": file,
+        "entity": request.entity.value,
+        "dry_run": request.dry_run,
+        "encoding": summary.format.encoding,
+        "other_lines": list(summary.format.other_lines),
+        "delimiter": summary.delimiter,
+        "columns": summary.layout.meanings,
+        "read": summary.read,
+        **{name: summary.counts[name] for name in COUNTS},
+        "warnings": dict(sorted(summary.warnings.items())),
+        "conflicts": summary.conflicts,
+        "conflict_lines": summary.conflict_lines,
+        "phones_read_as": summary.countries.majority,
+        "suggested_country": _suggested_country(summary),
+        "seconds": round(summary.seconds, 3),
+        "rows_per_second": _rate(summary),
+    }
+
+
+def _rate(summary: ImportSummary) -> int:
+    return round(summary.read / summary.seconds) if summary.seconds else 0
+
+
+def print_summary(title: str, request: ImportOptions, summary: ImportSummary, *, shows_rejects: bool) -> None:
+    """Print the counts as a table, then ignored columns and warnings."""
+    table = Table(title=f"{title}{' (dry run: nothing was written)' if request.dry_run else ''}")
+    for column in ("read", *COUNTS, "seconds", "rows/s"):
+        table.add_column(column, justify="right")
+    figures = [
+        summary.read,
+        *(summary.counts[name] for name in COUNTS),
+        round(summary.seconds, 1),
+        _rate(summary),
+    ]
+    table.add_row(*map(str, figures))
+    console = Console()
+    console.print(table)
+    for note in _notes(summary):
+        console.print(note, markup=False)
+    if summary.counts["rejected"] and not shows_rejects:
+        console.print("Use --rejects FILE to see which rows were rejected, and why.")
+
+
+def _notes(summary: ImportSummary) -> Iterator[str]:
+    """Yield what was ignored, left out or assumed."""
+    unknown = [name for name, meaning in summary.layout.meanings.items() if meaning is None and name]
+    if unknown:
+        yield f"Columns ignored: {', '.join(unknown)}. Use --map 'column=field' to import one."
+    if lines := summary.format.other_lines:
+        yield f"These lines are not UTF-8 and were read as Windows-1252: {_listed(lines)}."
+    if invalid := {field: count for field, count in summary.warnings.items() if field != NO_COUNTRY}:
+        counts = ", ".join(f"{field} ({count})" for field, count in sorted(invalid.items()))
+        yield f"Invalid values left out of imported rows: {counts}."
+    if summary.conflicts:
+        yield (
+            f"Rows with the e-mail address of another person: {summary.conflicts} (lines "
+            f"{_listed(summary.conflict_lines[:MAX_LINES])}). Both people are stored with the address."
+        )
+    yield from _phone_notes(summary)
+
+
+def _phone_notes(summary: ImportSummary) -> Iterator[str]:
+    """Yield which country was assumed for phone numbers without one, and how many were left out."""
+    if majority := summary.countries.majority:
+        yield (
+            f"Phone numbers without a country code were read as numbers of {majority}, as most of the list, "
+            "unless their row names another country. Use --country to name one."
+        )
+    if dropped := summary.warnings[NO_COUNTRY]:
+        yield (
+            f"Phone numbers left out because neither the row nor the list shows their country: {dropped}. "
+            f"Import the list again with --country {_suggested_country(summary) or 'CC'} if they are numbers "
+            "of that country."
+        )
+
+
+def _listed(lines: Iterable[int]) -> str:
+    return ", ".join(map(str, lines))
+
+
+def _suggested_country(summary: ImportSummary) -> str | None:
+    """Return the country of most phone numbers that were left out; None if none were, or none fits."""
+    return fitting_country(summary.countries.national) if summary.warnings[NO_COUNTRY] else None

@@ -1,0 +1,151 @@
+"""An export that is imported into an empty database is exported again without a difference."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from app.core.lists import exports, importer
+from app.core.lists.importer import ImportOptions, ImportSummary
+from app.domain.lists.cells import escape_formula
+from app.domain.lists.column_mapping import Entity
+from app.infra.db import Database
+
+DATA = Path(__file__).parents[2] / "data"
+TABLES = ("imported_rows", "emails", "phones", "contacts", "companies")
+
+GIVEN = (
+    *("Ada", "Prince", "Wing", "Burgess", "Judge", "King", "Royal", "Bishop", "Jean-Claude", "JC", "Nguyễn"),
+    *(
+        "José",
+        "J. R. R.",
+        "Íñigo",
+        "'Abd",
+        "Anne Marie",
+        'Earl L. "Buddy"',
+        "Dr.",
+        "Sergei",
+        "Сергей",
+        "محمد",
+    ),
+    *("O'Neil", "=Ada", "+Ada", "-Ada", "@Ada", "null", "de", "van"),
+)
+FAMILY = (
+    *(
+        "Takkar",
+        "Li",
+        "Owens",
+        "Lovelace",
+        "García Lorca",
+        "van der Berg",
+        "de la Cruz",
+        "O'Brien",
+        "Smith, Jr.",
+    ),
+    *("Hyde-Smith", "Thị Thu Hà", "Müller; Söhne", "Ray\nLow", "Ray, MBA", "Лавров", "بن سلمان", "Null", "-"),
+    *("King", "III", "\u200bLow", "Low 👩", "(Bob) Ray", "Ray\x0bLow"),
+)
+CELLS = (
+    *("=1+1", "+1", "-5", "@x", "'=x", "''x", "a,b", "a;b", 'a "b" c', "a\nb", "N/A", "\\", 'a\\"b'),
+    *("x\x1fy", "\t=x", "x" * 400, f"{'x' * 299} y"),
+)
+ANYTHING = st.text(st.characters(codec="utf-8", exclude_categories=("Cc",)), max_size=20)
+TEXTS = st.one_of(ANYTHING, st.sampled_from(CELLS))
+NAMES = st.one_of(
+    st.tuples(st.sampled_from(GIVEN), st.sampled_from(FAMILY)),
+    st.tuples(TEXTS, TEXTS),
+    st.tuples(ANYTHING, st.just("")),
+)
+ROWS = st.lists(st.tuples(NAMES, TEXTS, TEXTS, TEXTS), min_size=1, max_size=8)
+
+
+def imported(database: Database, content: str | bytes) -> ImportSummary:
+    data = content.encode() if isinstance(content, str) else content
+    options = ImportOptions(entity=Entity.CONTACTS, source="list.csv")
+    rejects = nullcontext(lambda _row, _reason: None)
+    return importer.run(
+        database, options, io.BytesIO(data), rejects=lambda _header: rejects, advance=lambda: None
+    )
+
+
+def exported(database: Database) -> str:
+    out = io.StringIO()
+    with database.reading() as session:
+        columns = exports.contact_columns(session)
+        rows = [[row.get(name, "") for name in columns] for row in exports.contact_rows(session)]
+    csv.writer(out).writerows([columns, *(map(escape_formula, row) for row in rows)])
+    return out.getvalue()
+
+
+def emptied(database: Database) -> None:
+    with database.transaction() as session:
+        for table in TABLES:
+            session.execute(text(f"DELETE FROM {table}"))  # noqa: S608 -- table names from this test
+
+
+def comes_back(database: Database, content: str | bytes) -> bool:
+    """Return whether the export of a list is exported again after it was imported into an empty database."""
+    emptied(database)
+    imported(database, content)
+    first = exported(database)
+    emptied(database)
+    imported(database, first) if first.count("\n") > 1 else None
+    return exported(database) == first
+
+
+def listed(header: str, rows: Sequence[Sequence[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerows([header.split(","), *rows])
+    return out.getvalue()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ROWS)
+@example([(("Prince", "Takkar"), "", "", "")])
+def test_a_full_name_comes_back(
+    database: Database, rows: list[tuple[tuple[str, str], str, str, str]]
+) -> None:
+    cells = [
+        [" ".join(name), f"p{index}@acme{index}.example", title, city, company, "2026-10-01"]
+        for index, (name, title, city, company) in enumerate(rows)
+    ]
+
+    assert comes_back(database, listed("Name,Email,Title,City,Company,Updated At", cells))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ROWS)
+@example([(("Prince", "Takkar"), "", "", "")])
+def test_a_name_in_parts_comes_back(
+    database: Database, rows: list[tuple[tuple[str, str], str, str, str]]
+) -> None:
+    cells = [
+        [*name, f"p{index}@acme{index}.example", title, city, company, "2026-10-01"]
+        for index, (name, title, city, company) in enumerate(rows)
+    ]
+
+    assert comes_back(database, listed("First Name,Last Name,Email,Title,City,Company,Updated At", cells))
+
+
+@pytest.mark.parametrize("column", ["First Name", "Last Name"])
+def test_one_part_of_a_name_comes_back(database: Database, column: str) -> None:
+    names = [*GIVEN, *FAMILY]
+    cells = [[name, f"p{index}@acme.example", "2026-10-01"] for index, name in enumerate(names)]
+
+    assert comes_back(database, listed(f"{column},Email,Updated At", cells))
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (DATA / "layouts").glob("*.csv")))
+def test_the_exports_of_other_products_come_back(database: Database, name: str) -> None:
+    if "companies" in name:
+        pytest.skip("a list of companies")
+
+    assert comes_back(database, (DATA / "layouts" / name).read_bytes())

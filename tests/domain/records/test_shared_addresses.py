@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from app.domain.normal.names import parse_name
+from app.domain.records.shared_addresses import are_different_people
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Thomas Müller", "Maria Müller"),
+        ("Ada Lovelace", "Bob Ray"),
+        ("Nguyễn Thị Thu Hà", "Trần Văn Minh"),
+    ],
+)
+def test_people_with_different_names_are_different(a: str, b: str) -> None:
+    assert are_different_people(parse_name(a), parse_name(b))
+    assert are_different_people(parse_name(b), parse_name(a))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Ada Lovelace", "ada lovelace"),
+        ("Jane Doe", "Jane Miller"),
+        ("Bob Smith", "Robert Smith"),
+        ("Bob Doe", "Robert Miller"),
+        ("Lovelace", "Ada Lovelace"),
+        ("Lovelace Ada", "Ada Lovelace"),
+        ("Jürgen Müller", "Juergen Mueller"),
+        ("A. Lovelace", "Ada Lovelace"),
+        ("Ada Lovelase", "Ada Lovelace"),
+        ("Сергей Лавров", "Sergey Lavrov"),
+    ],
+)
+def test_a_changed_or_similar_name_or_another_script_is_not_another_person(a: str, b: str) -> None:
+    assert not are_different_people(parse_name(a), parse_name(b))
+    assert not are_different_people(parse_name(b), parse_name(a))
