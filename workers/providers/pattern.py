@@ -13,10 +13,8 @@ from app.infra import clock
 from app.settings import ProviderSettings
 from workers.providers.base import FREE, ProviderField, ProviderRequest, ProviderResponse
 
-MIN_CONFIDENCE = 0.3
-"""Confidence below which the best guess is not returned."""
-MIN_OTHER_CONFIDENCE = 0.05
-"""Confidence below which a further guess is not worth a verification."""
+MIN_CONFIDENCE = 0.05
+"""Confidence below which a guess is not worth a verification."""
 MAX_GUESSES = 3
 
 
@@ -43,11 +41,10 @@ class Pattern:
             guesses = patterns.candidates(names.parse_name(name), domain, request.patterns)[:MAX_GUESSES]
         except InvalidValue:  # a stored name without a letter
             return ProviderResponse(outcome=TraceOutcome.INELIGIBLE)
-        if not guesses or guesses[0].confidence < MIN_CONFIDENCE:
-            return ProviderResponse(outcome=TraceOutcome.MISS)
         source = Source(self.name, SourceKind.PATTERN, clock.now())
-        emails = (_unverified(guess, source) for guess in guesses if guess.confidence >= MIN_OTHER_CONFIDENCE)
-        return ProviderResponse(outcome=TraceOutcome.HIT, emails=tuple(emails))
+        emails = [_unverified(guess, source) for guess in guesses if guess.confidence >= MIN_CONFIDENCE]
+        outcome = TraceOutcome.HIT if emails else TraceOutcome.MISS
+        return ProviderResponse(outcome=outcome, emails=tuple(emails))
 
 
 def _unverified(guess: patterns.Guess, source: Source) -> FoundEmail:

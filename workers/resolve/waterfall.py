@@ -18,6 +18,9 @@ from workers.resolve.provider_call import CallGateway, CallResult, call_provider
 MAX_VERIFIED = 3
 """Maximum number of addresses verified per response, so that guesses are not probed one by one."""
 
+MIN_GUESS_CONFIDENCE = 0.3
+"""Confidence below which a guess is dropped unless a verifier knows the mailbox."""
+
 FAILURES = frozenset(
     {
         TraceOutcome.ERROR,
@@ -29,6 +32,7 @@ FAILURES = frozenset(
 )
 _DEFINITIVE = frozenset({TraceOutcome.HIT, TraceOutcome.MISS, TraceOutcome.KNOWN_MISS})
 _UNVERIFIED = frozenset({EmailStatus.UNKNOWN, EmailStatus.RISKY})
+_EXISTING = frozenset({EmailStatus.VALID, EmailStatus.RISKY})
 
 GoodEnough: TypeAlias = Callable[[ProviderResponse], bool]
 
@@ -170,7 +174,9 @@ def _verify_emails(
 ) -> ProviderResponse:
     """Return the response with its first few unverified addresses verified.
 
-    For a guessing provider keep one address: the likeliest, or if that is invalid the first verified one.
+    For a guessing provider keep one address: the likeliest, or if that is invalid the first that exists. A
+    further guess is verified only while those before it are invalid: a server that accepts every address, or
+    gives no verdict, cannot tell them apart.
     """
     if state.request.field is ProviderField.VERIFICATION or reply.outcome is not TraceOutcome.HIT:
         return reply
@@ -184,11 +190,17 @@ def _verify_emails(
         if not provider.guesses:
             emails.append(verified)
         elif verified.status is not EmailStatus.INVALID:
-            emails = [verified] if position == 0 or verified.verified_at is not None else []
+            emails = [verified] if _is_credible(verified, position) else []
             break
     if provider.guesses and not emails:
         return replace(reply, outcome=TraceOutcome.MISS, emails=())
     return replace(reply, emails=tuple(emails))
+
+
+def _is_credible(guess: FoundEmail, position: int) -> bool:
+    """Return whether the mailbox exists by its verdict, or the guess is the likeliest and likely enough."""
+    is_likely = guess.confidence is None or guess.confidence >= MIN_GUESS_CONFIDENCE
+    return guess.status in _EXISTING or (position == 0 and is_likely)
 
 
 def _with_verdict(email: FoundEmail, verdict: FoundEmail) -> FoundEmail:

@@ -26,9 +26,10 @@ from app.core.contacts import contact_locks, contact_points
 from app.core.contacts.bulk import batched
 from app.core.contacts.contact_points import ContactPointSpec
 from app.domain.email_patterns import patterns
+from app.domain.email_patterns.company_forms import FORMS, OTHER
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
-from app.domain.normal.emails import email_domain
+from app.domain.normal.emails import email_domain, email_reasons
 from app.domain.normal.names import PersonName, given_names, spellings
 from app.domain.records import provenance
 from app.domain.records.merging import Change
@@ -46,10 +47,10 @@ class Email(Base):
     """One address of one contact, normalised.
 
     `type` is work or personal; `status` is one of contract 2.7. `form` is the pattern of the address, such as
-    `{first}.{last}`, with spelling options as in `{f}{last} particles:joined`; null if it follows none or was
-    itself guessed from a pattern. `sources` is a list of `{"provider", "kind", "first_seen_at",
-    "last_seen_at"}`. Freshness counts from `last_seen_at`. `reported_at` is when a second workspace last
-    confirmed a bounce; only a later verdict overrides it.
+    `{first}.{last}`, with spelling options as in `{f}{last} particles:joined`, or `OTHER`; null if the name
+    cannot tell, or if the address is a role or was itself guessed from a pattern. `sources` is a list of
+    `{"provider", "kind", "first_seen_at", "last_seen_at"}`. Freshness counts from `last_seen_at`.
+    `reported_at` is when a second workspace last confirmed a bounce; only a later verdict overrides it.
     """
 
     __tablename__ = "emails"
@@ -216,11 +217,19 @@ def _listed(reasons: tuple[str, ...]) -> list[str]:
 
 
 def _form(item: EmailEntry) -> str | None:
-    """Return the pattern of a work address, unless the address was guessed from one."""
+    """Return the pattern of a person's work address, unless the address was guessed from one.
+
+    A single name fits too many patterns to tell, and a name in another script none.
+    """
     name, found = item.name, item.found
-    if name is None or found.type != "work" or found.source.kind is SourceKind.PATTERN:
+    if name is None or not (name.first and name.last) or found.type != "work":
         return None
-    return patterns.simple_form_of(found.email, name) or _any_form(found.email, name)
+    if found.source.kind is SourceKind.PATTERN:
+        return None
+    form = patterns.simple_form_of(found.email, name) or _any_form(found.email, name)
+    if form or not patterns.render(FORMS[0], name, "") or "role" in email_reasons(found.email):
+        return form
+    return OTHER
 
 
 def _any_form(email: str, name: PersonName) -> str | None:

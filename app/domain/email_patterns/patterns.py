@@ -1,13 +1,8 @@
 """E-mail patterns: the form of a company's addresses, and the addresses it generates for a name.
 
-The prior probability of a form is its share among companies (`SHARES`), with the weight of two addresses
-(additive smoothing: the posterior mean under a Dirichlet prior, of which Laplace's rule of succession is the
-flat case). One address of the most common form gives a confidence of 0.63, three give 0.78 and ten 0.91, so a
-small sample never yields a high confidence. The spelling of umlauts, hyphens, particles and second surnames
-is learned in the same way, from the addresses that show it (`app.domain.email_patterns.spelling`).
-
-The shares are estimates, not measurements: public guides say that at least half of the companies use
-`{first}.{last}`, and most others `{f}{last}` or `{first}`. 0.04 is reserved for addresses of no known form.
+The probability of a form comes from the company's known addresses and from measured companies
+(`app.domain.email_patterns.company_forms`). The spelling of umlauts, hyphens, particles, middle names and
+second surnames is learned from the addresses that show it (`app.domain.email_patterns.spelling`).
 """
 
 from __future__ import annotations
@@ -17,39 +12,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from app.domain.email_patterns.spelling import fill, odds, weight
+from app.domain.email_patterns.company_forms import FORMS, OTHER, FormModel, measured_model
+from app.domain.email_patterns.spelling import (
+    MAX_LOGIN,
+    SHORTENED_FORM,
+    fill,
+    middle_names,
+    odds,
+    weight,
+)
 from app.domain.normal.names import PersonName, given_names, spellings
 
-SHARES = {
-    "{first}.{last}": 0.45,
-    "{f}{last}": 0.18,
-    "{first}": 0.12,
-    "{first}{last}": 0.05,
-    "{f}.{last}": 0.04,
-    "{first}_{last}": 0.02,
-    "{first}-{last}": 0.01,
-    "{last}": 0.02,
-    "{last}.{first}": 0.01,
-    "{first}{l}": 0.02,
-    "{first}.{l}": 0.01,
-    "{last}{f}": 0.01,
-    "{last}{first}": 0.005,
-    "{last}.{f}": 0.002,
-    "{last}_{first}": 0.002,
-    "{last}-{first}": 0.001,
-    "{f}_{last}": 0.003,
-    "{f}-{last}": 0.001,
-    "{l}{first}": 0.002,
-    "{l}.{first}": 0.001,
-    "{f}{l}": 0.003,
-}
-"""The share of companies that use each form."""
-FORMS: tuple[str, ...] = tuple(SHARES)
-"""The forms in order of precedence: an address that matches two forms counts for the first."""
 _USES = tuple((form, "{f" in form, "{l" in form) for form in FORMS)
 """Each form, and whether it contains the given name or its initial, and the family name or its initial."""
-PRIOR_ADDRESSES = 2
-"""The weight of the prior `SHARES`, in addresses."""
 MAX_SPELLINGS = 12
 
 _NUMBER_OR_TAG = re.compile(r"[0-9]+$|\+.*$")
@@ -59,7 +34,7 @@ _NUMBER_OR_TAG = re.compile(r"[0-9]+$|\+.*$")
 class PatternStat:
     """The number of verified addresses of a domain that follow a form.
 
-    The form is a value of `form_of`, including the spelling habits that the addresses show, if any.
+    The form is a value of `form_of`, including the spelling habits that the addresses show, or `OTHER`.
     """
 
     form: str
@@ -86,11 +61,10 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """The number of a domain's addresses per form, per habit, and in total."""
+    """The number of a domain's addresses per form or `OTHER`, and per habit."""
 
     forms: Mapping[str, int]
     habits: Mapping[str, int]
-    total: int
 
 
 def form_of(email: str, name: PersonName) -> str | None:
@@ -109,17 +83,20 @@ def form_of(email: str, name: PersonName) -> str | None:
 def simple_form_of(email: str, name: PersonName) -> str | None:
     """Return what `form_of` returns, at a tenth of its cost, for most names and addresses; None for others.
 
-    It is for given and family names of one word, and for addresses without numbers and nicknames.
+    It is for given and family names of one word without middle names, and for addresses that are not
+    shortened and have no numbers and nicknames.
     """
     local = email.rpartition("@")[0]
     firsts, lasts = spellings(name.first), spellings(name.last)
     words = (firsts[0], lasts[0], firsts[-1], lasts[-1])
     letters = "".join(words)
-    is_simple = all(words) and letters.isascii() and letters.isalpha()
+    is_simple = all(words) and letters.isascii() and letters.isalpha() and not middle_names(name)
     if not is_simple or local[:1] not in {word[0] for word in words}:
         return None
     for form, uses_first, uses_last in _USES:
         is_plain = _filled(form, firsts[0], lasts[0]) == local
+        if form == SHORTENED_FORM and len(lasts[-1]) >= MAX_LOGIN and local[1:2] == lasts[0][0]:
+            return None
         if (uses_first and len(firsts) > 1) or (uses_last and len(lasts) > 1):
             is_expanded = _filled(form, firsts[-1], lasts[-1]) == local
             if is_plain is not is_expanded:
@@ -142,28 +119,33 @@ def learn(counts: Iterable[PatternStat]) -> LearnedPattern | None:
 
     Addresses of a form that is not in `FORMS` count in the sample and so lower the confidence of the others.
     """
-    tally = _tally(counts)
-    if not tally.forms:
+    known = _tally(counts).forms
+    used = [form for form in FORMS if form in known]
+    if not used:
         return None
-    best = max(tally.forms, key=lambda form: _likelihood(tally, form))
-    return LearnedPattern(best, round(_likelihood(tally, best), 4), tally.total)
+    probabilities = measured_model().probabilities(known)
+    best = max(used, key=probabilities.__getitem__)
+    return LearnedPattern(best, round(probabilities[best], 4), sum(known.values()))
 
 
-def candidates(name: PersonName, domain: str, counts: Iterable[PatternStat]) -> tuple[Guess, ...]:
+def candidates(
+    name: PersonName, domain: str, counts: Iterable[PatternStat], model: FormModel | None = None
+) -> tuple[Guess, ...]:
     """Return guesses of a person's address, best first, from the forms of the domain's known addresses.
 
-    Without a known address, the guesses follow `SHARES`. The confidence of each form is divided among its
-    spellings, so the confidences of all guesses add up to less than 1.
+    The confidence of each form is divided among its spellings, so the confidences of all guesses add up to
+    less than 1. `model` replaces the one of all measured companies, to predict one of these from the others.
     """
     tally = _tally(counts)
     habit_odds = odds(tally.habits, domain)
+    probabilities = (model or measured_model()).probabilities(tally.forms)
     best: dict[str, Guess] = {}
     for form in FORMS:
         for local, share in _shared_out(form, name, habit_odds).items():
             email = f"{local}@{domain}"
             before = best.get(email)
             guess = before if before and before.form in tally.forms else Guess(email, form, 0)
-            confidence = _likelihood(tally, form) * share + (before.confidence if before else 0)
+            confidence = probabilities[form] * share + (before.confidence if before else 0)
             best[email] = replace(guess, confidence=confidence)
     guesses = (replace(guess, confidence=round(guess.confidence, 4)) for guess in best.values())
     return tuple(sorted(guesses, key=lambda guess: -guess.confidence))
@@ -174,21 +156,17 @@ def _filled(form: str, first: str, last: str) -> str:
 
 
 def _tally(counts: Iterable[PatternStat]) -> _Tally:
-    """Count the addresses per known form, per habit, and in total."""
+    """Count the addresses per form or `OTHER`, and per habit."""
     forms: dict[str, int] = {}
     habits: dict[str, int] = {}
-    total = 0
     for stat in counts:
         form, _, shown = stat.form.partition(" ")
-        total += max(stat.count, 0)
-        if form in SHARES and stat.count > 0:
+        form = form if form in FORMS else OTHER
+        if stat.count > 0:
             forms[form] = forms.get(form, 0) + stat.count
+        if stat.count > 0 and form != OTHER:
             habits |= {habit: habits.get(habit, 0) + stat.count for habit in shown.split()}
-    return _Tally(forms, habits, total)
-
-
-def _likelihood(tally: _Tally, form: str) -> float:
-    return (tally.forms.get(form, 0) + PRIOR_ADDRESSES * SHARES[form]) / (tally.total + PRIOR_ADDRESSES)
+    return _Tally(forms, habits)
 
 
 def _matched(form: str, name: PersonName, local: str) -> str | None:
@@ -200,7 +178,7 @@ def _matched(form: str, name: PersonName, local: str) -> str | None:
 def _shared_out(form: str, name: PersonName, habit_odds: Mapping[str, float]) -> dict[str, float]:
     """Return the spellings of a name in the form, likeliest first, with shares that add up to at most 1."""
     shares: dict[str, float] = {}
-    for spelled, habits in fill(form, name) if form in SHARES else ():
+    for spelled, habits in fill(form, name) if form in FORMS else ():
         shares[spelled] = shares.get(spelled, 0) + weight(habits, habit_odds)
     total = sum(shares.values())
     best = sorted(shares.items(), key=lambda item: -item[1])[:MAX_SPELLINGS]

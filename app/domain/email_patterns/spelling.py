@@ -22,8 +22,16 @@ HABITS = {
     "hyphens": ("kept", "joined", "first", "last"),
     "surnames": ("first", "joined", "hyphened", "last", "dotted"),
     "particles": ("joined", "dropped", "hyphened", "dotted"),
+    "middle": ("dropped", "initial", "whole", "joined"),
+    "length": ("whole", "shortened"),
 }
 """The habits per part, the most common first; `_usual` changes the order for some countries."""
+SHORTENED_FORM = "{f}{last}"
+MAX_LOGIN = 8
+"""Where addresses are login names, those of this form may have at most eight characters: `nsamsono`.
+
+Unix systems had this limit (`useradd(8)`), and companies kept the names.
+"""
 NEXT_HABIT = 0.4
 """The prior probability of each habit relative to the one before it."""
 PRIOR_NAMES = 1
@@ -35,6 +43,8 @@ _HYPHENS = re.compile("[-\u2010\u2011]")
 _PLAIN_COUNTRIES = re.compile(r"\.(?!de$|at$|ch$|li$|lu$|dk$|eu$)[a-z]{2}$")
 # The father's surname, which people use alone, comes last in Portuguese and first in Spanish.
 _LAST_SURNAME_COUNTRIES = re.compile(r"\.(?:ao|br|mz|pt)$")
+
+_PLACEHOLDERS = re.compile(r"\{\w+\}")
 
 Spelled = tuple[str, frozenset[str]]
 """The spelling of a name or a part of it in an address, and the habits that it shows."""
@@ -62,16 +72,34 @@ def fill(form: str, name: PersonName) -> Iterator[Spelled]:
     """Yield every spelling of the name in a form such as `{f}{last}`; none if it is not in Latin script."""
     parts = _parts(form)
     umlauts = any(len(spellings(getattr(name, part))) > 1 for part in parts)
+    middles = middle_names(name) if "{l" in form else ()
     for style in HABITS["umlauts"] if umlauts else ("plain",):
         expanded = style == "expanded"
         shown = frozenset({f"umlauts:{style}"} if umlauts else ())
-        firsts = _firsts(form, name.first, expanded=expanded)
+        firsts = _firsts(form, name.first, middles, expanded=expanded)
         lasts = _family(name.last, expanded) if "last" in parts else (("", frozenset()),)
         for (first, habits), (last, others) in product(firsts, lasts):
             if ("first" in parts and not first) or ("last" in parts and not last):
                 continue
             text = form.format(first=first, f=first, last=last, l=last[:1])
-            yield text, shown | habits | others
+            for final, length in _shortened(form, text):
+                yield final, shown | habits | others | length
+
+
+def middle_names(name: PersonName) -> tuple[str, ...]:
+    """Return the words of the full name between given and family name, as in Rafael J. Wysocki."""
+    if name.full.count(" ") < 2:  # noqa: PLR2004 -- between three words
+        return ()
+    words, before, after = name.full.split(), len(name.first.split()), len(name.last.split())
+    is_in_order = words[:before] == name.first.split() and words[len(words) - after :] == name.last.split()
+    return tuple(words[before : len(words) - after]) if before and after and is_in_order else ()
+
+
+def _shortened(form: str, text: str) -> tuple[Spelled, ...]:
+    """Return the text of a filled form, and if it is too long for a login name also the shortened one."""
+    if form != SHORTENED_FORM or len(text) <= MAX_LOGIN:
+        return ((text, frozenset()),)
+    return (text, frozenset({"length:whole"})), (text[:MAX_LOGIN], frozenset({"length:shortened"}))
 
 
 @lru_cache(maxsize=256)
@@ -89,11 +117,31 @@ def _usual(part: str, choices: tuple[str, ...], domain: str) -> tuple[str, ...]:
     return choices
 
 
-def _firsts(form: str, first: str, *, expanded: bool) -> tuple[Spelled, ...]:
-    """Return the spellings of the given name that the form uses: the name, its initial, or nothing."""
+def _firsts(form: str, first: str, middles: tuple[str, ...], *, expanded: bool) -> tuple[Spelled, ...]:
+    """Return the spellings of the given name or initial that the form uses, with the middle names."""
     if "{first}" in form:
-        return _given(first, expanded)
-    return _initials(first, expanded) if "{f}" in form else (("", frozenset()),)
+        return _with_middle(form, _given(first, expanded), middles, expanded=expanded)
+    if "{f}" in form:
+        return _with_middle(form, _initials(first, expanded), middles, expanded=expanded)
+    return (("", frozenset()),)
+
+
+def _with_middle(
+    form: str, firsts: tuple[Spelled, ...], middles: tuple[str, ...], *, expanded: bool
+) -> tuple[Spelled, ...]:
+    """Append the middle names by every habit; to an initial of the given name, only their initials."""
+    pieces = ["".join(_pieces(middle, expanded=expanded)) for middle in middles]
+    parts = [piece for piece in pieces if piece]
+    if not parts:
+        return firsts
+    separator = _PLACEHOLDERS.sub("", form)
+    added = {"dropped": "", "initial": separator.join(["", *(part[0] for part in parts)])}
+    if "{first}" in form and any(len(part) > 1 for part in parts):
+        added |= {"whole": separator.join(["", *parts]), "joined": "".join(parts)}
+    return tuple(
+        (first + more, habits | {f"middle:{habit}"})
+        for (first, habits), (habit, more) in product(firsts, added.items())
+    )
 
 
 @lru_cache(maxsize=8192)

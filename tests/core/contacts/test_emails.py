@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from app.core.contacts import contacts, emails
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import EmailEntry
+from app.domain.email_patterns.company_forms import OTHER
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, SourceKind
@@ -152,13 +153,16 @@ def test_the_pattern_is_learned_from_valid_work_addresses(session: Session) -> N
         person("Gus Gap", emails=(email("ceo77@acme.example"),)),
         person("Åsa Öberg", emails=(email("boss@acme.example"),)),
         person("Hal Hub", emails=(email("hal.hub@other.example"),)),
+        person("Ian Ivy", emails=(email("info@acme.example"),)),
+        person("Plato", emails=(email("plato@acme.example"),)),
+        person("王小明", emails=(email("wang@acme.example"),)),
         person(None, emails=(email("ida.ink@acme.example"),)),
     ]
     contacts.upsert_many(session, records, now=NOW)
 
     counts = emails.pattern_counts(session, "acme.example")
 
-    assert counts == [PatternStat("{first}.{last}", 2), PatternStat("{f}{last}", 1)]
+    assert counts == [PatternStat(OTHER, 2), PatternStat("{first}.{last}", 2), PatternStat("{f}{last}", 1)]
 
 
 def test_a_guess_counts_for_the_pattern_once_another_source_confirms_it(

@@ -457,6 +457,29 @@ def test_the_first_guess_that_exists_is_kept_and_no_longer_marked_as_guessed() -
     assert len(asked.requests) == 2
 
 
+def test_an_unlikely_guess_is_kept_only_if_it_exists() -> None:
+    guesser = FakeProvider(hit(replace(email("a@acme.com", UNKNOWN), confidence=0.2)), guesses=True)
+
+    kept = [
+        bool(_accepting_any(guesser, verifier({"a@acme.com": status})).emails)
+        for status in (VALID, EmailStatus.RISKY, EmailStatus.ACCEPT_ALL, UNKNOWN)
+    ]
+
+    assert kept == [True, True, False, False]
+
+
+def test_of_the_guesses_at_a_server_that_accepts_every_address_only_the_first_is_kept() -> None:
+    guesser = FakeProvider(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True)
+    accepting = verifier(dict.fromkeys(("a@acme.com", "b@acme.com"), EmailStatus.ACCEPT_ALL))
+
+    result = _accepting_any(guesser, accepting)
+
+    assert [(found.email, found.status) for found in result.emails] == [
+        ("a@acme.com", EmailStatus.ACCEPT_ALL)
+    ]
+    assert len(accepting.requests) == 1
+
+
 def test_guesses_that_all_bounce_are_a_miss() -> None:
     guesser = FakeProvider(hit(email("a@acme.com", UNKNOWN)), guesses=True)
 
@@ -468,15 +491,20 @@ def test_guesses_that_all_bounce_are_a_miss() -> None:
 def test_after_an_invalid_guess_an_unverified_one_is_dropped() -> None:
     guesser = FakeProvider(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True)
 
-    result = waterfall.run(
+    result = _accepting_any(guesser, verifier({"a@acme.com": EmailStatus.INVALID}))
+
+    assert result.emails == ()
+
+
+def _accepting_any(guesser: FakeProvider, asked: FakeProvider) -> waterfall.WaterfallResult:
+    """Run the waterfall for a request for which any address is good enough."""
+    return waterfall.run(
         ASK,
         [guesser],  # type: ignore[list-item]  # a fake's names are not class variables
         lambda _reply: True,
         gateway=AllowAllGateway(),
-        verifiers=[verifier({"a@acme.com": EmailStatus.INVALID})],  # type: ignore[list-item]
+        verifiers=[asked],  # type: ignore[list-item]
     )
-
-    assert result.emails == ()
 
 
 def test_no_further_guess_is_verified_after_one_without_a_verdict() -> None:
