@@ -16,7 +16,7 @@ from app.api.enrichment_schemas import (
 )
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
-from app.api.http.job_responses import submit_and_wait
+from app.api.http.job_requests import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.core.jobs.submission import JobRequest

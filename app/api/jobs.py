@@ -11,7 +11,7 @@ from marshmallow import fields, validate
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
-from app.api.http.job_responses import poll
+from app.api.http.job_requests import poll
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import AsciiInteger

@@ -10,7 +10,7 @@ from marshmallow import fields, post_load, pre_load, validate, validates_schema
 
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
-from app.api.http.job_responses import submit_and_wait
+from app.api.http.job_requests import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.schemas.contact_schemas import AvailableSchema, CompanySchema, SavedSchema
 from app.api.schemas.fields import NormalizedString, ResponseSchema, exactly_one

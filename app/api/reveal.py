@@ -11,7 +11,7 @@ from marshmallow import fields, post_load, validate
 
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
-from app.api.http.job_responses import submit_and_wait
+from app.api.http.job_requests import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import EmailSchema, PhoneSchema

@@ -36,6 +36,8 @@ QUEUES: dict[Kind, Queue] = {
 }
 """The first queue of each kind; a reveal that needs a provider is moved to `PROVIDERS`."""
 
+FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
+
 SWEEP = "upkeep.sweep"
 FORGET = "upkeep.forget"
 DELIVER = "upkeep.deliver"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,11 @@ MAX_READS = 4
 MAX_WRITES = 8
 """Concurrent submissions. They may wait for each other's locks, and readers must not wait for them."""
 MAX_QUEUE_SECONDS = 15.0
+MAX_TURNS = 8
+"""Submissions whose jobs are awaited before the next ones of their workspaces."""
+MAX_TURN_SECONDS = 5.0
+RECENT_SECONDS = 60.0
+"""For how long a holder that makes no more requests limits the others to one slot each."""
 
 
 class Bulkhead:
@@ -31,6 +37,7 @@ class Bulkhead:
         self._waiting = 0
         self._by_workspace: Counter[str] = Counter()
         self.active = FairSlots(MAX_ACTIVE)
+        self._turns = FairSlots(MAX_TURNS)
         self._reads = FairSlots(MAX_READS)
         self._writes = FairSlots(MAX_WRITES)
 
@@ -49,6 +56,19 @@ class Bulkhead:
             self._by_workspace[workspace_id] -= 1
             if not self._by_workspace[workspace_id]:
                 del self._by_workspace[workspace_id]
+
+    @contextmanager
+    def turn(self, workspace_id: str) -> Iterator[None]:
+        """Hold a turn of the workspace during the block, so that its jobs do not crowd out those of others.
+
+        If none comes in time, the block begins without one, because slow jobs must not prevent submissions.
+        """
+        granted = self._turns.acquire(workspace_id, MAX_TURN_SECONDS)
+        try:
+            yield
+        finally:
+            if granted:
+                self._turns.release(workspace_id)
 
     @contextmanager
     def db_slot(self, holder: str, *, to_write: bool = False) -> Iterator[None]:
@@ -72,8 +92,9 @@ class Bulkhead:
 class FairSlots:
     """Slots for which holders queue separately, so that one with many requests does not delay the others.
 
-    The slots are shared equally among their holders and one that may come, so that a holder alone has half
-    of them. Of those that wait, the one that holds the fewest is next; if several do, they take turns.
+    A holder alone may have half of the slots, so that one that comes finds a free one. Beside others it has
+    one: a process uses one processor, so more would delay them, but not raise its own rate. Of those that
+    wait, the one that holds the fewest is next; if several do, they take turns.
     """
 
     def __init__(self, count: int) -> None:
@@ -81,11 +102,14 @@ class FairSlots:
         self._held: Counter[str] = Counter()
         self._queues: dict[str, deque[threading.Event]] = {}
         """The requests that wait, by holder; the holder that was served last is at the end."""
+        self._last_seen: dict[str, float] = {}
+        """When the last two holders came, in seconds of the monotonic clock; the later one is at the end."""
         self._lock = threading.Lock()
 
     def acquire(self, holder: str, seconds: float, *, first: bool = False) -> bool:
         """Take a slot for the holder, with `first` before its other requests; return False if too late."""
         with self._lock:
+            self._note(holder)
             if holder not in self._queues and self._may_take(holder):
                 self._take(holder)
                 return True
@@ -123,8 +147,18 @@ class FairSlots:
                     self._queues[following] = waiting  # at the end
 
     def _may_take(self, holder: str) -> bool:
-        holders = len(self._held) + (holder not in self._held)
-        return self._free > 0 and self._held[holder] < max(1, self._count // (holders + 1))
+        limit = 1 if self._has_others(holder) else max(1, self._count // 2)
+        return self._free > 0 and self._held[holder] < limit
+
+    def _has_others(self, holder: str) -> bool:
+        since = time.monotonic() - RECENT_SECONDS
+        return any(seen > since for other, seen in self._last_seen.items() if other != holder)
+
+    def _note(self, holder: str) -> None:
+        self._last_seen.pop(holder, None)
+        self._last_seen[holder] = time.monotonic()
+        if len(self._last_seen) > 2:  # noqa: PLR2004 -- one of two is another holder than any given one
+            del self._last_seen[next(iter(self._last_seen))]
 
     def _take(self, holder: str) -> None:
         self._free -= 1

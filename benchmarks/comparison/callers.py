@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks.comparison.plan import Plan
 
 OK = 200
+ACCEPTED = 202
 NO_RESPONSE = 0
 DRAIN_SECONDS = 30.0  # to wait for the last answers
 BACK_OFF_SECONDS = 0.05  # after a failure
@@ -141,9 +142,7 @@ class Caller(asyncio.Protocol):
             run.latencies.append(now - self._sent_at)
             run.answered_at.append(now - run.started)
             run.bodies.append((number, body))
-            self._send_after(run.plan.pause)
-        else:
-            self._send_after(BACK_OFF_SECONDS)
+        self._send_after(run.plan.pause if status in {OK, ACCEPTED} else BACK_OFF_SECONDS)
 
     def _send_after(self, delay: float) -> None:
         if delay:

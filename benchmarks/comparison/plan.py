@@ -15,7 +15,8 @@ NO_LIMIT = 1 << 62
 class Plan:
     """Requests by number, from `first` to `limit` exclusively, for as long as `seconds`.
 
-    A caller waits for `pause` seconds between an answer and its next request.
+    A caller waits for `pause` seconds between an answer and its next request. The server is asked to wait for
+    a job for `wait` seconds.
     """
 
     port: int
@@ -27,6 +28,7 @@ class Plan:
     first: int = 0
     limit: int = NO_LIMIT
     pause: float = 0.0
+    wait: int = 25
 
     def request(self, number: int) -> bytes:
         """Return the request with this number; each reveals another person for a workspace."""
@@ -34,7 +36,8 @@ class Plan:
         token = self.tokens[number % len(self.tokens)]
         head = (
             f"POST {PATHS[self.duty]} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
-            f"Prefer: wait=25\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"Prefer: wait={self.wait}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
         )
         return (head + body).encode()
 

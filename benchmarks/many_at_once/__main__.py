@@ -3,8 +3,8 @@
 A click is the reveal of a stored contact. Clicks are measured while the product is quiet, and again while
 
 - an enrichment of 10,000 stored people runs for another workspace;
-- one of 50 workspaces floods it with 100 callers, with rate limits that are never reached and with the
-  default ones.
+- one of 50 workspaces floods it with 100 callers, and no rate limit stops them: with reveals, with reveals
+  whose answers it does not wait for, and with lookups.
 
 The product runs as `dev.py up` starts it, on a throw-away PostgreSQL server and a Redis-protocol server. The
 exit code is 1 if an answer or a balance was wrong.
@@ -27,7 +27,7 @@ from benchmarks.comparison.servers import Servers
 from benchmarks.comparison.systems.product import Product
 from benchmarks.comparison.systems.system import Scale, started
 from benchmarks.many_at_once import report, scenarios
-from benchmarks.many_at_once.scenarios import CLICKERS, Comparison, Size
+from benchmarks.many_at_once.scenarios import CLICKERS, FLOODS, Comparison, Size
 from tools.console import echo
 from tools.services import processes
 from tools.services.processes import ServiceError
@@ -61,24 +61,22 @@ def main(argv: list[str]) -> int:
 
 def _run(shared: Servers, size: Size, only: set[str], comparisons: list[Comparison]) -> None:
     """Measure what is in `only`, and append it to the comparisons."""
-    cells = {ENRICHMENT: len(CLICKERS) * (size.rounds + 1), FLOOD: 4 * size.rounds}
+    cells = {ENRICHMENT: len(CLICKERS) * (size.rounds + 1), FLOOD: 2 * len(FLOODS) * size.rounds}
     product = Product()
     with Progress(sum(cells[name] for name in only)) as progress:
         progress.show("create the data")
-        tokens = product.prepare(shared, Scale(1 + len(CLICKERS) + 2 * size.workspaces, size.people))
+        tokens = product.prepare(
+            shared, Scale(1 + len(CLICKERS) + len(FLOODS) * size.workspaces, size.people)
+        )
         enriching, flooded = tokens[: 1 + len(CLICKERS)], tokens[1 + len(CLICKERS) :]
         if ENRICHMENT in only:
             with started(product, shared) as running:
                 comparisons += scenarios.beside_enrichment(shared, running, enriching, size, progress)
         if FLOOD in only:
-            raised, default = flooded[: size.workspaces], flooded[size.workspaces :]
-            with started(product, shared) as running:
-                limits = "no rate limits"
-                comparisons.append(scenarios.beside_flood(running, raised, size, limits, progress))
-            product.env = {name: text for name, text in product.env.items() if "LIMIT_" not in name}
-            with started(product, shared) as running:
-                limits = "default rate limits"
-                comparisons.append(scenarios.beside_flood(running, default, size, limits, progress))
+            for number, kind in enumerate(FLOODS):
+                workspaces = flooded[number * size.workspaces :][: size.workspaces]
+                with started(product, shared) as running:
+                    comparisons.append(scenarios.beside_flood(running, workspaces, size, kind, progress))
         _charged, wrong = checks.charged_and_wrong(shared, product.name)
     comparisons[-1].wrong += wrong
 

@@ -30,6 +30,7 @@ class Group:
     pause: float = 0.0
     next_number: int = 0
     duty: Duty = Duty.REVEAL
+    wait: int = 25
 
 
 @dataclass(slots=True)
@@ -59,7 +60,7 @@ class Observed:
 
 
 def send(running: Running, group: Group, seconds: float) -> Observed:
-    """Let a group send requests for this time, and check every answer."""
+    """Send a group's requests for this many seconds, and check every answer."""
     plan = Plan(
         running.port,
         group.duty.value,
@@ -70,6 +71,7 @@ def send(running: Running, group: Group, seconds: float) -> Observed:
         first=group.next_number,
         limit=min(NO_LIMIT, group.people * len(group.tokens)),
         pause=group.pause,
+        wait=group.wait,
     )
     with cells.driver(LOAD, running.env, asdict(plan)) as process:
         result = json.loads(cells.exchange(process, "go"))
@@ -80,7 +82,7 @@ def send(running: Running, group: Group, seconds: float) -> Observed:
 
 @contextmanager
 def flooding(running: Running, group: Group, seconds: float) -> Iterator[Observed]:
-    """Let a group send requests beside the block, which takes `seconds`; its answers are known after it."""
+    """Send a group's requests beside the block, which takes `seconds`; the answers are known after it."""
     flood = Observed()
     with ThreadPoolExecutor(1) as pool:
         answers = pool.submit(send, running, group, seconds + 2 * LEAD_SECONDS)

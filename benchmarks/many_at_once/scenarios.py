@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from benchmarks.comparison.progress import Progress
 from benchmarks.comparison.servers import Servers
-from benchmarks.comparison.systems.system import Running
+from benchmarks.comparison.systems.system import Duty, Running
 from benchmarks.many_at_once import enrichment
 from benchmarks.many_at_once.groups import Group, Observed, flooding, send
 
 CLICKERS = (1, 4)
 FLOODING_CALLERS = 100
+FLOODS: dict[str, FloodOptions] = {
+    "reveals": {},
+    "reveals without waiting": {"wait": 0},
+    "lookups": {"duty": Duty.LOOKUP},
+}
 WARM_UP_SECONDS = 1.0
 CLICK_PAUSE = 2.0
 """Seconds between the clicks of a workspace beside the flood."""
 DATABASE = "product"
 MAX_EXAMPLES = 5
+
+
+class FloodOptions(TypedDict, total=False):
+    """How a flood differs from clicks."""
+
+    duty: Duty
+    wait: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +101,12 @@ def beside_enrichment(
 
 
 def beside_flood(
-    running: Running, tokens: Sequence[str], size: Size, limits: str, progress: Progress
+    running: Running, tokens: Sequence[str], size: Size, kind: str, progress: Progress
 ) -> Comparison:
     """Measure the clicks of every workspace but the first, with and without a flood of the first."""
     others = Group(list(tokens[1:]), size.people, callers=len(tokens) - 1, pause=CLICK_PAUSE)
-    flood, flooded = Group([tokens[0]], size.people, FLOODING_CALLERS), Observed()
-    comparison = Comparison(f"beside a flood, {limits}: clicks of {others.callers}")
+    flood, flooded = Group([tokens[0]], size.people, FLOODING_CALLERS, **FLOODS[kind]), Observed()
+    comparison = Comparison(f"beside a flood of {kind}: clicks of {others.callers}")
     progress.show(comparison.title)
     send(running, others, 2 * CLICK_PAUSE)
     for _ in range(size.rounds):
@@ -104,6 +117,6 @@ def beside_flood(
         flooded.add(answers)
     comparison.busy_rate, comparison.refused = flooded.rate, dict(flooded.refused)
     comparison.wrong += flooded.wrong
-    if flood.next_number == size.people:
+    if flood.next_number == size.people and flood.duty is Duty.REVEAL:
         comparison.wrong.append("the flood revealed everybody before the end: create more --people")
     return comparison

@@ -11,7 +11,7 @@ from polling import wait_until
 
 from app.domain.errors import Unavailable
 from app.server import bulkhead as module
-from app.server.bulkhead import MAX_READS, MAX_WRITES, Bulkhead, FairSlots
+from app.server.bulkhead import MAX_READS, MAX_TURNS, MAX_WRITES, Bulkhead, FairSlots
 
 
 def test_a_single_workspace_gets_half_of_the_wait_slots() -> None:
@@ -63,6 +63,27 @@ def test_a_workspace_alone_holds_half_of_the_database_slots(queue: SlotQueue) ->
         queue.request("wks_flood")
 
     assert queue.served == ["wks_flood"] * (MAX_READS // 2)
+
+
+def test_a_workspace_beside_another_holds_one_slot(queue: SlotQueue) -> None:
+    queue.request("wks_other")
+    queue.release("wks_other")
+
+    for _ in range(MAX_READS):
+        queue.request("wks_flood")
+
+    assert queue.served == ["wks_other", "wks_flood"]
+
+
+def test_a_workspace_that_has_left_limits_no_other(queue: SlotQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RECENT_SECONDS", 0)
+    queue.request("wks_other")
+    queue.release("wks_other")
+
+    for _ in range(MAX_READS):
+        queue.request("wks_flood")
+
+    assert queue.served == ["wks_other"] + ["wks_flood"] * (MAX_READS // 2)
 
 
 def test_a_workspace_with_many_requests_does_not_delay_the_others(queue: SlotQueue) -> None:
@@ -130,6 +151,23 @@ def test_waiting_for_a_database_slot_times_out(monkeypatch: pytest.MonkeyPatch) 
             pass
     with bulkhead.db_slot("wks_late"):  # the slot that it did not get is not lost
         pass
+
+
+def test_a_submission_that_waits_too_long_for_its_turn_begins_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MAX_TURN_SECONDS", 0.01)
+    bulkhead, begun = Bulkhead(), 0
+
+    with ExitStack() as turns:
+        for _ in range(MAX_TURNS):
+            turns.enter_context(bulkhead.turn("wks_slow"))
+            begun += 1
+    with bulkhead.turn("wks_slow"):  # the turns are free again
+        begun += 1
+
+    assert begun == MAX_TURNS + 1
+    assert not bulkhead._turns._held  # noqa: SLF001 -- every turn was returned
 
 
 def test_a_request_that_gives_up_leaves_the_queue_to_the_others_of_its_workspace() -> None:

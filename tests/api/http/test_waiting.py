@@ -13,7 +13,7 @@ from polling import wait_until
 from sqlalchemy import update
 from users_support import SignedInUser
 
-from app.api.http import job_responses, waiting
+from app.api.http import job_requests, waiting
 from app.api.http.services import AppServices
 from app.core.jobs import jobs
 from app.core.jobs.jobs import Job
@@ -95,16 +95,16 @@ def test_a_new_job_that_finishes_before_its_message_is_sent_is_not_waited_for(
     """The message of another job may lead a worker to it as soon as it is committed."""
     monkeypatch.setattr("app.api.http.waiting.CHECK_SECONDS", 60)
     start_listening(user, services)
-    submit = job_responses._submit  # noqa: SLF001 -- the job is committed when it returns
+    submit = job_requests._submit  # noqa: SLF001 -- the job is committed when it returns
 
     def submit_and_finish(*arguments: Any, **options: Any) -> Any:
         submitted = submit(*arguments, **options)
-        job_id = submitted[0].job.id
+        job_id = submitted.result.job.id
         finish(services, job_id)
         services.listener._wake(job_id)  # noqa: SLF001 -- as a notification from Redis does
         return submitted
 
-    monkeypatch.setattr(job_responses, "_submit", submit_and_finish)
+    monkeypatch.setattr(job_requests, "_submit", submit_and_finish)
 
     status, _applied, seconds = ask(user)
 
