@@ -34,6 +34,7 @@ from rich.table import Table
 from app.domain.errors import InvalidValue
 from app.domain.normal.names import parse_name
 from app.domain.records import similarity
+from app.domain.records.company_similarity import company_score
 from benchmarks._name_pairs import LEFT_OUT, Pair, read_pairs
 
 LOGIC_V2_THRESHOLD = 0.7
@@ -63,7 +64,7 @@ def score(pairs: Sequence[Pair], found: Sequence[bool]) -> Score:
 def is_found(pair: Pair) -> bool:
     """Return whether a lookup of one name would return the other."""
     if pair.group == "organisations":
-        return similarity.company_score(pair.name1, pair.name2) >= similarity.AGREES
+        return company_score(pair.name1, pair.name2) >= similarity.AGREES
     try:
         name = similarity.name_score(parse_name(pair.name1), parse_name(pair.name2))
     except InvalidValue:

@@ -23,9 +23,10 @@ from app.domain.findings import (
     SourceKind,
 )
 from app.domain.lists.cells import parse_timestamp
+from app.domain.normal.company_names import company_key
 from app.domain.normal.countries import country_code
 from app.domain.normal.emails import email_kind, normal_email
-from app.domain.normal.names import company_key, name_key, parse_name
+from app.domain.normal.names import name_key, parse_name
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_company_url, normal_profile_url
 from app.domain.normal.vocabularies import department, headcount, seniority

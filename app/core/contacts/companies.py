@@ -1,8 +1,8 @@
 """Stored companies, shared by all workspaces.
 
-Two records are the same company if they share a domain; failing that, a LinkedIn page; failing that, the
-name, ignoring legal form and accents, if neither domain nor page conflicts. A domain or page, once stored,
-never changes.
+Two records are the same company if they share a domain; failing that, a LinkedIn page; failing that, the name
+without legal form and accents, if neither domain, page nor the class of the legal form conflicts. A domain or
+page, once stored, never changes.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import as_dict, new_ids, rows_in
 from app.domain.findings import FoundCompany
+from app.domain.normal.company_names import company_key, have_different_forms
 from app.domain.normal.hashes import profile_hash, website_hash
-from app.domain.normal.names import company_key
 from app.domain.records.merging import Change, initial_provenance, merge
 
 _MERGED = ("industry", "headcount", "city", "country")
@@ -126,8 +126,8 @@ class CompanyResolver:
 
 
 def _is_compatible(row: dict[str, Any], record: FoundCompany) -> bool:
-    """Return whether neither domain nor page of the row conflicts with the record."""
-    return all(
+    """Return whether domain, page and legal form of the row do not conflict with the record."""
+    return not have_different_forms(row["name"] or "", record.name or "") and all(
         not (row[name] and value) or row[name] == value
         for name, value in (("domain", record.domain), ("linkedin_url", record.linkedin_url))
     )

@@ -16,6 +16,7 @@ from app.core.lookups import disclosure
 from app.domain.errors import PersonSuppressed
 from app.domain.ids import new_id
 from app.domain.normal import names
+from app.domain.normal.company_names import company_key
 from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.db import insert
@@ -66,7 +67,7 @@ class Position:
         if _differ(self.title, other.title, names.name_key):
             return True
         if self.company and other.company:
-            return _differ(self.company, other.company, names.company_key)
+            return _differ(self.company, other.company, company_key)
         return _differ(self.domain, other.domain, str)
 
 
@@ -147,7 +148,7 @@ def _merge(profile: SavedProfile, snapshot: ProfileSnapshot) -> list[FieldChange
     stamp = rfc3339(snapshot.captured_at) or ""
     newer = {name: value for name, value in fields.items() if stamp >= profile.captured.get(name, "")}
     values: dict[str, str | None] = dict(newer)
-    if _differ(profile.company_name, newer.get("company_name"), names.company_key):
+    if _differ(profile.company_name, newer.get("company_name"), company_key):
         # The old company's website must not be combined with the new company's name.
         values = (
             dict.fromkeys((name for name in _OF_COMPANY if stamp >= profile.captured.get(name, "")), None)

@@ -16,7 +16,8 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
 from app.core.contacts.suppressions import Identifier, digest
-from app.domain.normal.names import company_key, name_key
+from app.domain.normal.company_names import company_key
+from app.domain.normal.names import name_key
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
 from app.infra.digest_keys import digest_keys

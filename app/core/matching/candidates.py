@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, namedtuple
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -18,14 +18,11 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.domain.normal import names
 from app.domain.normal.names import PersonName
-from app.domain.records import similarity
 from app.domain.records.subjects import Subject
 from app.infra.statements import Statement, any_of
 
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 MAX_CONTACTS = 100
-MAX_COMPANIES = 50
-MIN_WORD_LENGTH = 3
 _AFTER = "zzzz"  # appended to a prefix, sorts after every string with that prefix, in any collation
 
 
@@ -37,18 +34,8 @@ class ContactRow:
     company: Company | None
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateCompany:
-    """A stored company that may match a subject, with the matching field and the similarity (0 to 1)."""
-
-    company: Company
-    key: str
-    score: float
-
-
 # Statements are built once: building them is most of the cost of a short query.
 _PEOPLE = select(Contact, Company).outerjoin(Company, Company.id == Contact.company_id).limit(MAX_CONTACTS)
-_VALUES: BindParameter[Any] = bindparam("values", expanding=True)
 _EMPLOYER = "employer_"  # before the names of the company's columns
 _COLUMNS = {table: [column.key for column in table.__table__.c] for table in (Contact, Company)}
 
@@ -89,14 +76,6 @@ def _by_key(key: str, dialect: str) -> Select[Any]:
 
 
 _BY_KEY = {key: Statement(partial(_by_key, key)) for key in KEYS}
-_BY_DOMAIN = select(Company).where(Company.domain.in_(_VALUES))
-_BY_COMPANY_KEY = select(Company).where(Company.name_key.in_(_VALUES)).limit(MAX_COMPANIES)
-_SIMILAR = (
-    select(Company)
-    .where(Company.name_key.between(bindparam("low"), bindparam("high")))
-    .order_by(Company.name_key)
-    .limit(MAX_COMPANIES)
-)
 _COMPANY_IDS: BindParameter[Any] = bindparam("companies", expanding=True)
 _BY_LAST_NAME = _PEOPLE.where(
     Contact.company_id.in_(_COMPANY_IDS), Contact.last_key.in_(bindparam("last_keys", expanding=True))
@@ -143,67 +122,6 @@ def _contact_row(row: Sequence[Any]) -> ContactRow:
     contact = cast("Contact", _StoredContact._make(row[:end]))
     company = cast("Company", _StoredCompany._make(row[end:-1]))
     return ContactRow(contact, company if company.id else None)
-
-
-def candidate_companies(
-    session: Session, subjects: Iterable[Subject]
-) -> dict[Subject, tuple[CandidateCompany, ...]]:
-    """Return the companies that may match each subject, best first: by domain, by name, by a similar name.
-
-    A company with another domain than the subject's does not match, whatever its name.
-    """
-    subjects = list(subjects)
-    domains = {subject.company_domain for subject in subjects if subject.company_domain}
-    by_domain = {company.domain: company for company in _companies(session, _BY_DOMAIN, domains)}
-    keys = {
-        subject: names.company_key(subject.company_name)
-        for subject in subjects
-        if subject.company_name and subject.company_domain not in by_domain
-    }
-    by_name = _companies(session, _BY_COMPANY_KEY, set(keys.values()))
-    result: dict[Subject, tuple[CandidateCompany, ...]] = {}
-    for subject in subjects:
-        if company := by_domain.get(subject.company_domain):
-            result[subject] = (CandidateCompany(company, "company_domain", 1.0),)
-        elif key := keys.get(subject):
-            same = [
-                CandidateCompany(company, "company_name", 1.0)
-                for company in by_name
-                if company.name_key == key
-            ]
-            usable = [candidate for candidate in same if _has_compatible_domain(candidate.company, subject)]
-            result[subject] = tuple(usable) or _similar(session, subject, key)
-    return result
-
-
-def _companies(session: Session, statement: Any, values: set[str]) -> Sequence[Company]:  # noqa: ANN401 -- a SELECT, whose type changed with SQLAlchemy 2.1
-    return session.scalars(statement, {"values": sorted(values)}).all() if values else ()
-
-
-def _similar(session: Session, subject: Subject, key: str) -> tuple[CandidateCompany, ...]:
-    """Return companies with a similar name, among those whose names start with the same word."""
-    first_word = key.partition(" ")[0]
-    if len(first_word) < MIN_WORD_LENGTH:
-        return ()
-    near = session.scalars(_SIMILAR, {"low": first_word, "high": first_word + _AFTER})
-    scored = [
-        CandidateCompany(
-            company, "company_name", similarity.company_score(subject.company_name or "", company.name or "")
-        )
-        for company in near
-        if _has_compatible_domain(company, subject)
-    ]
-    return tuple(
-        sorted(
-            (candidate for candidate in scored if candidate.score >= similarity.AGREES),
-            key=lambda candidate: -candidate.score,
-        )
-    )
-
-
-def _has_compatible_domain(company: Company, subject: Subject) -> bool:
-    """Return whether the company has no domain other than the subject's, which matched no company."""
-    return not (subject.company_domain and company.domain)
 
 
 def contacts_named_at(

@@ -11,11 +11,13 @@ from sqlalchemy.orm import Session
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.matching import caller_identifiers, candidates
-from app.core.matching.candidates import KEYS, CandidateCompany, ContactRow
+from app.core.matching.candidates import KEYS, ContactRow
+from app.core.matching.company_candidates import CandidateCompany, candidate_companies
 from app.domain.errors import InvalidValue
 from app.domain.normal import names
 from app.domain.normal.names import PersonName
 from app.domain.records import similarity
+from app.domain.records.company_similarity import company_score
 from app.domain.records.subjects import Subject
 
 Outcome: TypeAlias = Literal["matched", "ambiguous", "none"]
@@ -75,7 +77,7 @@ def find_many(
     if workspace_id is not None:
         matches = _or_remembered(session, workspace_id, subjects, matches)
     missed = [subject for subject, match in zip(subjects, matches, strict=True) if match.outcome == "none"]
-    employers = candidates.candidate_companies(session, missed)
+    employers = candidate_companies(session, missed)
     return [
         _by_name(session, subject, employers.get(subject, ())) if match.outcome == "none" else match
         for subject, match in zip(subjects, matches, strict=True)
@@ -172,7 +174,7 @@ def _score(subject: Subject, name: PersonName | None, person: ContactRow, keys: 
 def _company_score(subject: Subject, company: Company) -> tuple[float, str]:
     if subject.company_domain and subject.company_domain == company.domain:
         return 1.0, "company_domain"
-    return similarity.company_score(subject.company_name or "", company.name or ""), "company_name"
+    return company_score(subject.company_name or "", company.name or ""), "company_name"
 
 
 def _candidate(

@@ -1,4 +1,4 @@
-"""Names of people and companies: their parts, and keys that are equal for equivalent spellings."""
+"""Names of people: their parts, and keys that are equal for equivalent spellings."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ def _equivalents() -> dict[str, frozenset[str]]:
 
 
 _FIRST_SURNAMES = words("surnames.txt")
-_LEGAL_FORMS = words("legal_forms.txt")
-_LEADING = frozenset(("the", "pt", "ooo", "oao", "zao", "pao", "tov"))
 _COMPOUND_SURNAMES = words("han_surnames.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
@@ -128,19 +126,6 @@ def name_key(text: str) -> str:
     return " ".join(_SIGNS.sub(" ", folded.replace("'", "")).split())
 
 
-def company_key(text: str) -> str:
-    """Return the `name_key` of a company's name without legal forms (Inc, GmbH, S.A.) and a leading "the".
-
-    The key of a name that contains a letter is never empty.
-    """
-    words = _joined_letters(name_key(text.replace("&", " and ")).split())
-    while len(words) > 1 and (words[-1] in _LEGAL_FORMS or words[-1] == "and"):
-        words.pop()
-    while len(words) > 1 and words[0] in _LEADING:
-        del words[0]
-    return " ".join(words) or "".join(filter(str.isalnum, text.casefold()))
-
-
 @lru_cache(maxsize=16384)
 def spellings(text: str) -> tuple[str, ...]:
     """Return the keys of a name: its own, and the German and Nordic one (ü as ue, ø as oe, å as aa)."""
@@ -208,17 +193,6 @@ def _kept(character: str) -> str:
     if category[0] in "LMN" or character == "'":
         return character
     return "" if category == "Cf" else " "
-
-
-def _joined_letters(words: list[str]) -> list[str]:
-    """Join runs of single letters: `s a` becomes `sa`, `sp z o o` becomes `sp zoo`."""
-    joined: list[str] = []
-    for word, before in zip(words, ["", *words], strict=False):
-        if len(word) == len(before) == 1:
-            joined[-1] += word
-        else:
-            joined.append(word)
-    return joined
 
 
 def _cleaned(full: str) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
 
 from app.domain.findings import FoundCompany, FoundContact
-from app.domain.normal.names import company_key, name_key
+from app.domain.normal.company_names import company_key
+from app.domain.normal.names import name_key
 from app.domain.records.merging import ALL, RankedSource, stamp
 
 CONTACT_FIELDS = (

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
-from app.domain.normal.names import company_key, name_key
+from app.domain.normal.company_names import company_key
+from app.domain.normal.names import name_key
 
 _NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
 _NO_DIGIT = re.compile(r"\D")

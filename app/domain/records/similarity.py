@@ -26,7 +26,7 @@ from typing import Literal
 
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from app.domain.normal.names import PersonName, company_key, given_names, name_key, spellings
+from app.domain.normal.names import PersonName, given_names, name_key, spellings
 
 MATCHED = 0.8
 POSSIBLE = 0.5
@@ -77,12 +77,6 @@ def name_score(a: PersonName, b: PersonName) -> float:
     swapped = _part_score(a.first, b.last) * _part_score(a.last, b.first)
     shortened = given * ALIKE["part"] if _is_shortened(a, b) else 0.0
     return max(straight, swapped * ALIKE["swapped"], shortened)
-
-
-def company_score(a: str, b: str) -> float:
-    """Return the similarity of two companies' names, 0 to 1, ignoring legal forms."""
-    left, right = company_key(a), company_key(b)
-    return _key_score(left, right) if left and right else 0.0
 
 
 def confidence(*, matched_on: Collection[str], name: float | None, company: float | None) -> float:

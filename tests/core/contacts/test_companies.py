@@ -56,10 +56,11 @@ def test_records_with_a_common_identifier_are_one_company(session: Session, seco
         company("Acme Inc.", "acme-tools.example"),
         company("Acme Inc.", None, linkedin_url="https://www.linkedin.com/company/acme-tools-demo"),
         company("Apex", None),
+        company("Acme AG", None),
     ],
-    ids=["another domain", "another page", "another name"],
+    ids=["another domain", "another page", "another name", "another legal form"],
 )
-def test_records_with_different_domains_or_pages_are_two_companies(
+def test_records_that_differ_in_domain_page_name_or_legal_form_are_two_companies(
     session: Session, second: FoundCompany
 ) -> None:
     companies.upsert(session, ACME, now=NOW)

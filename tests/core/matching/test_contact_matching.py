@@ -198,16 +198,41 @@ def test_two_people_of_one_name_at_one_company_are_ambiguous(session: Session) -
     assert {candidate.contact.id for candidate in match.candidates} == both
 
 
-def test_a_similar_company_name_matches(session: Session) -> None:
-    ada = a_contact(session, a_company(session, "Analytical Engines"))
-    a_contact(session, a_company(session, "Analytical Chemists", domain="chemists.com"))
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Analytical Engine",
+        "Xnalytical Engines",
+        "AnalyticalEngines Ltd",
+        "Analytical Engines Technologies",
+        "Analytical Enginess",
+    ],
+)
+def test_a_similar_company_name_matches(session: Session, asked: str) -> None:
+    ada = a_contact(session, a_company(session, "Analytical Engines, Inc."))
+    for number in range(50):
+        a_contact(session, a_company(session, f"Analytical {number} Chemists", domain=f"{number}.com"))
 
-    match = contact_matching.find(
-        session, Subject(full_name="Ada Lovelace", company_name="Analytical Engine")
-    )
+    match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_name=asked))
 
     assert {ada} == {match.contact, *(candidate.contact for candidate in match.candidates)} - {None}
     assert match.matched_on == ("full_name", "company_name")
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome"),
+    [
+        ("Acme Engines GmbH", "none"),
+        ("Acme Engines Aktiengesellschaft", "matched"),
+        ("Acme Engines", "matched"),
+    ],
+)
+def test_a_company_with_another_legal_form_does_not_match(session: Session, asked: str, outcome: str) -> None:
+    a_contact(session, a_company(session, "Acme Engines AG", domain=None))
+
+    match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_name=asked))
+
+    assert match.outcome == outcome
 
 
 def test_a_company_of_the_same_name_with_another_website_does_not_match(session: Session) -> None:
@@ -228,12 +253,15 @@ def test_a_company_without_a_website_may_match_by_name(session: Session) -> None
     assert match.contact == ada
 
 
-def test_short_company_names_are_not_compared_by_similarity(session: Session) -> None:
-    a_contact(session, a_company(session, "AB Engines"))
+@pytest.mark.parametrize(("asked", "outcome"), [("ABE", "ambiguous"), ("ABF", "none")])
+def test_short_company_names_match_with_a_general_word_but_not_with_a_typing_error(
+    session: Session, asked: str, outcome: str
+) -> None:
+    a_contact(session, a_company(session, "ABE Group"))
 
-    match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_name="AB Engine"))
+    match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_name=asked))
 
-    assert match.outcome == "none"
+    assert match.outcome == outcome
 
 
 def test_a_contact_of_the_same_name_with_another_profile_does_not_match(session: Session) -> None:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from app.domain.email_patterns import patterns
 from app.domain.errors import InvalidValue, Problem
-from app.domain.normal import emails, hashes, masks, names, phones, profiles, websites
-from app.domain.records import similarity
+from app.domain.normal import company_names, emails, hashes, masks, names, phones, profiles, websites
+from app.domain.records import company_similarity, similarity
 
 NASTY = st.one_of(
     st.text(),
@@ -32,11 +32,11 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     phones.phone_from_e164,
     names.parse_name,
     names.name_key,
-    names.company_key,
+    company_names.company_key,
     names.spellings,
     names.given_names,
     lambda text: similarity.name_score(names.parse_name(text), names.PersonName(text, text, text)),
-    lambda text: similarity.company_score(text, "Acme"),
+    lambda text: company_similarity.company_score(text, "Acme"),
     lambda text: patterns.form_of(text, names.PersonName(text, text, text)),
     lambda text: patterns.simple_form_of(text, names.PersonName(text, text, text)),
     lambda text: patterns.render(text, names.PersonName("a", "b", "a b"), text),

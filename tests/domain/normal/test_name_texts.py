@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from nameparser import parse
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.names import company_key, given_names, name_key, parse_name, spellings
+from app.domain.normal.names import given_names, name_key, parse_name, spellings
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,6 @@ def test_the_key_of_a_key_is_the_key_itself(text: str) -> None:
 )
 def test_umlauts_have_two_spellings(text: str, keys: tuple[str, ...]) -> None:
     assert spellings(text) == keys
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.text(min_size=1))
-def test_a_company_with_a_letter_has_a_key(text: str) -> None:
-    key = company_key(text)
-
-    assert key or not any(map(str.isalpha, text))
 
 
 def test_nicknames_and_their_names_are_equivalent() -> None:

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.normal.names import PersonName, parse_name
-from app.domain.records.similarity import company_score, confidence, decide, name_score
+from app.domain.records.similarity import confidence, decide, name_score
 
 
 def score(a: str, b: str) -> float:
@@ -67,25 +67,6 @@ def test_the_similarity_of_names_is_symmetric(first: str, last: str, other: str)
 
     assert name_score(a, b) == pytest.approx(name_score(b, a))
     assert 0 <= name_score(a, b) <= 1
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "expected"),
-    [
-        ("Acme, Inc.", "ACME GmbH", 1.0),
-        ("DataDog", "Data Dog", 1.0),
-        ("Acme", "Acme Holdings", 0.93),
-        ("Acme Robotics", "Acme Robotiks", 0.82),
-        ("", "Acme", 0.0),
-        ("!!!", "???", 0.0),
-    ],
-)
-def test_two_spellings_of_a_company_have_this_similarity(a: str, b: str, expected: float) -> None:
-    assert company_score(a, b) == expected
-
-
-def test_names_of_two_companies_are_not_similar() -> None:
-    assert company_score("Acme", "Globex") < 0.5
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,97 @@
+"""Queries for the companies that may match a subject: by domain, by name, or by a similar name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BindParameter, Select, bindparam, select, union_all
+from sqlalchemy.orm import Session
+
+from app.core.contacts.companies import Company
+from app.domain.normal.company_names import company_key, parse_company
+from app.domain.records.company_similarity import company_score, similar_keys
+from app.domain.records.similarity import AGREES
+from app.domain.records.subjects import Subject
+from app.infra.statements import Statement, any_of
+
+MAX_COMPANIES = 50
+NEIGHBOURS = 20
+"""How many companies next to a name in the index are compared with it, on each side."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateCompany:
+    """A stored company that may match a subject, with the matching field and the similarity (0 to 1)."""
+
+    company: Company
+    key: str
+    score: float
+
+
+_VALUES: BindParameter[Any] = bindparam("values", expanding=True)
+_BY_DOMAIN = select(Company).where(Company.domain.in_(_VALUES))
+_BY_KEY = select(Company).where(Company.name_key.in_(_VALUES)).limit(MAX_COMPANIES)
+
+
+def _by_similar_key(dialect: str) -> Select[Any]:
+    """Return the query for companies with one of the keys `values`, or next to `key` in the index."""
+    table = Company.__table__.c
+    likely = select(table.id).where(any_of(dialect, table.name_key, "values")).limit(MAX_COMPANIES)
+    after = select(table.id).where(table.name_key > bindparam("key")).order_by(table.name_key)
+    before = select(table.id).where(table.name_key < bindparam("key")).order_by(table.name_key.desc())
+    parts = (likely, after.limit(NEIGHBOURS), before.limit(NEIGHBOURS))
+    ids = union_all(*(select(part.subquery().c.id) for part in parts))
+    return select(*table).where(table.id.in_(ids)).order_by(table.id)
+
+
+_SIMILAR = Statement(_by_similar_key)
+
+
+def candidate_companies(
+    session: Session, subjects: Iterable[Subject]
+) -> dict[Subject, tuple[CandidateCompany, ...]]:
+    """Return the companies that may match each subject, best first: by domain, by name, by a similar name.
+
+    A company with another domain than the subject's does not match, whatever its name.
+    """
+    subjects = list(subjects)
+    domains = {subject.company_domain for subject in subjects if subject.company_domain}
+    by_domain = {company.domain: company for company in _companies(session, _BY_DOMAIN, domains)}
+    keys = {
+        subject: company_key(subject.company_name)
+        for subject in subjects
+        if subject.company_name and subject.company_domain not in by_domain
+    }
+    by_name = _companies(session, _BY_KEY, set(keys.values()))
+    result: dict[Subject, tuple[CandidateCompany, ...]] = {}
+    for subject in subjects:
+        if company := by_domain.get(subject.company_domain):
+            result[subject] = (CandidateCompany(company, "company_domain", 1.0),)
+        elif key := keys.get(subject):
+            same = [company for company in by_name if company.name_key == key]
+            result[subject] = _scored(subject, same) or _scored(subject, _similar(session, subject, key))
+    return result
+
+
+def _companies(session: Session, statement: Select[Any], values: set[str]) -> Sequence[Company]:
+    return session.scalars(statement, {"values": sorted(values)}).all() if values else ()
+
+
+def _similar(session: Session, subject: Subject, key: str) -> Sequence[Company]:
+    words = parse_company(subject.company_name or "").words
+    return _SIMILAR.all(session, {"values": similar_keys(words), "key": key})
+
+
+def _scored(subject: Subject, companies: Iterable[Company]) -> tuple[CandidateCompany, ...]:
+    """Return the companies that are similar enough, best first."""
+    scored = [
+        CandidateCompany(
+            company, "company_name", company_score(subject.company_name or "", company.name or "")
+        )
+        for company in companies
+        if not (subject.company_domain and company.domain)  # another website than that of the subject
+    ]
+    usable = [candidate for candidate in scored if candidate.score >= AGREES]
+    return tuple(sorted(usable, key=lambda candidate: (-candidate.score, candidate.company.id)))

@@ -1,0 +1,53 @@
+import pytest
+
+from app.domain.normal.company_names import company_key, parse_company
+from app.domain.records.company_similarity import company_score, similar_keys
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("Acme, Inc.", "ACME Ltd", 1.0),
+        ("DataDog", "Data Dog", 1.0),
+        ("Van der Bilt Corp", "Vanderbilt Corp", 1.0),
+        ("Acme", "Acme Holdings", 0.93),
+        ("Acme Technologies", "ACME", 0.93),
+        ("Acme Robotics", "Acme Robotiks", 0.82),
+        ("Acme Robottics Lxndon", "Acme Robotics London", 0.82),
+        ("", "Acme", 0.0),
+        ("!!!", "???", 0.0),
+    ],
+)
+def test_two_spellings_of_a_company_have_this_similarity(a: str, b: str, expected: float) -> None:
+    assert company_score(a, b) == company_score(b, a) == expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Acme", "Globex"),
+        ("Acme AG", "Acme GmbH"),
+        ("Acme Bank", "Acme"),
+        ("Acme Chile", "Acme Mexico"),
+        ("Acme Holdings", "Acme Technologies"),
+        ("Acme Fund VI", "Acme Fund VII"),
+        ("Acme Trust 2004-1", "Acme Trust 2004-2"),
+        ("Visa", "Vista"),
+        ("BP", "BD"),
+        ("Group Holdings", "Group"),
+    ],
+)
+def test_different_companies_are_not_candidates(a: str, b: str) -> None:
+    assert company_score(a, b) < 0.8
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["Xcme Engines", "cme Engines", "Amce Engines", "Ac me Engines", "Acme Engines Labs", "AcmeEngines"],
+)
+def test_the_keys_of_similar_names_contain_an_early_typing_error_and_general_words(other: str) -> None:
+    assert company_key(other) in similar_keys(parse_company("Acme Engines").words)
+
+
+def test_the_keys_of_similar_names_contain_the_name_without_its_general_word() -> None:
+    assert "acme" in similar_keys(parse_company("Acme Technologies").words)
