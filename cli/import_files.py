@@ -17,7 +17,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells import escape_formula
-from app.domain.lists.csv_tables import Row
+from app.domain.lists.csv_records import Row
 
 
 @contextmanager

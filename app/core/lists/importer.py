@@ -19,7 +19,8 @@ from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digeste
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
 from app.domain.lists.csv_files import TextFormat
-from app.domain.lists.csv_tables import Row, Table, read_table
+from app.domain.lists.csv_records import Row
+from app.domain.lists.csv_tables import Table, read_table
 from app.domain.lists.list_countries import SAMPLE, UNKNOWN, ListCountries, list_countries
 from app.domain.lists.row_values import ImportDefaults
 from app.infra import clock, database_clock

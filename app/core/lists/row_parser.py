@@ -13,7 +13,7 @@ from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
 from app.domain.lists.column_mapping import ColumnMapping, Entity
 from app.domain.lists.company_rows import company_of
-from app.domain.lists.csv_tables import Row
+from app.domain.lists.csv_records import Row
 from app.domain.lists.people_rows import ParsedPerson, person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.infra.digest_keys import DigestKeys

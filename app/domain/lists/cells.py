@@ -42,8 +42,8 @@ _EMPTY_NAMES = frozenset(
 )
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_EMAILS = re.compile(r"\s*(?::::|[;,|\n\r])\s*|\s+")
-_PHONES = re.compile(r"\s*(?::::|[|,\n\r]|\s/\s|;(?!\s*ext))\s*")
+_EMAILS = re.compile(r":::|[;,|\s]")
+_PHONES = re.compile(r":::|[|,\n\r]|\s/\s|;(?!\s*ext)")
 _ADDRESS = re.compile(r"<([^<>]+)>")
 _FORMATS = (
     "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S",
@@ -77,7 +77,7 @@ def value(text: str) -> str | None:
     content = unescape_formula(text)
     if not content or content.lower() in _EMPTY:
         return None
-    return _on_one_line(content)[:MAX_LENGTH].rstrip() or None
+    return " ".join(_without_controls(content).split())[:MAX_LENGTH].rstrip() or None
 
 
 def name_value(text: str) -> str | None:
@@ -85,12 +85,14 @@ def name_value(text: str) -> str | None:
     content = unescape_formula(text)
     if not content or content.lower() in _EMPTY_NAMES:
         return None
-    return _on_one_line(content) or None
+    if content.isprintable():
+        return " ".join(content.split())
+    return " ".join(_without_controls(content).split()) or None
 
 
-def _on_one_line(text: str) -> str:
-    """Return the text with single spaces and without control characters."""
-    return " ".join(text.split() if text.isprintable() else _CONTROLS.sub("", text).split())
+def _without_controls(text: str) -> str:
+    """Return the text without control characters, except those that are spaces."""
+    return text if text.isprintable() else _CONTROLS.sub("", text)
 
 
 def emails_in(text: str) -> list[str]:
@@ -103,9 +105,8 @@ def emails_in(text: str) -> list[str]:
 
 def phones_in(text: str) -> list[str]:
     """Return the numbers of a cell, separated by commas, bars, or semicolons not before an extension."""
-    return [
-        part.strip() for part in _PHONES.split(unescape_formula(text)) if part and part.lower() not in _EMPTY
-    ]
+    parts = map(str.strip, _PHONES.split(unescape_formula(text)))
+    return [part for part in parts if part and part.lower() not in _EMPTY]
 
 
 def parse_boolean(text: str) -> bool | None:

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import io
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, NamedTuple
+from typing import IO
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.csv_files import TextFormat, delimiter_of, text_format_of
+from app.domain.lists.csv_records import LONG_CELL, TRUNCATED_ROW, Records, Row
 
 HEADER_WITHIN = 50  # rows; some exports have notes before the header
-MAX_CELL_LENGTH = 1 << 20
-MAX_ROW_LINES = 2_000  # lines; an unclosed quote would include the rest of the file
 _SAMPLE = 1 << 16
+_INVISIBLE = "\ufeff\0 \r\n\t\u00a0"
 
-TRUNCATED_ROW = "The file ends inside this row. It may be incomplete; export it again."
-UNCLOSED_QUOTE = "This row has a quote that is not closed."
 TOO_MANY_CELLS = "The row has more cells than the header has columns. Quote cells that contain the separator."
 REPEATED_HEADER = "This row repeats the header."
-
-
-class Row(NamedTuple):  # faster to make than a dataclass
-    """One row: its first line, its cells (as many as the header has), and why it cannot be read, if so.
-
-    `ended` is false for the last row of a file that does not end with a line break.
-    """
-
-    line: int
-    cells: list[str]
-    fault: str | None = None
-    ended: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +51,13 @@ def read_table(
         InvalidValue: the file is empty, not CSV, or has no rows below its header.
 
     """
-    csv.field_size_limit(MAX_CELL_LENGTH)
     text_format = text_format_of(file, encoding)
     file.seek(0)
     text = io.TextIOWrapper(file, text_format.encoding, errors=text_format.errors, newline="")
     sample = text.read(_SAMPLE)
     delimiter = _delimiter(delimiter) or delimiter_of(sample)
     text.seek(0)
-    records = _Records(text, delimiter)
+    records = Records(text, delimiter)
     first = [row for _, row in zip(range(HEADER_WITHIN), records, strict=False)]
     index = _header_index(first, count_known)
     header = _stripped(first[index].cells)
@@ -95,68 +78,8 @@ def _delimiter(text: str | None) -> str | None:
     return delimiter
 
 
-class _Records:
-    """The records of a CSV text; a line with an unclosed quote becomes one faulty row."""
-
-    def __init__(self, text: IO[str], delimiter: str) -> None:
-        self._text = text
-        self._delimiter = delimiter
-        self._pushed_back: deque[str] = deque()
-        self._consumed: list[str] = []
-        self._line = 0
-        self._reader = csv.reader(self._lines(), delimiter=delimiter)
-
-    def __iter__(self) -> Iterator[Row]:
-        return self
-
-    def __next__(self) -> Row:
-        self._consumed.clear()
-        try:
-            cells = next(self._reader)
-        except csv.Error:
-            return self._faulty_row()
-        if self._at_end() and self._is_open():
-            return self._faulty_row()
-        line = self._line + 1
-        self._line += len(self._consumed)
-        return Row(line, cells, ended=self._consumed[-1].endswith(("\n", "\r")))
-
-    def _lines(self) -> Iterator[str]:
-        while (
-            line := self._pushed_back.popleft() if self._pushed_back else self._text.readline(MAX_CELL_LENGTH)
-        ):
-            self._consumed.append(line)
-            if len(self._consumed) > MAX_ROW_LINES:
-                raise csv.Error("the row does not end")
-            yield line.replace("\0", "")  # PostgreSQL cannot store it
-
-    def _at_end(self) -> bool:
-        if self._pushed_back:
-            return False
-        line = self._text.readline(MAX_CELL_LENGTH)
-        if line:
-            self._pushed_back.append(line)
-        return not line
-
-    def _is_open(self) -> bool:
-        """Return whether the last record has an unclosed quote at the end of the file."""
-        try:
-            list(csv.reader(self._consumed, delimiter=self._delimiter, strict=True))
-        except csv.Error as error:
-            return "unexpected end" in str(error)
-        return False
-
-    def _faulty_row(self) -> Row:
-        """Return the record's first line as a faulty row and resume reading after it."""
-        first, *rest = self._consumed
-        self._pushed_back.extendleft(reversed(rest))
-        self._reader = csv.reader(self._lines(), delimiter=self._delimiter)
-        self._line += 1
-        return Row(self._line, [first.rstrip("\r\n")], UNCLOSED_QUOTE if rest else TRUNCATED_ROW)
-
-
 def _header_index(rows: Sequence[Row], count_known: Callable[[Sequence[str]], int]) -> int:
-    counts = [0 if row.fault else count_known(row.cells) for row in rows]
+    counts = [0 if row.fault not in {None, LONG_CELL} else count_known(row.cells) for row in rows]
     if best := max(counts, default=0):
         return counts.index(best)
     wide = (index for index, row in enumerate(rows) if sum(bool(cell.strip()) for cell in row.cells) > 1)
@@ -164,7 +87,7 @@ def _header_index(rows: Sequence[Row], count_known: Callable[[Sequence[str]], in
 
 
 def _stripped(cells: Sequence[str]) -> list[str]:
-    names = [cell.strip("\ufeff\0 \r\n\t\u00a0") for cell in cells]
+    names = [cell.strip(_INVISIBLE) for cell in cells]
     while len(names) > 1 and not names[-1]:
         names.pop()
     return names
@@ -181,7 +104,7 @@ def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
         if fault is None and len(cells) != width:
             fault = _fault_of_width(cells, width, cut=not row.ended)
             cells = [*cells, *[""] * (width - len(cells))] if len(cells) < width else cells[:width]
-        if fault is None and cells[0].strip() == header[0] and _stripped(cells) == header:
+        if fault is None and cells[0].strip(_INVISIBLE) == header[0] and _stripped(cells) == header:
             fault = REPEATED_HEADER
         is_as_read = row.ended and fault is row.fault and cells is row.cells
         yield row if is_as_read else Row(row.line, cells if fault is None else row.cells, fault)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundEmail
-from app.domain.lists.cells import emails_in, parse_timestamp
+from app.domain.lists.cells import MAX_LENGTH, emails_in, parse_timestamp
 from app.domain.lists.column_mapping import ValueColumns
 from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_kind, email_reasons, normal_email
@@ -54,6 +54,8 @@ def read_email(text: str) -> str:
     if _is_plain(text):
         local, _, domain = text.lower().partition("@")
         return f"{local}@{_domain(domain)}"
+    if len(text) > MAX_LENGTH:
+        raise InvalidValue("The address is too long.")
     if _MASKED.search(text):
         raise InvalidValue("The address is masked. Export the list with full addresses.")
     return normal_email(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
@@ -82,7 +82,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     city, country = _location(row)
     source = row.source(row_time)
     company = company_beside(row, source, _mail_domain(emails))
-    phones = phones_of(row, layout.phones, _phone_regions(row, country, company, emails), row_time)
+    phones = phones_of(row, layout.phones, partial(_phone_regions, row, country, company, emails), row_time)
     name, is_full_name = _name(row)
     linkedin_url = _profile(row)
     if not (linkedin_url or emails or phones or (is_full_name and _is_named(company))):
@@ -142,7 +142,7 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
 
 def _from_parts(first: str, last: str, full: str) -> PersonName:
     """Return the name from its parts if they are plain words; else parse it to drop credentials."""
-    if _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(last):
+    if len(full) <= MAX_NAME_LENGTH and _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(last):
         return PersonName(first, last, full)
     parsed = parse_name(full)
     return PersonName(first, last, full) if parsed.full == full else parsed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -34,6 +34,9 @@ class PhoneRegions:
     guessed: tuple[str, ...] = ()
 
 
+_NONE = PhoneRegions()
+
+
 def phone_regions(
     defaults: ImportDefaults, named: Iterable[str | None], domains: Iterable[str | None]
 ) -> PhoneRegions:
@@ -47,9 +50,12 @@ def _distinct(countries: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def phones_of(
-    row: RowValues, columns: tuple[ValueColumns, ...], regions: PhoneRegions, row_time: datetime | None
+    row: RowValues,
+    columns: tuple[ValueColumns, ...],
+    regions: Callable[[], PhoneRegions],
+    row_time: datetime | None,
 ) -> tuple[tuple[FoundPhone, PhoneNumber], ...]:
-    """Return the distinct numbers of a row; `regions` are the countries of national ones."""
+    """Return the distinct numbers of a row; `regions` returns the countries of national ones."""
     found: dict[str, tuple[FoundPhone, PhoneNumber]] = {}
     for column in columns:
         label = row.cell(column.attributes.get("type"))
@@ -62,15 +68,18 @@ def phones_of(
     return tuple(found.values())
 
 
-def _numbers(row: RowValues, column: ValueColumns, regions: PhoneRegions) -> Iterator[PhoneNumber]:
+def _numbers(
+    row: RowValues, column: ValueColumns, regions: Callable[[], PhoneRegions]
+) -> Iterator[PhoneNumber]:
     text = row.cells[column.index]
     if not text:
         return
     for part in phones_in(text):
+        countries = _NONE if part.startswith("+") else regions()
         try:
-            yield _number(part, regions)
+            yield _number(part, countries)
         except InvalidValue:
-            row.warnings["phone" if regions.named or not _is_national(part) else NO_COUNTRY] += 1
+            row.warnings["phone" if countries.named or not _is_national(part) else NO_COUNTRY] += 1
 
 
 def _is_national(text: str) -> bool:

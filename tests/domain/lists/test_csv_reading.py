@@ -5,17 +5,10 @@ import io
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.lists import csv_tables
+from app.domain.lists import csv_records
 from app.domain.lists.column_mapping import Entity, map_columns
-from app.domain.lists.csv_tables import (
-    REPEATED_HEADER,
-    TOO_MANY_CELLS,
-    TRUNCATED_ROW,
-    UNCLOSED_QUOTE,
-    Row,
-    Table,
-    read_table,
-)
+from app.domain.lists.csv_records import LONG_CELL, MAX_CELL_LENGTH, TRUNCATED_ROW, UNCLOSED_QUOTE, Row
+from app.domain.lists.csv_tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, read_table
 
 PEOPLE = "name,email,title\nÄda,ada@acme.example,CTO\nBöb,bob@acme.example,CEO\n"
 
@@ -164,7 +157,7 @@ def test_an_unclosed_quote_costs_one_row() -> None:
 
 
 def test_an_unclosed_quote_far_from_the_end_costs_one_row_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_tables, "MAX_ROW_LINES", 10)
+    monkeypatch.setattr(csv_records, "MAX_ROW_LENGTH", 200)
     rows = "".join(f"Bob,b{index}@acme.example\n" for index in range(50))
 
     found = faults(f'name,email\nAda,"a@acme.example\n{rows}')
@@ -172,6 +165,66 @@ def test_an_unclosed_quote_far_from_the_end_costs_one_row_too(monkeypatch: pytes
     assert found[0] == (2, UNCLOSED_QUOTE)
     assert len(found) == 51
     assert {fault for _, fault in found[1:]} == {None}
+
+
+def test_quotes_may_be_escaped_by_backslashes() -> None:
+    content = (
+        'name,email,title\n"Earl \\"Buddy\\" Carter",a@acme.example,CTO\n"a \\"b, c\\" d",b@acme.example,x\n'
+        '"6\\"",c@acme.example,"one \\"two\nthree\\""\n"d\\\\e \\"f\\"",d@acme.example,"g ""h"""\n'
+        '"Bob",b@acme.example,x\n'
+    )
+
+    assert [(row.line, row.cells[0], row.cells[2]) for row in table(content).rows] == [
+        (2, 'Earl "Buddy" Carter', "CTO"),
+        (3, 'a "b, c" d', "x"),
+        (4, '6"', 'one "two\nthree"'),
+        (6, 'd\\e "f"', 'g "h"'),
+        (7, "Bob", "x"),
+    ]
+
+
+def test_a_backslash_may_end_a_quoted_cell() -> None:
+    content = 'name,title,email\n"Ada","C:\\dir\\",a@acme.example\n"Bob \\ x",y\\"z,b@acme.example\n'
+
+    assert cells(content) == [["Ada", "C:\\dir\\", "a@acme.example"], ["Bob \\ x", 'y\\"z', "b@acme.example"]]
+
+
+def test_quotes_that_are_neither_doubled_nor_escaped_are_read_as_they_are() -> None:
+    assert cells('name,email\n"Ada "A\\" L",a@acme.example\n"Bob "B" R",b@acme.example\n') == [
+        ['Ada A\\" L"', "a@acme.example"],
+        ['Bob B" R"', "b@acme.example"],
+    ]
+
+
+def test_rows_between_two_unclosed_quotes_are_not_lost() -> None:
+    content = 'name,email\nAda,"a@acme.example\nBob,b@acme.example\nCy,"c@acme.example\nDi,d@acme.example\n'
+
+    assert faults(content) == [(2, UNCLOSED_QUOTE), (3, None), (4, UNCLOSED_QUOTE), (5, None)]
+
+
+@pytest.mark.parametrize("is_quoted", [False, True])
+@pytest.mark.parametrize("text", ["x" * (1 << 20), "x\n" * (1 << 19), "x" * (3 << 20), "x" * (5 << 20)])
+def test_a_cell_of_a_million_characters_costs_its_row(text: str, *, is_quoted: bool) -> None:
+    cell = f'"{text}"' if is_quoted else text.replace("\n", "")
+    found = list(table(f"name,title,email\nAda,{cell},a@acme.example\nBob,x,b@acme.example\n").rows)
+
+    assert [(row.fault, row.cells[0][:3]) for row in found] == [(LONG_CELL, "Ada"), (None, "Bob")]
+    assert max(map(len, found[0].cells)) < MAX_CELL_LENGTH
+
+
+def test_a_header_of_a_million_characters_costs_its_column() -> None:
+    found = table(f"name,{'1a' * (1 << 19)},email\nAda,x,a@acme.example\n")
+
+    assert (found.header[0], found.header[2]) == ("name", "email")
+    assert [row.cells for row in found.rows] == [["Ada", "x", "a@acme.example"]]
+
+
+def test_byte_order_marks_within_a_file_are_ignored() -> None:
+    assert faults("\ufeffname,email\nAda,a@acme.example\n\ufeffname,email\nBob,b@acme.example\n") == [
+        (2, None),
+        (3, REPEATED_HEADER),
+        (4, None),
+    ]
 
 
 def test_nul_characters_are_removed() -> None:

@@ -467,3 +467,14 @@ def test_an_invalid_date_is_counted_as_a_warning() -> None:
 
     assert found.source.at == NOW
     assert values.warnings == {"updated_at": 1}
+
+
+LONG_CELLS = (" " * 130_000 + "?", "; " * 60_000, "a" * 130_000, "1 " * 60_000, "<" * 130_000)
+
+
+@pytest.mark.parametrize("text", LONG_CELLS)
+def test_a_long_cell_is_read_in_linear_time(text: str) -> None:
+    found = person(email=text, phone=text, phone_2="+1 617 555 0101", first_name=text, last_name=text)
+
+    assert [phone.e164 for phone in found.phones] == ["+16175550101"]
+    assert (found.emails, found.full_name) == ((), None)

@@ -1,0 +1,144 @@
+"""The records of a CSV text, each with its fault: unclosed quotes, cells that are too long, a cut end."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import IO, NamedTuple
+
+MAX_CELL_LENGTH = 1 << 17  # characters; four times as many as a cell of Excel has
+MAX_ROW_LENGTH = 1 << 21  # characters; an unclosed quote would include the rest of the file
+_MAX_ESCAPED_LENGTH = 1 << 16  # characters that a record may be longer with escaped quotes
+_SHOWN_LENGTH = 300  # characters of a cell that is too long
+
+_ESCAPED_QUOTE = '\\"'
+_OPEN_AT_END = "unexpected end"  # of csv's error
+_LINE_BREAKS = ("\n", "\r")
+
+TRUNCATED_ROW = "The file ends inside this row. It may be incomplete; export it again."
+UNCLOSED_QUOTE = "This row has a quote that is not closed, or quotes inside a cell that are not doubled."
+LONG_CELL = f"This row has a cell of more than {MAX_CELL_LENGTH:,} characters."
+
+
+class Row(NamedTuple):  # faster to make than a dataclass
+    """One row: its first line, its cells (as many as the header has), and why it cannot be read, if so.
+
+    `ended` is false for the last row of a file that does not end with a line break.
+    """
+
+    line: int
+    cells: list[str]
+    fault: str | None = None
+    ended: bool = True
+
+
+class Records:
+    r"""The records of a CSV text. If a record cannot be read, its first line becomes one faulty row.
+
+    Quotes in a quoted cell are doubled (RFC 4180); in a record that is not valid so, they may also be escaped
+    as `\"`.
+    """
+
+    def __init__(self, text: IO[str], delimiter: str) -> None:
+        csv.field_size_limit(2 * MAX_ROW_LENGTH)
+        self._text = text
+        self._delimiter = delimiter
+        self._pushed_back: deque[str] = deque()
+        self._consumed: list[str] = []
+        self._line = 0
+        self._max_length = MAX_ROW_LENGTH
+        self._reader = csv.reader(self._lines(), delimiter=delimiter)
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        self._consumed.clear()
+        try:
+            cells = next(self._reader)
+        except csv.Error:
+            return self._escaped_row() or self._faulty_row()
+        is_suspect = len(self._consumed) > 1 or _ESCAPED_QUOTE in self._consumed[0] or self._at_end()
+        if is_suspect and (error := self._error()):
+            if row := self._escaped_row():
+                return row
+            if len(self._consumed) > 1 or _OPEN_AT_END in error:
+                return self._faulty_row()
+        return self._row(cells)
+
+    def _row(self, cells: list[str]) -> Row:
+        line = self._line + 1
+        self._line += len(self._consumed)
+        is_long = len(self._consumed) > 1 or len(self._consumed[0]) > MAX_CELL_LENGTH
+        if is_long and any(len(cell) > MAX_CELL_LENGTH for cell in cells):
+            return Row(line, [cell[:_SHOWN_LENGTH] for cell in cells], LONG_CELL)
+        return Row(line, cells, ended=self._consumed[-1].endswith(_LINE_BREAKS))
+
+    def _faulty_row(self) -> Row:
+        """Return the record's first line as a faulty row and resume reading after it."""
+        first, *rest = self._consumed
+        self._resume(rest)
+        self._line += 1
+        fault = UNCLOSED_QUOTE if rest else TRUNCATED_ROW
+        return Row(
+            self._line,
+            [first.rstrip("\r\n")[:_SHOWN_LENGTH]],
+            LONG_CELL if len(first) > MAX_CELL_LENGTH else fault,
+        )
+
+    def _escaped_row(self) -> Row | None:
+        r"""Read the record again with quotes escaped as `\"`; None if it is not valid so either."""
+        lines = self._consumed
+        if not any(_ESCAPED_QUOTE in line for line in lines):
+            return None
+        self._consumed = []
+        self._resume(lines)
+        self._max_length = sum(map(len, lines)) + _MAX_ESCAPED_LENGTH
+        reader = csv.reader(self._lines(), delimiter=self._delimiter, escapechar="\\", strict=True)
+        try:
+            cells = next(reader)
+        except csv.Error:
+            self._resume(self._consumed)
+            self._consumed = [self._pushed_back.popleft() for _ in lines]
+            return None
+        self._resume(())
+        return self._row(cells)
+
+    def _error(self) -> str | None:
+        """Return why the lines of the last record are not valid CSV; None if they are."""
+        try:
+            list(csv.reader(self._consumed, delimiter=self._delimiter, strict=True))
+        except csv.Error as error:
+            return str(error)
+        return None
+
+    def _resume(self, lines: Sequence[str]) -> None:
+        """Resume reading with these lines and those that follow."""
+        self._pushed_back.extendleft(reversed(lines))
+        self._max_length = MAX_ROW_LENGTH
+        self._reader = csv.reader(self._lines(), delimiter=self._delimiter)
+
+    def _lines(self) -> Iterator[str]:
+        length = 0
+        while line := self._pushed_back.popleft() if self._pushed_back else self._next_line():
+            length = length + len(line) if self._consumed else len(line)
+            self._consumed.append(line)
+            if length > self._max_length and len(self._consumed) > 1:
+                raise csv.Error("the row does not end")
+            yield line.replace("\0", "")  # PostgreSQL cannot store it
+
+    def _next_line(self) -> str:
+        """Return the next line; what a line has beyond the length of a row is skipped."""
+        line = rest = self._text.readline(MAX_ROW_LENGTH)
+        while len(rest) == MAX_ROW_LENGTH and not rest.endswith(_LINE_BREAKS):
+            rest = self._text.readline(MAX_ROW_LENGTH)
+        return line if rest is line else f"{line}\n"
+
+    def _at_end(self) -> bool:
+        if self._pushed_back:
+            return False
+        line = self._next_line()
+        if line:
+            self._pushed_back.append(line)
+        return not line
