@@ -70,7 +70,7 @@ def test_without_any_server_the_error_names_the_remedies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(embedded_redis, "bundled", None)
+    monkeypatch.setattr(embedded_redis, "find_spec", lambda _name: None)
 
     with pytest.raises(ServiceError, match="set REDIS_URL"):
         embedded_redis.binary()

@@ -98,6 +98,22 @@ def test_an_early_exit_delays_the_restart_and_a_later_one_does_not(
     assert child.process is not None
 
 
+def test_processes_can_be_started_before_the_others(state: State) -> None:
+    reaper = processes.Reaper(grace=0.5)
+    supervisor = Supervisor(
+        {"first": "sleep 1000", "second": "sleep 1000"}, {}, state.logs, reaper, grace=0.5
+    )
+
+    supervisor.start(["second"])
+    early = [child.name for child in supervisor.children]
+    supervisor.start()
+    names = [child.name for child in supervisor.children]
+    supervisor.stop()
+    reaper.close()
+
+    assert (early, names) == (["second"], ["second", "first"])
+
+
 def test_the_rest_of_the_group_of_a_dead_process_is_stopped(supervise: Supervise) -> None:
     supervisor = supervise({"toy": "sleep 1000 & exec sleep 1000"})
     process = supervisor.children[0].process

@@ -44,9 +44,9 @@ class ForkedProcess:
         return self.returncode
 
 
-def prepare(commands: Mapping[str, str], env: Mapping[str, str]) -> dict[str, list[str]]:
-    """Import the workers; return the arguments of those commands of the Procfile that can now be forked."""
-    if not (IS_SUPPORTED and import_workers(env)):
+def forkable(commands: Mapping[str, str], env: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the arguments of those commands of the Procfile that can be forked after `import_workers`."""
+    if not IS_SUPPORTED:
         return {}
     arguments = {name: celery_arguments(command, env) for name, command in commands.items()}
     return {name: words for name, words in arguments.items() if words is not None}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from tools.console import echo, step
-from tools.services import embedded_redis, environment, ports, preloading, processes
+from tools.services import embedded_redis, environment, migrations, ports, preloading, processes
 from tools.services.processes import Reaper, ServiceError
 from tools.services.seeding import seed
 from tools.services.supervisor import RELEASE, Supervisor, procfile_commands, run_to_completion
@@ -28,6 +28,7 @@ READY_SECONDS = 120.0
 MAX_STARTUP_EXITS = 3  # of one process, until the start fails
 LOCK_WAIT_SECONDS = 2 * processes.GRACE_SECONDS
 POLL_SECONDS = 0.2
+START_POLL_SECONDS = 0.05
 
 
 @dataclass(slots=True)
@@ -62,13 +63,13 @@ class LocalStack:
         if self.exit_stack:
             self.exit_stack.__exit__(kind, error, trace)
 
-    def tick(self) -> None:
+    def tick(self, seconds: float = POLL_SECONDS) -> None:
         """Restart processes that have exited, then sleep for a moment."""
         if self.supervisor:
             self.supervisor.restart_exited()
             if self.supervisor.is_down(FLOWER):
                 self._move_flower()
-        time.sleep(POLL_SECONDS)
+        time.sleep(seconds)
 
     def _start(self, stack: ExitStack) -> None:
         lock = self._acquire_lock()
@@ -124,16 +125,20 @@ class LocalStack:
     def _start_processes(self, stack: ExitStack, web: socket.socket, reaper: Reaper) -> None:
         commands = procfile_commands()
         release = commands.pop(RELEASE, None)
-        if release:
+        if release and not migrations.is_at_head(self.env["DATABASE_URL"]):
             with step("migrate the database"):
                 run_to_completion(release, self.state, self.env, RELEASE)
-        with step("import the workers"):
-            forked = preloading.prepare(commands, self.env)
+        forked = preloading.forkable(commands, self.env)
         self.supervisor = Supervisor(
             commands, self.env, self.state.logs, reaper, inherited={WEB: (web.fileno(),)}, forked=forked
         )
         stack.callback(self.supervisor.stop)
-        self.supervisor.start()
+        self.supervisor.start(name for name in commands if name not in forked)
+        if forked:
+            with step("import the workers while the API starts"):
+                if not preloading.import_workers(self.env):
+                    self.supervisor.forked = {}
+            self.supervisor.start()
         seed(self.state, self.env)
         with step("start " + ", ".join(commands)):
             self._wait_until_ready(self.supervisor)
@@ -141,7 +146,7 @@ class LocalStack:
     def _wait_until_ready(self, supervisor: Supervisor) -> None:
         url, deadline = f"{self.base_url}/readyz", time.monotonic() + READY_SECONDS
         while not _is_ready(url):
-            self.tick()
+            self.tick(START_POLL_SECONDS)
             unstable = supervisor.find_unstable(MAX_STARTUP_EXITS)
             if unstable:
                 raise ServiceError(f"{unstable} does not start; see above, and {self.state.logs}")

@@ -14,7 +14,7 @@ from tools.services.processes import ServiceError
 from tools.state import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from tools.state import State
@@ -57,11 +57,12 @@ class Supervisor:
     forked: Mapping[str, list[str]] = field(default_factory=dict)
     children: list[Child] = field(default_factory=list)
 
-    def start(self) -> None:
-        """Start every process."""
-        for name, command in self.commands.items():
+    def start(self, names: Iterable[str] = ()) -> None:
+        """Start these processes, or all that have not been started."""
+        started = {child.name for child in self.children}
+        for name in names or [name for name in self.commands if name not in started]:
             _rotate(self.logs / f"{name}.log")
-            child = Child(name, command)
+            child = Child(name, self.commands[name])
             self.children.append(child)
             if name in self.forked:
                 self._fork_child(child)

@@ -25,6 +25,8 @@ from workers.execution.worker_services import WorkerServices
 from workers.runtime.activity import Activity, RunningTask
 
 SAMPLE_SECONDS = 1.0
+CONNECTION_POLL_SECONDS = 0.05
+"""Interval between checks whether the consumer of a starting worker is connected."""
 REPORT_SECONDS = 3.0
 STALLED_SAMPLES = 8
 """Consecutive samples with waiting messages and idle threads after which the worker counts as stalled.
@@ -171,12 +173,19 @@ class Watchdog:
 
     def _sample_loop(self) -> None:
         client = redis_client.connect(self.services.settings.redis_url)
+        self._wait_for_connection()
         while True:
-            time.sleep(SAMPLE_SECONDS)
             try:
                 self.sample(client)
             except Exception as error:  # noqa: BLE001 -- sampling must continue
                 log.error("health sample failed", exc_info=error)
+            time.sleep(SAMPLE_SECONDS)
+
+    def _wait_for_connection(self) -> None:
+        """Wait at most SAMPLE_SECONDS, so that a new worker is reported as soon as it is connected."""
+        deadline = time.monotonic() + SAMPLE_SECONDS
+        while not self.activity.is_connected and time.monotonic() < deadline:
+            time.sleep(CONNECTION_POLL_SECONDS)
 
     def _report_loop(self) -> None:
         while True:

@@ -353,6 +353,22 @@ def test_hanging_threads_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR091
     assert exits == ends
 
 
+def test_a_worker_is_reported_as_working_once_it_is_connected(
+    watchdog: Watchdog, services: WorkerServices, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_client, "connect", lambda _url: client)
+    for interval in ("SAMPLE_SECONDS", "REPORT_SECONDS"):
+        monkeypatch.setattr(supervision, interval, 3600.0)
+
+    watchdog.start()
+
+    def reported() -> list[str]:
+        with services.database.reading() as session:
+            return [worker.state for worker in worker_heartbeats.list_all(session)]
+
+    wait_until(lambda: reported() == [WorkerState.WORKING])
+
+
 def test_the_threads_of_the_watchdog_survive_errors(
     watchdog: Watchdog, services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
