@@ -7,7 +7,8 @@ from celery import Celery
 from app.domain.kinds import AUDIT, FORGET, REVERIFY, SWEEP, Queue
 from app.settings import Settings
 
-SECONDS_BETWEEN_SWEEPS_BY_BEAT = 10
+SECONDS_BETWEEN_SWEEPS_BY_BEAT = 60
+"""Every worker sweeps about once a second; beat's sweeps replace those of a thread that has ended."""
 SECONDS_BETWEEN_PURGES = 3600
 SECONDS_BETWEEN_REVERIFICATIONS = 600
 SECONDS_BETWEEN_AUDITS = 300

@@ -134,6 +134,7 @@ def _write_config(state: State, port: int, password: str) -> str:
         "appendonly yes",
         "appendfsync everysec",
         'save ""',
+        "hz 2",  # background work per second, by default 10: each wakes an idle server
     ]
     file.write_text("\n".join(lines) + "\n")
     return str(file)

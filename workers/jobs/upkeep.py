@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
+from typing import TypeAlias
 
 from redis.exceptions import RedisError
 
@@ -32,6 +33,9 @@ CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
 FULL_QUEUE = 200
 """Queue length above which no messages are republished."""
+RARE_TURNS = 60
+
+Step: TypeAlias = Callable[[WorkerServices], object]
 
 
 @celery_app.celery.task(name=SWEEP)
@@ -134,10 +138,12 @@ class Sweeper:
     them on its own.
     """
 
-    STEPS: Sequence[Callable[[WorkerServices], object]] = (sweep_once, webhooks.send_due, audit.audit_if_due)
+    STEPS: Sequence[Step] = (sweep_once, webhooks.send_due)
+    RARE_STEPS: Sequence[Step] = (audit.audit_if_due,)
+    """Steps that run only once in RARE_TURNS turns: they take longer, and may run minutes later."""
 
-    def __init__(self, steps: Sequence[Callable[[WorkerServices], object]] = STEPS) -> None:
-        self._steps = steps
+    def __init__(self, steps: Sequence[Step] = STEPS, rare_steps: Sequence[Step] = RARE_STEPS) -> None:
+        self._steps, self._rare_steps = steps, rare_steps
         self._stopped = threading.Event()
 
     def start(self, services: WorkerServices) -> None:
@@ -149,15 +155,16 @@ class Sweeper:
         self._stopped.set()
 
     def _run(self, services: WorkerServices) -> None:
-        pause = services.settings.sweep_seconds
+        pause, turns = services.settings.sweep_seconds, 0
         while not self._stopped.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
             if not services.publisher.try_lock("sweep", 0.5 * pause):
                 continue
-            for step in self._steps:
+            for step in self._steps if turns % RARE_TURNS else (*self._steps, *self._rare_steps):
                 _try(step, services)
+            turns += 1
 
 
-def _try(step: Callable[[WorkerServices], object], services: WorkerServices) -> None:
+def _try(step: Step, services: WorkerServices) -> None:
     """Run one step and log its failure, so that the others still run."""
     name = getattr(step, "__name__", "")
     try:

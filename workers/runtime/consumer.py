@@ -6,6 +6,7 @@ long. It publishes the events that Flower shows up to three times per task, whic
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ MAX_RECONNECT_SECONDS = 3.0
 POLL_SECONDS = 3.0
 """After which an idle consumer asks Redis again for a message: by default, it does so every second."""
 EVENT_SECONDS = 1.0
-"""Between two publications of the task events that have been collected."""
+"""Shortest time between two publications of the collected task events."""
 MAX_EVENTS = 1000
 """As many collected events are published at once."""
 
@@ -38,23 +39,30 @@ class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
 
 
 class TaskEvents(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
-    """Publishes the collected task events once a second."""
+    """Publishes the collected task events at most once a second.
+
+    It has no timer of its own, which would wake an idle worker: kombu's wakes the loop every second.
+    """
 
     requires = ("celery.worker.consumer.events:Events",)
 
     def __init__(self, consumer: Any, **options: Any) -> None:  # noqa: ANN401 -- Celery's Consumer
-        self._entry: Any = None
+        self._dispatcher: Any = None
+        self._published_at = 0.0
         super().__init__(consumer, **options)
 
     def start(self, consumer: Any) -> None:  # noqa: ANN401 -- Celery's Consumer
         """Publish from now on; called again after each reconnection, with a new dispatcher."""
-        self.stop(consumer)
-        dispatcher = consumer.event_dispatcher
-        dispatcher.buffer_limit = MAX_EVENTS
-        self._entry = consumer.timer.call_repeatedly(EVENT_SECONDS, dispatcher.flush)
+        self._dispatcher = consumer.event_dispatcher
+        self._dispatcher.buffer_limit = MAX_EVENTS
+        consumer.hub.on_tick.add(self._publish)
 
     def stop(self, consumer: Any) -> None:  # noqa: ANN401 -- Celery's Consumer
         """Stop publishing; events of the last second are lost."""
-        if self._entry is not None:
-            consumer.timer.cancel(self._entry)
-            self._entry = None
+        consumer.hub.on_tick.discard(self._publish)
+
+    def _publish(self) -> None:
+        now = time.monotonic()
+        if now - self._published_at >= EVENT_SECONDS:
+            self._published_at = now
+            self._dispatcher.flush()

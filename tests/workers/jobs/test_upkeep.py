@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
 
@@ -30,7 +30,7 @@ from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit, upkeep, webhooks
-from workers.jobs.upkeep import Sweeper
+from workers.jobs.upkeep import Step, Sweeper
 
 
 @pytest.fixture
@@ -280,8 +280,8 @@ def sweep() -> Iterator[Callable[..., None]]:
     """Start sweeper threads with the given steps, and stop them after the test."""
     sweepers: list[Sweeper] = []
 
-    def start(services: WorkerServices, *steps: Callable[[WorkerServices], object]) -> None:
-        sweepers.append(Sweeper(steps))
+    def start(services: WorkerServices, *steps: Step, rare_steps: Sequence[Step] = ()) -> None:
+        sweepers.append(Sweeper(steps, rare_steps))
         sweepers[-1].start(services)
 
     yield start
@@ -291,7 +291,22 @@ def sweep() -> Iterator[Callable[..., None]]:
 
 
 def test_the_sweeper_republishes_jobs_delivers_webhooks_and_audits() -> None:
-    assert (upkeep.sweep_once, webhooks.send_due, audit.audit_if_due) == Sweeper.STEPS
+    assert (upkeep.sweep_once, webhooks.send_due) == Sweeper.STEPS
+    assert (audit.audit_if_due,) == Sweeper.RARE_STEPS
+
+
+def test_rare_steps_run_in_the_first_of_several_turns(
+    services: WorkerServices, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "RARE_TURNS", 3)
+    done: list[str] = []
+
+    sweep(
+        services, lambda _services: done.append("step"), rare_steps=(lambda _services: done.append("rare"),)
+    )
+    wait_until(lambda: done.count("rare") > 1)
+
+    assert done[:6] == ["step", "rare", "step", "step", "step", "rare"]
 
 
 def test_a_worker_sweeps_without_beat(
