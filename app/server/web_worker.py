@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import gevent
+from gevent import monkey
 from gevent.pool import Pool
 from gevent.server import StreamServer
 from gunicorn.http.errors import NoMoreData, ParseException
@@ -24,7 +25,7 @@ from app.server.connections import Connection, ConnectionRegistry, ReadPhase
 from app.server.raw_responses import problem_of, raw_response
 
 TICK_SECONDS = 0.5
-"""Between two looks at whether the process must stop; each costs processor time at rest."""
+"""Interval between checks whether the process must stop, in seconds; each costs processor time at rest."""
 CLOSING_TICK_SECONDS = 0.05
 MAX_UNREAD_BYTES = 256 * 1024
 """The most bytes of an unread body that are read before the next request; else the connection closes."""
@@ -39,10 +40,20 @@ READ_BYTES = 64 * 1024
 class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types
     """The worker of the API; it calls `on_closing` before it waits for requests in flight."""
 
+    sockets: list[Any]
+
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.connections = ConnectionRegistry(self.worker_connections)
         self.on_closing = _noop
+
+    def patch(self) -> None:
+        """Patch as gunicorn.conf.py does: with other arguments, gevent would patch again and warn."""
+        monkey.patch_all(os=False, signal=False)
+        self.sockets = [
+            gevent.socket.socket(listener.FAMILY, socket.SOCK_STREAM, fileno=listener.sock.detach())
+            for listener in self.sockets
+        ]
 
     def run(self) -> None:
         """Serve until stopped, then finish the accepted requests."""

@@ -57,6 +57,10 @@ for phase in ReadPhase:
     phase.seconds = {seconds}
 ReadPhase.HEAD.grace = ReadPhase.BODY.grace = 1
 """
+REAL_CONF = f"""
+exec(open({str(ROOT / "gunicorn.conf.py")!r}).read())
+del post_worker_init  # which needs the service's application
+"""
 
 
 @dataclass
@@ -108,10 +112,10 @@ def problem(response: bytes) -> tuple[int, str, str]:
 
 
 @contextmanager
-def serving(folder: Path, *options: str, seconds: float = 30) -> Iterator[Server]:
+def serving(folder: Path, *options: str, seconds: float = 30, configuration: str = CONF) -> Iterator[Server]:
     """Run a server with this timeout for clients, in seconds; reading has a second of grace."""
     (folder / "tiny.py").write_text(APP)
-    (folder / "conf.py").write_text(CONF.format(seconds=seconds))
+    (folder / "conf.py").write_text(configuration.format(seconds=seconds))
     port, log = free_port(), folder / "web.log"
     command = [sys.executable, "-m", "gunicorn", "-c", str(folder / "conf.py"), "-b", f"127.0.0.1:{port}"]
     path = f"{ROOT}{os.pathsep}{folder}"
@@ -306,3 +310,11 @@ def test_a_reload_fails_no_request(tmp_path: Path) -> None:
 
         assert quick == [True] * 200
         assert all(response.result().endswith(b"done") for response in slow)
+
+
+def test_a_worker_is_patched_like_the_process_that_forks_it(tmp_path: Path) -> None:
+    with serving(tmp_path, configuration=REAL_CONF) as server:
+        log = server.log.read_text()
+
+    assert "Booting worker" in log
+    assert "Warning" not in log
