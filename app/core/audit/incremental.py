@@ -25,7 +25,7 @@ from app.core.ledger.credits import LedgerEntry
 from app.domain.ids import first_id, time_of
 from app.infra.db import Base, UtcDateTime, insert
 
-SLICE = 10_000
+SLICE = 5_000
 """Jobs in a slice; a slice of the ledger has twice as many entries."""
 SETTLING = timedelta(minutes=10)
 """The age at which an entry is counted: transactions that write entries end much sooner."""

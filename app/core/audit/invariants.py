@@ -204,17 +204,21 @@ RULES = (
         "a charged reveal is owned or was refunded, unless the person was erased",
         _REFUND,
         """
+        WITH suspects AS MATERIALIZED (
+            SELECT j.id, j.workspace_id, j.charged, j.result ->> 'contact_id' AS contact_id
+            FROM jobs j
+            WHERE j.kind IN ('reveal.email', 'reveal.phone') AND j.charged > 0 AND {job:j.id}
+                  AND NOT EXISTS (SELECT 1 FROM reveals r
+                                  WHERE r.workspace_id = j.workspace_id
+                                        AND r.contact_id = j.result ->> 'contact_id'
+                                        AND r.field = substr(j.kind, 8) AND r.job_id = j.id
+                                        AND r.credits >= j.charged AND {job:r.job_id}))
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'a reveal of ' || j.charged AS expected,
                'none for this job' AS found
-        FROM jobs j JOIN contacts c ON c.id = j.result ->> 'contact_id'
+        FROM suspects j JOIN contacts c ON c.id = j.contact_id
         LEFT JOIN (SELECT job_id, sum(available) AS refunded FROM ledger
                    WHERE kind = 'refund' AND {job:job_id} GROUP BY job_id) l ON l.job_id = j.id
-        WHERE j.kind IN ('reveal.email', 'reveal.phone') AND j.charged > 0
-              AND NOT EXISTS (SELECT 1 FROM reveals r
-                              WHERE r.workspace_id = j.workspace_id AND r.contact_id = c.id
-                                    AND r.field = substr(j.kind, 8) AND r.job_id = j.id
-                                    AND r.credits >= j.charged AND {job:r.job_id})
-              AND j.charged > coalesce(l.refunded, 0) AND {job:j.id}
+        WHERE j.charged > coalesce(l.refunded, 0)
         """,
     ),
     Rule(
