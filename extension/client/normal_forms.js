@@ -6,8 +6,22 @@ const NON_PUBLIC_SUFFIXES = ["localhost", "local", "internal", "onion", "invalid
 const LINKEDIN = /^(?:(?:www|m|mobile|touch|[a-z]{2})\.)*linkedin\.com$/;
 const PATH_PREFIXES = ["comm", "mwlite", "public-profile"];
 const COMPANY_PATHS = ["company", "company-beta", "school", "showcase"];
-const RESERVED_SLUGS = ["me", "unavailable"];
+const PERSON_PATHS = ["in", "pub"];
+const RESERVED_SLUGS = ["me", "unavailable", ...PERSON_PATHS];
 const JOINERS = ["\u200c", "\u200d"];
+const STRAY_JOINERS = /(?<![^\0-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\0-\x7f])/g;
+const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
+const QUOTES = "\\s<>\"'`*|,;\u2018-\u201f\u00ab\u00bb\u2039\u203a";
+const ESCAPES = "%(?:20|22|27|2c|3c|3e|09|0a|0d|c2%a0|e2%80%8b|ef%bb%bf)";
+const BEFORE = [
+  new RegExp(`^(?:[${QUOTES}[({]|${ESCAPES})+`, "i"),
+  /^(?:mailto|url|linkedin|profile)\s*:\s*(?=https?:|www\.|linkedin\.com\/)/i,
+  /^(?:https?:\/{0,2})+(?=https?:\/)/i,
+];
+const AFTER = new RegExp(`(?:[${QUOTES}\\]}:!.\u2026]|${ESCAPES})+$`, "i");
+const AFTER_CLOSED = new RegExp(`(?:[${QUOTES}\\]}):!.\u2026]|${ESCAPES})+$`, "i");
+const AFTER_PATH = /[?#]|(?:&(?:amp;)?|;|%3b|%3f|%26)[a-z]\w*(?:=|%3d)|;jsessionid|%23/i;
+const MAX_AFTER = 100;
 
 /** Return the lower-case hex SHA-256 of a text in UTF-8. @param {string} text @returns {Promise<string>} 64 digits */
 export async function sha256(text) {
@@ -32,11 +46,22 @@ export function parseHost(text) {
   return isName && isPublic ? host : null;
 }
 
+/** Return a URL without quotes, brackets, punctuation and invisible characters around it; null if its end is cut off.
+ *  @param {string} text @returns {string|null} */
+function undecorated(text) {
+  const url = BEFORE.reduce((rest, pattern) => rest.replace(pattern, ""), text.replace(INVISIBLE, ""));
+  const start = Math.max(0, url.length - MAX_AFTER);
+  const end = url.slice(start).match(url.includes("(") ? AFTER : AFTER_CLOSED);
+  if (end === null) return url;
+  return /\.\.|\u2026/.test(end[0]) ? null : url.slice(0, start + (end.index ?? 0));
+}
+
 /** Return the candidate domains of a website, most specific first: shop.acme.co.uk, acme.co.uk, co.uk.
  *  Only the service has the Public Suffix List, so only it can tell which of them is the registrable domain.
  *  @param {string} text @returns {string[]} at most 8 */
 export function websiteCandidates(text) {
-  const host = parseHost(text);
+  const url = undecorated(text);
+  const host = url === null ? null : parseHost(url);
   if (host === null) return [];
   const labels = host.split(".");
   const candidates = labels.slice(0, -1).map((_, start) => labels.slice(start).join("."));
@@ -45,7 +70,7 @@ export function websiteCandidates(text) {
 
 /** Return `https://www.linkedin.com/in/<slug>`, or null if the text is not a profile URL. @param {string} text @returns {string|null} */
 export function normalizeProfileUrl(text) {
-  return linkedinUrl(text, ["in", "pub"], "in");
+  return linkedinUrl(text, PERSON_PATHS, "in");
 }
 
 /** Return `https://www.linkedin.com/company/<slug>`, or null if the text is not a company URL. @param {string} text @returns {string|null} */
@@ -71,16 +96,17 @@ function linkedinUrl(text, kinds, folder) {
   if (PATH_PREFIXES.includes(parts[0]?.toLowerCase())) parts.shift();
   const kind = parts.shift()?.toLowerCase() ?? "";
   if (parts.length === 0 || !kinds.includes(kind)) return null;
+  if (parts.slice(1).some((part) => [...PERSON_PATHS, ...COMPANY_PATHS].includes(part.toLowerCase()))) return null;
   const name = kind === "pub" ? slugOfPubPath(parts) : decodeSlug(parts[0]);
-  return name === null || (folder === "in" && RESERVED_SLUGS.includes(name))
+  return name === null || (folder === "in" && (RESERVED_SLUGS.includes(name) || /[&=]/.test(name)))
     ? null
     : `https://www.linkedin.com/${folder}/${name}`;
 }
 
 /** Return the path of a LinkedIn URL, not decoded; null for any other host. @param {string} text */
 function linkedinPath(text) {
-  const path = text.trim().split(/[?#]/)[0];
-  if (/[\\@]/.test(path)) return null;
+  const path = (undecorated(text) ?? "").split(AFTER_PATH)[0];
+  if (/[\\@\t\n\r]/.test(path)) return null;
   if (/^\/?(?:in|pub|company|school|showcase)\//i.test(path)) return path;
   const host = parseHost(path);
   return host !== null && LINKEDIN.test(host) ? path.replace(/^(?:https?:)?[/]*[^/]*/i, "") : null;
@@ -97,6 +123,7 @@ function decodeSlug(raw) {
       return null;
     }
   }
+  text = (undecorated(text) ?? "").replace(STRAY_JOINERS, "");
   text = text.normalize("NFC").toLowerCase().normalize("NFC");
   const isInvalid = [...text].some(
     (character) => /[/\\?#%<>"{}|^`[\]@:,;]|[\p{C}\p{Z}]/u.test(character) && !JOINERS.includes(character),

@@ -16,6 +16,7 @@ import unicodedata
 from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.normal.url_decorations import undecorated
 from app.domain.normal.websites import split_url
 
 _HOST = re.compile(r"(?:(?:www|m|mobile|touch|[a-z]{2})\.)*linkedin\.com")
@@ -23,18 +24,24 @@ _PLAIN_URL = re.compile(
     r"(?:https?://)?(?:(?:www|[a-z]{2})\.)?linkedin\.com/in/([a-z0-9_-]+)/?", re.IGNORECASE | re.ASCII
 )
 _HOSTLESS = re.compile(r"/?(?:in|pub|company|school|showcase)/", re.IGNORECASE)
-_AFTER_PATH = re.compile(r"[?#]")
+_AFTER_PATH = re.compile(r"[?#]|(?:&(?:amp;)?|;|%3b|%3f|%26)[a-z]\w*(?:=|%3d)|;jsessionid|%23", re.IGNORECASE)
+"""The start of a query, a fragment, or parameters that were written after the path by mistake."""
+_LINE_BREAK = re.compile(r"[\t\n\r]")
 _PLAIN_SLUG = re.compile(r"[a-z0-9_-]+")
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _HEX_GROUP = re.compile(r"[0-9a-f]{1,3}")
 _WRAPPERS = frozenset({"comm", "mwlite", "public-profile"})  # e-mails, mobile site, settings page
 _COMPANIES = frozenset({"company", "company-beta", "school", "showcase"})
-_RESERVED_SLUGS = frozenset({"me", "unavailable"})  # the signed-in member; a hidden profile
+_PEOPLE = frozenset({"in", "pub"})
+_RESERVED_SLUGS = frozenset({"me", "unavailable"}) | _PEOPLE  # the signed-in member; a hidden profile
 _FORBIDDEN = frozenset('/\\?#%<>"{}|^`[]@:,;')
 _JOINERS = "\u200c\u200d"  # used in Persian words and in emoji
+_STRAY_JOINERS = re.compile(rf"(?<![^\0-\x7f])[{_JOINERS}]+|[{_JOINERS}]+(?![^\0-\x7f])")
+"""Joiners at an end of a slug or beside an ASCII character, where they join nothing."""
 _INTERNAL = "This is an internal LinkedIn URL. Open the profile and send the URL that the browser then shows."
 _RECRUITER = "This is a LinkedIn Recruiter URL. Open the public profile and send its URL."
 _COMPANY_HELP = "Send the URL of a public company page, such as https://www.linkedin.com/company/<slug>."
+_FORBIDDEN_CHARACTERS = "The URL contains characters that are not allowed in profile URLs."
 _HELP = {
     "sales": "This is a Sales Navigator URL. Open the public profile from its menu and send its URL.",
     "talent": _RECRUITER,
@@ -64,6 +71,8 @@ def normal_profile_url(text: str) -> str:
         raise NotAProfileUrl(_HELP.get(kind, ""))
     if slug in _RESERVED_SLUGS:
         raise NotAProfileUrl(_INTERNAL)
+    if "&" in slug or "=" in slug:  # a query without its question mark; companies may have "&"
+        raise NotAProfileUrl(_FORBIDDEN_CHARACTERS)
     return f"https://www.linkedin.com/in/{slug}"
 
 
@@ -82,9 +91,11 @@ def normal_company_url(text: str) -> str:
 
 def _read(text: str) -> tuple[str, list[str]]:
     """Split a LinkedIn URL into its first path segment and the segments after it, at least one."""
-    path = _AFTER_PATH.split(text.strip(), maxsplit=1)[0]
+    path = _AFTER_PATH.split(_undecorated(text), maxsplit=1)[0]
     if "\\" in path or "@" in path:
         raise NotAProfileUrl("The URL contains '@' or a backslash. Send the plain URL of the profile.")
+    if _LINE_BREAK.search(path):
+        raise NotAProfileUrl("The URL contains a line break or tab. Send one URL in one line.")
     if not _HOSTLESS.match(path):
         path = _path_on_linkedin(path)
     segments = [part for part in path.split("/") if part]
@@ -92,7 +103,16 @@ def _read(text: str) -> tuple[str, list[str]]:
         del segments[0]
     if len(segments) < 2:  # noqa: PLR2004 -- the kind and the slug
         raise NotAProfileUrl
+    if not (_PEOPLE | _COMPANIES).isdisjoint(part.lower() for part in segments[2:]):
+        raise NotAProfileUrl("The text contains several URLs. Send one.")
     return segments[0].lower(), segments[1:]
+
+
+def _undecorated(text: str) -> str:
+    try:
+        return undecorated(text)
+    except InvalidValue as error:
+        raise NotAProfileUrl(str(error)) from error
 
 
 def _path_on_linkedin(url: str) -> str:
@@ -114,9 +134,10 @@ def _slug(raw: str) -> str:
     for _ in range(2):
         if _ESCAPE.search(slug):
             slug = unquote(slug, errors="replace")
+    slug = _STRAY_JOINERS.sub("", _undecorated(slug))
     slug = unicodedata.normalize("NFC", unicodedata.normalize("NFC", slug).lower())
     if not slug or any(_is_forbidden(character) for character in slug):
-        raise NotAProfileUrl("The URL contains characters that are not allowed in profile URLs.")
+        raise NotAProfileUrl(_FORBIDDEN_CHARACTERS)
     return slug
 
 

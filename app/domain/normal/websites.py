@@ -11,6 +11,7 @@ import idna
 from publicsuffixlist import PublicSuffixList
 
 from app.domain.errors import InvalidValue
+from app.domain.normal.url_decorations import undecorated
 
 MAX_HOST_LENGTH = 253  # RFC 1035, without the root's dot
 MAX_AUTHORITY_LENGTH = 2000  # longer than a host: percent-encoding, user and port count too
@@ -30,6 +31,7 @@ _RESERVED_NAMES = ("localhost", "local", "internal", "onion", "invalid", "arpa")
 def normal_website(text: str) -> str:
     """Return the registrable domain of a URL or bare host, lower-case and in A-labels.
 
+    Quotes, brackets and punctuation around it are removed (`url_decorations`).
     The host is parsed as in browsers (WHATWG URL). The domain is found with the Public Suffix List and its
     private section: `https://shop.acme.co.uk/x` becomes `acme.co.uk`; `acme.myshopify.com` is unchanged.
 
@@ -37,7 +39,7 @@ def normal_website(text: str) -> str:
         InvalidValue: the host is missing, an IP address, a single label or a public suffix.
 
     """
-    return _registrable(split_url(text)[0])
+    return _registrable(split_url(undecorated(text))[0])
 
 
 def split_url(text: str) -> tuple[str, str]:

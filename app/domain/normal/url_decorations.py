@@ -1,0 +1,41 @@
+"""Removal of what surrounds a URL in texts: quotes, brackets, punctuation and invisible characters."""
+
+from __future__ import annotations
+
+import re
+
+from app.domain.errors import InvalidValue
+
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_QUOTES = "\\s<>\"'`*|,;\u2018-\u201f\u00ab\u00bb\u2039\u203a"
+_ESCAPES = "%(?:20|22|27|2c|3c|3e|09|0a|0d|c2%a0|e2%80%8b|ef%bb%bf)"
+_BEFORE = re.compile(rf"(?:[{_QUOTES}\[({{]|{_ESCAPES})+", re.IGNORECASE)
+_LABEL = re.compile(r"(?:mailto|url|linkedin|profile)\s*:\s*(?=https?:|www\.|linkedin\.com/)", re.IGNORECASE)
+_REPEATED = re.compile(r"(?:https?:/{0,2})+(?=https?:/)", re.IGNORECASE)
+_AFTER = re.compile(rf"(?:[{_QUOTES}\]}}:!.\u2026]|{_ESCAPES})+\Z", re.IGNORECASE)
+_AFTER_CLOSED = re.compile(rf"(?:[{_QUOTES}\]}}):!.\u2026]|{_ESCAPES})+\Z", re.IGNORECASE)
+_CUT_OFF = re.compile(r"\.\.|\u2026")
+_MAX_AFTER = 100
+
+
+def undecorated(text: str) -> str:
+    """Return a URL without what is around it, and without invisible characters.
+
+    `<https://acme.com>,`, `"https://acme.com"`, `URL: https://acme.com` and `https://acme.com%20` all become
+    `https://acme.com`. A parenthesis at the end stays if one was opened within the URL.
+
+    Raises:
+        InvalidValue: the URL ends with `...`, so its end is missing.
+
+    """
+    text = _INVISIBLE.sub("", text)
+    for pattern in (_BEFORE, _LABEL, _REPEATED):
+        if found := pattern.match(text):
+            text = text[found.end() :]
+    after = _AFTER if "(" in text else _AFTER_CLOSED
+    end = after.search(text, max(0, len(text) - _MAX_AFTER))
+    if end is None:
+        return text
+    if _CUT_OFF.search(end[0]):
+        raise InvalidValue("The URL is cut off at its end. Send the whole URL.")
+    return text[: end.start()]

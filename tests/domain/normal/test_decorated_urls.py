@@ -1,0 +1,154 @@
+"""URLs as people paste them: the same slug as the clean URL, or a clear error, but never another person."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.normal.profiles import normal_company_url, normal_profile_url
+from app.domain.normal.websites import normal_website
+
+ADA = "https://www.linkedin.com/in/ada-lovelace"
+BEFORE = ("", " ", "\ufeff", "\u200b", "<", '"', "'", "\u201c", "\u00ab", "(", "[", "*", "%20", "%EF%BB%BF")
+LABELS = ("", "URL: ", "mailto:", "LinkedIn: ", "https://", "http://http://")
+HOSTS = ("linkedin.com", "www.linkedin.com", "de.linkedin.com", "m.linkedin.com", "www.de.linkedin.com")
+PATHS = (
+    "",
+    "/",
+    "/de",
+    "/en-us/",
+    "/details/experience/",
+    "?trk=x",
+    "&trk=x",
+    "&amp;trk=x",
+    "%3Ftrk%3Dx",
+    "#top",
+)
+PARAMETERS = (";jsessionid=1A2B", ";jsessionid", "?trk=x>,")
+QUOTES = (
+    ">",
+    '"',
+    "'",
+    "\u201d",
+    "\u00bb",
+    ")",
+    "]",
+    "*",
+    ",",
+    ".",
+    ";",
+    "!",
+    ">,",
+    '".',
+    "%20",
+    "%22",
+    "%2C",
+)
+BLANKS = ("%0A", "%C2%A0", "%E2%80%8B", "\u200b", "\u200d", "\ufeff", " ", "\n")
+AFTER = (*PATHS, *PARAMETERS, *QUOTES, *BLANKS)
+SLUGS = st.from_regex(r"[a-z0-9][a-z0-9_-]{1,30}[a-z0-9]", fullmatch=True).filter(
+    lambda slug: slug not in {"me", "pub", "unavailable"}
+)
+WORDS = st.sampled_from(("josé-garcía", "löwe-1", "小明-王-123", "محمد-1", "ada-🚀-1", "o\u2019brien"))
+
+
+@pytest.mark.parametrize("before", [*BEFORE, *LABELS])
+@pytest.mark.parametrize("after", AFTER)
+def test_a_decorated_profile_url_has_the_same_normal_form(before: str, after: str) -> None:
+    assert normal_profile_url(f"{before}{ADA}{after}") == ADA
+
+
+@given(
+    SLUGS | WORDS,
+    st.sampled_from(HOSTS),
+    st.sampled_from(BEFORE),
+    st.lists(st.sampled_from(AFTER), max_size=3),
+)
+def test_decorations_together_give_the_same_slug_or_an_error(
+    slug: str, host: str, before: str, after: list[str]
+) -> None:
+    clean = normal_profile_url(f"https://{host}/in/{slug}")
+
+    try:
+        decorated = normal_profile_url(f"{before}https://{host}/in/{slug}{''.join(after)}")
+    except NotAProfileUrl:
+        return
+
+    assert decorated == clean
+
+
+@given(
+    SLUGS, st.integers(0, 40), st.sampled_from(' \t\n<>"`|^{}[]@,:;\\%?#\u200b\u200d\ufeff\u2060\u00ad\u00a0')
+)
+def test_a_stray_sign_in_a_profile_url_never_names_another_person(slug: str, place: int, sign: str) -> None:
+    text = f"www.linkedin.com/in/{slug}"
+    place = min(place, len(text))
+    cut_off = normal_profile_url(text)
+
+    try:
+        found = normal_profile_url(text[:place] + sign + text[place:])
+    except NotAProfileUrl:
+        return
+
+    assert found == cut_off or sign in "?#"  # what follows these is not part of the path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{ADA}...",
+        f"{ADA}\u2026",
+        f"{ADA}..?trk=x",
+        f"{ADA}\nhttps://www.linkedin.com/in/grace-hopper",
+        f"{ADA}, https://www.linkedin.com/in/grace-hopper",
+        f"{ADA} https://www.linkedin.com/in/grace-hopper",
+        f"{ADA};https://www.linkedin.com/in/grace-hopper",
+        f"{ADA}/in/grace-hopper",
+        f"{ADA}www.linkedin.com/in/grace-hopper",
+        "https://www.linkedin.com/in/ada-\nlovelace",
+        "https://www.linkedin.com/in/in/ada-lovelace",
+        "https://www.linkedin.com/in/pub",
+        "https://www.linkedin.com/in/jos%C3",
+        "https://www.linkedin.com/in/ada%2Flovelace",
+        "[Ada](https://www.linkedin.com/in/ada-lovelace)",
+        "mailto:ada@acme.example",
+        "www.linkedin.com.evil.example/in/ada",
+    ],
+)
+def test_a_url_that_is_cut_off_or_names_several_people_is_refused(text: str) -> None:
+    with pytest.raises(NotAProfileUrl):
+        normal_profile_url(text)
+
+
+def test_a_member_id_is_one_slug_whatever_its_case() -> None:
+    url = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
+
+    assert normal_profile_url(url) == url.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("<https://www.linkedin.com/company/acme>,", "acme"),
+        ("https://www.linkedin.com/company/at%26t&trk=x", "at&t"),
+        ("linkedin.com/company/acme-(uk)", "acme-(uk)"),
+        ("(linkedin.com/company/acme)", "acme"),
+        ("https://www.linkedin.com/company/acme.", "acme"),
+        ("https://de.linkedin.com/company/acme;jsessionid=1", "acme"),
+    ],
+)
+def test_a_decorated_company_url_has_the_same_normal_form(text: str, slug: str) -> None:
+    assert normal_company_url(text) == f"https://www.linkedin.com/company/{slug}"
+
+
+@pytest.mark.parametrize("before", [*BEFORE, *LABELS])
+@pytest.mark.parametrize("after", ["", ">", '",', "%20", "/?x=1)", ";", "\u200b", "."])
+def test_a_decorated_website_has_the_same_normal_form(before: str, after: str) -> None:
+    assert normal_website(f"{before}https://acme.example{after}") == "acme.example"
+
+
+def test_a_website_that_is_cut_off_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="cut off"):
+        normal_website("https://www.acme...")
