@@ -55,7 +55,7 @@ class MailboxProber:
             with self._host_locks.lock_host(host, deadline=deadline):
                 client = self._open(host, address, deadline)
                 if client is not None:
-                    return self._converse(client, email, random_email)
+                    return self._converse(client, host, email, random_email)
         return ProbeResult(SmtpReply.UNCLEAR)
 
     def _address(self, host: str, deadline: float) -> str | None:
@@ -97,7 +97,7 @@ class MailboxProber:
             return False
         return True
 
-    def _converse(self, client: SmtpClient, email: str, random_email: str) -> ProbeResult:
+    def _converse(self, client: SmtpClient, host: str, email: str, random_email: str) -> ProbeResult:
         result = ProbeResult(SmtpReply.UNCLEAR)
         options = () if email.isascii() else ("SMTPUTF8",)
         with suppress(*FAILURES):  # replies before the failure count
@@ -107,21 +107,22 @@ class MailboxProber:
             else:
                 result = ProbeResult(sender)
             if sender is SmtpReply.ACCEPTED and result.mailbox in {SmtpReply.ACCEPTED, SmtpReply.LATER}:
-                result = ProbeResult(result.mailbox, self._probe_random_mailbox(client, random_email))
+                result = ProbeResult(result.mailbox, self._probe_random_mailbox(client, host, random_email))
         client.quit_and_close()
         return result
 
-    def _probe_random_mailbox(self, client: SmtpClient, random_email: str) -> SmtpReply:
-        """Probe the random mailbox, unless the domain's reply is cached.
+    def _probe_random_mailbox(self, client: SmtpClient, host: str, random_email: str) -> SmtpReply:
+        """Probe the random mailbox, unless the reply of this host for the domain is cached.
 
-        It is also probed while the mailbox in question is greylisted, so that both are accepted next time.
+        A backup host may accept every mailbox where the usual one does not. The random mailbox is also probed
+        while the mailbox in question is greylisted, so that both are accepted next time.
         """
         domain = email_domain(random_email)
-        cached = self._catch_all_cache.get(domain)
+        cached = self._catch_all_cache.get(domain, host)
         if cached is not None:
             return cached
         reply = smtp_replies.of_random_mailbox(*_decoded(client.rcpt(random_email)))
-        self._catch_all_cache.store(domain, reply)
+        self._catch_all_cache.store(domain, host, reply)
         return reply
 
 

@@ -1,7 +1,8 @@
 """Classifies SMTP replies into verdicts on a mailbox.
 
 Sources: RFC 5321, section 4.2 (reply codes); RFC 3463 and IANA's registry of enhanced status codes. Without
-a specific enhanced status, the text of the reply is matched.
+a specific enhanced status, the words of the reply decide. `benchmarks/verification` has the replies of mail
+systems, with their sources. A reply that is in doubt is UNCLEAR: no verdict is better than a wrong one.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class ProbeResult:
         return self.mailbox is SmtpReply.LATER or (accepted and self.random_mailbox is SmtpReply.LATER)
 
 
-_TRY_LATER = frozenset({450, 451, 452})
+_TRY_LATER = frozenset({421, 450, 451, 452})
 _REFUSALS = range(500, 600)
 _BY_CODE = {
     250: SmtpReply.ACCEPTED,
@@ -57,14 +58,38 @@ _BY_DETAIL = {
     "2.1": SmtpReply.DISABLED,
     "2.2": SmtpReply.FULL,
 }
-_GENERIC_CODES = frozenset({"", "0.0", "1.0", "2.0"})
-_ENHANCED = re.compile(r"[245]\.(\d{1,3}\.\d{1,3})\b")
-_ADDRESSES = re.compile(r"\S+@\S+")  # replies quote the address, whose text must not be matched
+_GENERIC_DETAILS = frozenset({"", "0.0", "1.0", "2.0"})
+_MISSING_BY_DETAIL = {
+    "4.1": re.compile(r"recipient address rejected: access denied", re.IGNORECASE),  # Microsoft 365
+    "5.0": re.compile(r"mailbox unavailable", re.IGNORECASE),  # Outlook.com
+    "7.1": re.compile(r"recipient address rejected: (?:user|unknown|no such)", re.IGNORECASE),  # Proofpoint
+}
+"""Replies that mean a missing mailbox despite their enhanced status, by vendor."""
+_ENHANCED = re.compile(r"(?:^#?|\(#)[245]\.(\d{1,3}\.\d{1,3})\b")  # Cisco writes #5.1.0, qmail (#5.1.1)
+_QUOTED = re.compile(
+    r"https?://\S+|[^\s@<>(]+@[\w.-]+"
+)  # links, and the address, whose text must not be matched
 _GREYLIST = re.compile(r"gr[ae]y", re.IGNORECASE)
-_POLICY = re.compile(
+_RELAY = re.compile(
+    r"\brelay(?:ing)? (?:access )?(?:denied|not permitted|not allowed|prohibited)|unable to relay",
+    re.IGNORECASE,
+)
+_CLIENT = re.compile(
     r"spamhaus|spamcop|barracuda|bl[oa]c[ k]*list|\b(?:dns|r)bl\b|\bptr\b|reverse (?:dns|hostname)|\bspf\b"
-    r"|reputation|client host|access denied|\b(?:blocked|banned|relay denied|relay not permitted)\b"
-    r"|\brelay(?:ing)? (?:access )?(?:denied|not permitted|not allowed|prohibited)|unable to relay",
+    r"|reputation|client host|access denied|\bblocked\b|\bbanned\b",
+    re.IGNORECASE,
+)
+"""Words about the client, also of transient refusals that do not end."""
+_POLICY = re.compile(
+    r"\bip\b|\bsender\b|\bpolic(?:y|ies)\b|\bspam\b|prohibit|not allowed to|not authori[sz]ed|rcpthosts"
+    r"|too many|\bhelo\b|\bdmarc\b|\bdkim\b"
+    r"|\byour (?:access|server|host|domain|e?-?mail|message|network)\b",
+    re.IGNORECASE,
+)
+"""Words about the sender, the mail or rules, not about the recipient."""
+_RECIPIENT = re.compile(
+    r"user|mail ?box|recipient|address|account|alias|unknown|invalid|unrout"
+    r"|unbekannt|inconnu|desconocid|onbekend",
     re.IGNORECASE,
 )
 _BY_TEXT = (
@@ -91,28 +116,30 @@ def of_sender(code: int, text: str) -> SmtpReply:
 
 def of_mailbox(code: int, text: str) -> SmtpReply:
     """Classify the reply to RCPT TO for the mailbox in question."""
-    detail, text_without_addresses = _parts(text)
+    detail, words = _parts(text)
     if code in _REFUSALS:
-        return _permanent_refusal(code, detail, text_without_addresses)
+        return _permanent_refusal(code, detail, words)
     if code not in _TRY_LATER:
         return _BY_CODE.get(code, SmtpReply.UNCLEAR)
     if detail == "2.2":
         return SmtpReply.FULL
-    is_about_client = _POLICY.search(text_without_addresses) and not _GREYLIST.search(text_without_addresses)
-    return SmtpReply.UNCLEAR if is_about_client else SmtpReply.LATER
+    return SmtpReply.UNCLEAR if _is_lasting(words) else SmtpReply.LATER
 
 
 def of_random_mailbox(code: int, text: str) -> SmtpReply:
     """Classify the reply to RCPT TO for a random mailbox, after another was accepted.
 
-    Any permanent refusal shows that the domain is not a catch-all; so does a transient "no such user"
-    (Postfix's address verification). 5.5.3 only means that there are two recipients.
+    A transient "no such user" (Postfix's address verification) also shows that the domain is not a catch-all,
+    and so does a refusal to relay, which depends on the recipient alone. Any other refusal may be due to the
+    number of recipients.
     """
-    detail, _words = _parts(text)
-    if (code in _TRY_LATER and detail == "1.1") or (code in _REFUSALS and detail != "5.3"):
+    detail, words = _parts(text)
+    is_relay_refusal = code in _REFUSALS and _RELAY.search(words)
+    if is_relay_refusal or (code in _TRY_LATER and detail == "1.1"):
         return SmtpReply.NO_MAILBOX
     reply = of_mailbox(code, text)
-    return reply if reply in {SmtpReply.ACCEPTED, SmtpReply.LATER} else SmtpReply.UNCLEAR
+    conclusive = {SmtpReply.ACCEPTED, SmtpReply.NO_MAILBOX, SmtpReply.LATER}
+    return reply if reply in conclusive else SmtpReply.UNCLEAR
 
 
 def verdict(email: str, result: ProbeResult) -> tuple[EmailStatus, tuple[str, ...]]:
@@ -126,23 +153,33 @@ def verdict(email: str, result: ProbeResult) -> tuple[EmailStatus, tuple[str, ..
     return status, reasons
 
 
-def _permanent_refusal(code: int, detail: str, text_without_addresses: str) -> SmtpReply:
+def _permanent_refusal(code: int, detail: str, words: str) -> SmtpReply:
     """Classify a permanent refusal.
 
-    A policy, a block list or a missing reverse name (5.7.x) concerns the client. Microsoft 365 replies for a
-    missing mailbox: 550 5.4.1 Recipient address rejected: Access denied.
+    A policy, a block list or a missing reverse name (5.7.x) concerns the client. Without a specific enhanced
+    status, the code counts only if the text is about the recipient: 550 also stands for policies.
     """
-    if detail == "4.1" and "recipient address rejected" in text_without_addresses.lower():
+    missing = _MISSING_BY_DETAIL.get(detail)
+    if missing and missing.search(words):
         return SmtpReply.NO_MAILBOX
-    if detail not in _GENERIC_CODES:
+    if detail not in _GENERIC_DETAILS:
         return _BY_DETAIL.get(detail, SmtpReply.UNCLEAR)
-    if _POLICY.search(text_without_addresses):
+    if any(pattern.search(words) for pattern in (_CLIENT, _RELAY, _POLICY)):
         return SmtpReply.UNCLEAR
-    matches = (reply for pattern, reply in _BY_TEXT if pattern.search(text_without_addresses))
-    return next(matches, _BY_CODE.get(code, SmtpReply.UNCLEAR))
+    for pattern, reply in _BY_TEXT:
+        if pattern.search(words):
+            return reply
+    reply = _BY_CODE.get(code, SmtpReply.UNCLEAR)
+    is_plausible = reply is SmtpReply.FULL or _RECIPIENT.search(words)
+    return reply if is_plausible else SmtpReply.UNCLEAR
+
+
+def _is_lasting(words: str) -> bool:
+    """Return whether the text of a transient refusal is about the client, unless about its greylisting."""
+    return bool(_CLIENT.search(words) and not _GREYLIST.search(words))
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Return subject and detail of the enhanced status (`1.1` of 5.1.1, or ""), and the text of the reply."""
-    match = _ENHANCED.match(text.strip())
-    return match[1] if match else "", _ADDRESSES.sub("", text)
+    """Return subject and detail of the enhanced status (`1.1` of 5.1.1, or ""), and the reply's words."""
+    match = _ENHANCED.search(text.strip())
+    return match[1] if match else "", _QUOTED.sub("", text)

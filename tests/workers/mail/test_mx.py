@@ -79,7 +79,7 @@ def table() -> list[Any]:
         ("552", says("552 Mailbox full"), "risky full_inbox"),
         ("452 4.2.2", says("452 4.2.2 Over quota"), "risky full_inbox"),
         ("451 greylist", says("451 4.7.1 Greylisted, try again later"), "later"),
-        ("421 at RCPT", says("421 4.3.2 Closing"), "unknown"),
+        ("421 at RCPT", says("421 4.3.2 Closing"), "later"),
         ("sender refused", mail_server(ada(EVERYTHING, to_sender="550 5.1.8 Bad sender")), "unknown"),
         ("sender greylisted", mail_server(ada(EVERYTHING, to_sender="450 4.7.1 Later")), "later"),
         ("accept everything", mail_server(FakeMailServer(otherwise=EVERYTHING)), "accept_all"),
@@ -389,6 +389,22 @@ def test_the_next_mail_host_is_called_if_the_first_is_unreachable(stack: ExitSta
     provider = Mx(ProviderSettings(), settings(port, dns_port), allowed={LOOPBACK, "::1"}.__contains__)
 
     assert summary(verify(provider)) == "valid"
+
+
+def test_what_the_usual_host_said_of_other_addresses_does_not_count_for_a_backup_host(
+    stack: ExitStack,
+) -> None:
+    dns = FakeDnsServer({**ZONE, ("backup.acme.com", "A"): (A(LOOPBACK),)}, ttl=0)
+    server = ada("250 OK")
+    port = stack.enter_context(mail_server(server))
+    provider = mx(settings(port, stack.enter_context(dns_server(dns))))
+
+    usual = summary(verify(provider))
+    dns.zone = {**dns.zone, ("acme.com", "MX"): (MX("backup.acme.com", 20),)}
+    server.otherwise = EVERYTHING
+    backup = summary(verify(provider, "nobody@acme.com"))
+
+    assert (usual, backup) == ("valid", "accept_all")
 
 
 def test_a_host_at_a_private_address_is_not_called(stack: ExitStack, dns_port: int) -> None:

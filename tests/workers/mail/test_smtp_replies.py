@@ -66,7 +66,27 @@ DISABLED, LATER, UNCLEAR = SmtpReply.DISABLED, SmtpReply.LATER, SmtpReply.UNCLEA
         (450, "4.2.1 The user you are trying to contact is receiving mail too quickly", LATER),
         (450, "4.7.1 Client host rejected: cannot find your reverse hostname", UNCLEAR),
         (451, "4.7.1 Blocked by spamcop", UNCLEAR),
-        (421, "4.7.0 Try again later", UNCLEAR),
+        (421, "4.7.0 Try again later", LATER),
+        (421, "4.7.0 Blocked by spamcop", UNCLEAR),
+        (550, "#5.1.0 Address rejected", NO_MAILBOX),
+        (550, "sorry, no mailbox here by that name. (#5.1.1)", NO_MAILBOX),
+        (550, "5.5.0 Requested action not taken: mailbox unavailable (S2017062302).", NO_MAILBOX),
+        (550, "5.7.1 <ada@acme.com>: Recipient address rejected: User email address is invalid", NO_MAILBOX),
+        (
+            550,
+            "Requested action not taken: mailbox unavailable. See https://acme.com/error?ip=192.0.2.1",
+            NO_MAILBOX,
+        ),
+        (550, "Benutzer unbekannt", NO_MAILBOX),
+        (554, "5.7.1 <ada@acme.com>: Recipient address rejected: Policy restrictions", UNCLEAR),
+        (554, "5.7.1 <ada@acme.com>: Recipient address rejected: Access denied", UNCLEAR),
+        (550, "#5.7.1 Your access has been rejected.", UNCLEAR),
+        (553, "sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", UNCLEAR),
+        (550, "5.1.0 sender rejected", UNCLEAR),
+        (550, "you are not allowed to send mail to <ada@acme.com>", UNCLEAR),
+        (550, "permanent failure for one or more recipients (ada@acme.com:blocked)", UNCLEAR),
+        (550, "Relaying denied", UNCLEAR),
+        (550, "Rejected", UNCLEAR),
         (-1, "", UNCLEAR),
     ],
 )
@@ -93,16 +113,19 @@ def test_a_rejected_sender_leaves_the_mailbox_unclear(code: int, text: str, answ
     [
         (250, "OK", ACCEPTED),
         (550, "5.1.1 No", NO_MAILBOX),
-        (550, "5.7.1 Rejected by policy", NO_MAILBOX),
-        (552, "5.2.2 Full", NO_MAILBOX),
+        (550, "No such user", NO_MAILBOX),
+        (554, "5.7.1 Relay access denied", NO_MAILBOX),
         (450, "4.1.1 Unverified address", NO_MAILBOX),
         (550, "5.5.3 Too many recipients", UNCLEAR),
+        (550, "5.7.1 Rejected by policy", UNCLEAR),
+        (554, "Transaction failed", UNCLEAR),
+        (552, "5.2.2 Full", UNCLEAR),
         (451, "4.7.1 Greylisted", LATER),
         (452, "4.2.2 Over quota", UNCLEAR),
-        (421, "Closing", UNCLEAR),
+        (421, "Closing", LATER),
     ],
 )
-def test_any_permanent_rejection_of_the_random_mailbox_excludes_a_catch_all(
+def test_only_a_rejection_due_to_the_recipient_excludes_a_catch_all(
     code: int, text: str, answer: SmtpReply
 ) -> None:
     assert of_random_mailbox(code, text) is answer
@@ -144,22 +167,22 @@ def test_reasons_evident_from_the_address_are_added(
 
 def test_cached_catch_all_replies_expire(monkeypatch: pytest.MonkeyPatch) -> None:
     known = CatchAllCache()
-    known.store("acme.com", ACCEPTED)
+    known.store("acme.com", "mail.acme.com", ACCEPTED)
 
-    soon = known.get("acme.com")
+    soon = known.get("acme.com", "mail.acme.com")
     monkeypatch.setattr(catch_all_cache, "TTL_SECONDS", 0)
 
-    assert (soon, known.get("acme.com")) == (ACCEPTED, None)
+    assert (soon, known.get("acme.com", "mail.acme.com")) == (ACCEPTED, None)
 
 
 def test_the_oldest_domains_are_evicted_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catch_all_cache, "MAX_DOMAINS", 2)
+    monkeypatch.setattr(catch_all_cache, "MAX_ENTRIES", 2)
     known = CatchAllCache()
 
     for domain in ("one.com", "two.com", "one.com", "three.com"):
-        known.store(domain, NO_MAILBOX)
+        known.store(domain, "mail", NO_MAILBOX)
 
-    assert [known.get(domain) for domain in ("one.com", "two.com", "three.com")] == [
+    assert [known.get(domain, "mail") for domain in ("one.com", "two.com", "three.com")] == [
         NO_MAILBOX,
         None,
         NO_MAILBOX,
@@ -169,9 +192,9 @@ def test_the_oldest_domains_are_evicted_from_the_cache(monkeypatch: pytest.Monke
 def test_an_unclear_reply_is_not_cached() -> None:
     known = CatchAllCache()
 
-    known.store("acme.com", UNCLEAR)
+    known.store("acme.com", "mail.acme.com", UNCLEAR)
 
-    assert known.get("acme.com") is None
+    assert known.get("acme.com", "mail.acme.com") is None
 
 
 def test_locks_of_unused_hosts_are_evicted(monkeypatch: pytest.MonkeyPatch) -> None:

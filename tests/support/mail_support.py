@@ -126,8 +126,8 @@ class FakeMailServer:
 
 
 @contextmanager
-def mail_server(fake: FakeMailServer, **more: Any) -> Iterator[int]:
-    """Run a well-behaved SMTP server; yield the port."""
+def mail_server(fake: object, **more: Any) -> Iterator[int]:
+    """Run a well-behaved SMTP server with this handler; yield the port."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]

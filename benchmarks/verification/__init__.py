@@ -1,0 +1,1 @@
+"""Verifies mailboxes at simulated mail systems, and compares the verdicts with the truth."""
