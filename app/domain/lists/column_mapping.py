@@ -11,7 +11,8 @@ from app.domain.lists.header_fields import FIELDS, Column, column
 from app.domain.normal.text_folding import fold
 
 _IGNORE = frozenset({"", "-", "ignore", "skip", "none"})
-_BARE_NAME = frozenset({"name", "nom"})
+_BARE_NAME = frozenset({"name", "nom", "naam", "namn", "navn", "nimi"})
+_STATUS_OR_STATE = "estado"  # in Spanish and Portuguese
 _OF_COMPANIES = {
     "full_name": "company_name",
     "linkedin_url": "company_linkedin_url",
@@ -90,7 +91,7 @@ def map_columns(
     if entity is Entity.COMPANIES:
         columns = [_of_company(found) for found in columns]
     else:
-        columns = _with_bare_name(header, columns)
+        columns = _with_state(header, _with_bare_name(header, columns))
     numbered = _disambiguate(columns)
     single: dict[str, list[int]] = {}
     for index, found in enumerate(columns):
@@ -156,6 +157,16 @@ def _with_bare_name(header: Sequence[str], columns: list[Column | None]) -> list
         return columns
     return [
         Column("last_name") if found and found.field == "full_name" and fold(text) in _BARE_NAME else found
+        for text, found in zip(header, columns, strict=True)
+    ]
+
+
+def _with_state(header: Sequence[str], columns: list[Column | None]) -> list[Column | None]:
+    """Read `Estado` next to a city as the state, not as a status."""
+    if all(found is None or found.field != "city" for found in columns):
+        return columns
+    return [
+        Column("state") if fold(text) == _STATUS_OR_STATE else found
         for text, found in zip(header, columns, strict=True)
     ]
 

@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, Source
+from app.domain.lists.country_cells import list_country
 from app.domain.lists.row_values import RowValues, country_of_state
-from app.domain.normal.countries import country_code, parse_location
+from app.domain.normal.countries import parse_location
 from app.domain.normal.emails import email_kind
 from app.domain.normal.profiles import normal_company_url
 from app.domain.normal.vocabularies import headcount
@@ -111,7 +112,7 @@ def _linkedin_elsewhere(row: RowValues) -> str | None:
 
 
 def _location(row: RowValues) -> tuple[str | None, str | None]:
-    city, country = row.text("company_city"), row.normal("company_country", country_code)
+    city, country = row.text("company_city"), row.normal("company_country", list_country)
     if city is None and country is None and (text := row.text("company_location")):
         city, country = parse_location(text)
     return city, country or country_of_state(row, "company_state")

@@ -41,7 +41,6 @@ class Records:
     """
 
     def __init__(self, text: IO[str], delimiter: str) -> None:
-        csv.field_size_limit(2 * MAX_ROW_LENGTH)
         self._text = text
         self._delimiter = delimiter
         self._pushed_back: deque[str] = deque()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import IO
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.csv_files import TextFormat, delimiter_of, text_format_of
-from app.domain.lists.csv_records import LONG_CELL, TRUNCATED_ROW, Records, Row
+from app.domain.lists.csv_records import LONG_CELL, MAX_ROW_LENGTH, TRUNCATED_ROW, Records, Row
 
 HEADER_WITHIN = 50  # rows; some exports have notes before the header
 _SAMPLE = 1 << 16
@@ -51,6 +52,7 @@ def read_table(
         InvalidValue: the file is empty, not CSV, or has no rows below its header.
 
     """
+    csv.field_size_limit(2 * MAX_ROW_LENGTH)
     text_format = text_format_of(file, encoding)
     file.seek(0)
     text = io.TextIOWrapper(file, text_format.encoding, errors=text_format.errors, newline="")

@@ -1,9 +1,10 @@
 """The field of a column, derived from its header; for e-mails and phones also which one it belongs to.
 
 Headers are compared as words without case, accents and punctuation. Most are looked up in
-`data/columns.txt`. Those of e-mails and phones are parsed word by word, since exports have many variants:
-`Secondary Email Status`, `Phone 2 - Type`, `Work Direct Phone`, `Geschäftliche E-Mail`. A header that also
-contains an unknown word (`Manager Email`, `Business Fax`) has another meaning and is ignored.
+`data/columns.txt` and, for each language, in `data/headers`. Those of e-mails and phones are parsed word by
+word, since exports have many variants: `Secondary Email Status`, `Phone 2 - Type`, `Work Direct Phone`,
+`Geschäftliche E-Mail`. A header that also contains an unknown word (`Manager Email`, `Business Fax`) has
+another meaning and is ignored.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
+from app.domain.lists.header_words import read_headers
 from app.domain.normal.text_folding import fold, split_camel
 
 
@@ -30,21 +31,6 @@ class Column:
     rank: int = 0
 
 
-_DATA = Path(__file__).parents[1] / "data"
-
-
-def _read() -> dict[str, Column]:
-    """Read the headers of each field from `data/columns.txt`; earlier headers are more reliable."""
-    meanings: dict[str, Column] = {}
-    for line in (_DATA / "columns.txt").read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            field, headers = line.split(": ", maxsplit=1)
-            for rank, header in enumerate([*headers.split(", "), field.replace("_", " ")]):
-                meanings.setdefault(header, Column(field, rank=rank))
-    return meanings
-
-
-_HEADERS = _read()
 FIELDS = tuple(
     """full_name first_name middle_name last_name email work_email personal_email email_status
     email_confidence email_verified_at phone mobile_phone direct_phone work_phone hq_phone phone_type
@@ -55,6 +41,7 @@ FIELDS = tuple(
 
 _TOGETHER = (  # phrases that are read as one word, longest first
     ("e mail", "email"),
+    ("e post", "epost"),
     ("linked in", "linkedin"),
     ("web site", "website"),
     ("direct dial", "direct"),
@@ -71,24 +58,18 @@ _TOGETHER = (  # phrases that are read as one word, longest first
 )
 
 
-def _words() -> dict[str, dict[str, str]]:
-    """Read the words of e-mail and phone headers from `data/value_columns.txt`, by group."""
-    groups: dict[str, dict[str, str]] = {}
-    for line in (_DATA / "value_columns.txt").read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            head, words = line.split(": ", maxsplit=1)
-            group, name = head.split(" ")
-            meanings = groups.setdefault(head if group == "names" else group, {})
-            meanings |= dict.fromkeys(words.split(), name)
-    return groups
-
-
-_WORDS = _words()
+_PHRASES, _WORDS = read_headers()
 _PARTS, _KINDS, _WHICH, _FILLERS = (_WORDS[group] for group in ("part", "kind", "which", "filler"))
 _OF_PERSON = re.compile(r"^(?:person|contact|prospect|lead|candidate|customer|attendee|kontakt|contacto) ")
 _OF_COMPANY = re.compile(
     r"^(?:person |contact |prospect |lead |current )?(?:organi[sz]ation|org|account|employer|company|firma) "
 )
+_OF_SALESFORCE = re.compile(r"__p?c$", re.IGNORECASE)  # the end of a custom field's name
+_ASSURED = re.compile(
+    r"[(\[] ?(?:verified|validated|valid|verifiziert|verificado|vérifié) ?[)\]]|^verified (?!at|on)",
+    re.IGNORECASE,
+)
+"""Words that say that the values are verified; they do not make the column that of a status."""
 _NUMBERED = re.compile(r"(?<=[a-z])(?=\d)")  # reads a header of a million letters once
 _PHONE_OR_EMAIL_KIND = {
     ("email", "corporate"): "work",
@@ -103,6 +84,7 @@ _PHONE_OR_EMAIL_KIND = {
 @lru_cache(maxsize=1024)
 def column(header: str) -> Column | None:
     """Return the meaning of a column with this header; None if it is not imported."""
+    header = _ASSURED.sub("", _OF_SALESFORCE.sub("", header))
     key = fold(split_camel(header))
     plain = fold(header)
     for apart, together in _TOGETHER:
@@ -113,14 +95,19 @@ def column(header: str) -> Column | None:
         *(_OF_PERSON.sub("", form) for form in forms),
         *(_OF_COMPANY.sub("company ", form) for form in forms),
     ):
-        if name in _HEADERS:
-            return _HEADERS[name]
-    words = _NUMBERED.sub(" ", key).split()
+        if name in _PHRASES:
+            field, rank = _PHRASES[name]
+            return _value_column_of(field.split("_")) or Column(field, rank=rank)
+    return _value_column_of(_NUMBERED.sub(" ", key).split())
+
+
+def _value_column_of(words: list[str]) -> Column | None:
+    """Return the meaning of an e-mail or phone column by its words; None for other columns."""
     return _value_column(words, "email") or _value_column(words, "phone")
 
 
 def _value_column(words: list[str], field: str) -> Column | None:
-    """Return the meaning of an e-mail or phone column by its words; None for other columns."""
+    """Return the meaning of a column of e-mails or of phones; None for other columns."""
     names = _WORDS[f"names {field}"]
     if not any(word in names for word in words):
         return None

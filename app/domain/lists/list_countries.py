@@ -12,7 +12,8 @@ import phonenumbers
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells import emails_in, phones_in, value
 from app.domain.lists.column_mapping import ColumnMapping
-from app.domain.normal.countries import country_code, country_of
+from app.domain.lists.country_cells import list_country
+from app.domain.normal.countries import country_of
 from app.domain.normal.phones import assigned_phone, parse_phone
 from app.domain.normal.subdivisions import country_of_subdivisions, is_subdivision
 
@@ -77,7 +78,7 @@ def _country(layout: ColumnMapping, cells: Sequence[str], states: str | None) ->
     """Return the country that a row shows: named, its state's, of a phone number, or of an address."""
     for text in _texts(layout, cells, _COUNTRY_FIELDS):
         try:
-            return country_code(text)
+            return list_country(text)
         except InvalidValue:
             continue
     if states and any(is_subdivision(text, states) for text in _texts(layout, cells, _STATE_FIELDS)):

@@ -12,10 +12,11 @@ from app.domain.findings import FoundCompany, FoundContact, FoundEmail
 from app.domain.lists.cells import name_value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.company_rows import company_beside
+from app.domain.lists.country_cells import list_country
 from app.domain.lists.email_cells import emails_of
 from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
 from app.domain.lists.row_values import RowValues, country_of_state
-from app.domain.normal.countries import country_code, parse_location
+from app.domain.normal.countries import parse_location
 from app.domain.normal.emails import email_domain, email_kind
 from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, parse_name
 from app.domain.normal.phones import PhoneNumber
@@ -161,7 +162,7 @@ def _title(row: RowValues) -> str | None:
 
 def _location(row: RowValues) -> tuple[str | None, str | None]:
     """Return the city and the country; a state that the list shows to be a country's names the country."""
-    city, country = row.text("city"), row.normal("country", country_code)
+    city, country = row.text("city"), row.normal("country", list_country)
     if city is None and country is None and (text := row.text("location")):
         city, country = parse_location(text)
     return city, country or country_of_state(row, "state")
