@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.engine.interfaces import CoreExecuteOptionsParameter
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import DeclarativeBase, Session
@@ -77,6 +78,22 @@ class Base(DeclarativeBase):
         }
     )
     type_annotation_map = {datetime: UtcDateTime, dict[str, Any]: Json, list[Any]: Json, bytes: LargeBinary}  # noqa: RUF012 -- SQLAlchemy reads it so
+
+
+class _ReadingSession(Session):
+    """A session with an open connection: a `Statement` needs no transaction of the session."""
+
+    bind: Connection
+
+    def connection(
+        self,
+        bind_arguments: dict[str, Any] | None = None,
+        execution_options: CoreExecuteOptionsParameter | None = None,
+    ) -> Connection:
+        """Return the connection."""
+        if execution_options:
+            return super().connection(bind_arguments, execution_options)
+        return self.bind
 
 
 class Database:
@@ -151,8 +168,11 @@ class Database:
         with (
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
-            Session(self.reader, expire_on_commit=False, info=self.session_info) as session,
+            self.reader.connect() as connection,
+            _ReadingSession(connection, expire_on_commit=False, info=self.session_info) as session,
         ):
+            if self.is_sqlite:
+                connection.begin()  # the statements read one snapshot
             yield session
 
 
