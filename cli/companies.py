@@ -17,7 +17,7 @@ group = DatabaseGroup("companies", help="Import and export companies.")
 @group.command("import")
 @import_options
 def import_companies(**options: Any) -> None:
-    """Import companies from FILE, a CSV with any columns; `-` reads standard input."""
+    """Import companies from FILE, a CSV or XLSX file with any columns; `-` reads standard input."""
     import_list(Entity.COMPANIES, **options)
 
 

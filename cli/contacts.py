@@ -19,7 +19,7 @@ group = DatabaseGroup("contacts", help="Import, export and erase contacts.")
 @group.command("import")
 @import_options
 def import_contacts(**options: Any) -> None:
-    """Import contacts from FILE, a CSV with any columns; `-` reads standard input.
+    """Import contacts from FILE, a CSV or XLSX file with any columns; `-` reads standard input.
 
     Importing a list again changes nothing. Per field, a newer value wins and an older value fills gaps.
     """

@@ -25,6 +25,8 @@ def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[s
         "encoding": summary.format.encoding,
         "other_lines": list(summary.format.other_lines),
         "delimiter": summary.delimiter,
+        "sheet": summary.format.sheet,
+        "unread_sheets": list(summary.format.unread_sheets),
         "columns": summary.layout.meanings,
         "read": summary.read,
         **{name: summary.counts[name] for name in COUNTS},
@@ -67,6 +69,8 @@ def _notes(summary: ImportSummary) -> Iterator[str]:
     unknown = [name for name, meaning in summary.layout.meanings.items() if meaning is None and name]
     if unknown:
         yield f"Columns ignored: {', '.join(unknown)}. Use --map 'column=field' to import one."
+    if sheets := summary.format.unread_sheets:
+        yield f"Sheets not read: {', '.join(sheets)}. Use --sheet to import one."
     if lines := summary.format.other_lines:
         yield f"These lines are not UTF-8 and were read as Windows-1252: {_listed(lines)}."
     if invalid := {field: count for field, count in summary.warnings.items() if field != NO_COUNTRY}:

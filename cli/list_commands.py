@@ -59,6 +59,7 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--dry-run", is_flag=True, help="Report what would happen; write nothing."),
     click.option("--encoding", help="Encoding, if it is detected wrongly."),
     click.option("--delimiter", help="Column separator, if it is detected wrongly: one character or tab."),
+    click.option("--sheet", help="Sheet of a workbook (default: the one with the most known columns)."),
     as_json_option,
 )  # fmt: skip
 

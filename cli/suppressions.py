@@ -14,7 +14,7 @@ from app.core.providers import provider_opt_outs
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.lists.cells import emails_in, phones_in, value
 from app.domain.lists.column_mapping import ColumnMapping, Entity, explain_unknown, map_columns
-from app.domain.lists.csv_tables import read_table
+from app.domain.lists.tables import read_table
 from app.domain.normal.emails import normal_email
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_profile_url

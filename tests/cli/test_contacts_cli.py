@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from click.testing import Result
+from openpyxl import Workbook
 from sqlalchemy import select, text
 
 from app.core.lists import import_runs, importer
@@ -363,6 +364,39 @@ def test_an_export_can_be_imported_again(run: Run, tmp_path: Path, database: Dat
     assert second.read_text(encoding="utf-8") == first.read_text(encoding="utf-8")
     assert "'=SUM(A1)" in first.read_text(encoding="utf-8")
     assert first.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_workbook_is_imported_like_a_csv_file(run: Run, tmp_path: Path) -> None:
+    book = Workbook()
+    book.active.append(["Name", "E-Mail", "Phone", "Country"])
+    book.active.append(["Ada Lovelace", "ada@acme.example", 6175550101.0, "USA"])
+    book.active.append(["nobody"])
+    book.create_sheet("Old").append(["Name", "E-Mail"])
+    book.save(tmp_path / "people.xlsx")
+
+    result, printed = (
+        run("import", tmp_path / "people.xlsx", "--json"),
+        run("import", tmp_path / "people.xlsx"),
+    )
+    exported = csv.DictReader(io.StringIO(run("export", "-").stdout))
+
+    assert figures(result) == {"read": 2, "new": 1, "rejected": 1}
+    assert (answer(result)["sheet"], answer(result)["unread_sheets"]) == ("Sheet", ["Old"])
+    assert "Sheets not read: Old." in printed.stdout
+    assert [(row["full_name"], row["phone"]) for row in exported] == [("Ada Lovelace", "'+16175550101")]
+
+
+def test_a_sheet_can_be_chosen(run: Run, tmp_path: Path) -> None:
+    book = Workbook()
+    book.active.append(["Name", "E-Mail"])
+    book.create_sheet("Two").append(["E-Mail"])
+    book["Two"].append(["bob@acme.example"])
+    book.save(tmp_path / "people.xlsx")
+
+    assert figures(run("import", tmp_path / "people.xlsx", "--sheet", "Two", "--json")) == {
+        "read": 1,
+        "new": 1,
+    }
 
 
 def test_suppressed_people_are_not_exported(run: Run, file: Path, app: APIFlask) -> None:

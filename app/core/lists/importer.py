@@ -18,11 +18,11 @@ from app.core.lists.ingest import IngestResult
 from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
-from app.domain.lists.csv_files import TextFormat
+from app.domain.lists.csv_files import ListFormat
 from app.domain.lists.csv_records import Row
-from app.domain.lists.csv_tables import Table, read_table
 from app.domain.lists.list_countries import SAMPLE, UNKNOWN, ListCountries, list_countries
 from app.domain.lists.row_values import ImportDefaults
+from app.domain.lists.tables import Table, read_table
 from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.infra.digest_keys import digest_keys
@@ -47,6 +47,7 @@ class ImportOptions:
     mapped: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
     delimiter: str | None = None
+    sheet: str | None = None
     dry_run: bool = False
 
 
@@ -59,7 +60,7 @@ class ImportSummary:
     """
 
     layout: ColumnMapping
-    format: TextFormat
+    format: ListFormat
     delimiter: str
     countries: ListCountries = UNKNOWN
     counts: Counter[str] = field(default_factory=Counter)
@@ -111,11 +112,12 @@ def run(
             lambda cells: map_columns(cells, options.entity, options.mapped).known_count,
             encoding=options.encoding,
             delimiter=options.delimiter,
+            sheet=options.sheet,
         )
         try:
             return _import_rows(database, options, table, rejects, advance)
         finally:
-            table.text.detach()  # the caller closes its file
+            table.close()  # the caller closes its file
 
 
 def _import_rows(

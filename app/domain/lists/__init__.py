@@ -1,1 +1,1 @@
-"""Parsing of imported CSV lists: files, columns, cells and rows."""
+"""Parsing of imported lists: CSV files and workbooks, columns, cells and rows."""

@@ -15,10 +15,10 @@ DELIMITERS = ",;\t|"
 
 _CHUNK = 1 << 20
 _SAMPLE = 1 << 16
-_EXPORT = "Open it in a spreadsheet program and save it as CSV (UTF-8)."
+_ARCHIVE = b"PK\x03\x04"
+_EXPORT = "Open it in a spreadsheet program and save it as XLSX or CSV (UTF-8)."
 _OTHER_FORMATS = (
-    (b"PK\x03\x04", f"This is a spreadsheet (xlsx, ods, Numbers) or a ZIP archive, not CSV. {_EXPORT}"),
-    (b"\xd0\xcf\x11\xe0", f"This is an old Excel file (xls), not CSV. {_EXPORT}"),
+    (b"\xd0\xcf\x11\xe0", f"This is an old (xls) or password-protected Excel file. {_EXPORT}"),
     (b"%PDF", "This is a PDF, not CSV. Export the list as CSV from its source."),
     (b"\x1f\x8b", "This file is compressed (gzip). Decompress it first."),
     (b"SQLite format 3", "This is a database, not CSV. Export its table as CSV."),
@@ -40,11 +40,16 @@ _MIN_CONTROLS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class TextFormat:
-    """The encoding of a file, and the first lines of a UTF-8 file that are not UTF-8 (from 1)."""
+class ListFormat:
+    """The encoding of a file, or `xlsx`; the first lines of a UTF-8 file that are not UTF-8 (from 1).
+
+    Of a workbook, the sheet that is read, and the other sheets that look like lists.
+    """
 
     encoding: str
     other_lines: tuple[int, ...] = ()
+    sheet: str | None = None
+    unread_sheets: tuple[str, ...] = ()
 
     @property
     def errors(self) -> str:
@@ -52,7 +57,13 @@ class TextFormat:
         return MIXED if self.encoding.startswith("utf-8") else "replace"
 
 
-def text_format_of(file: IO[bytes], encoding: str | None) -> TextFormat:
+def is_archive(file: IO[bytes]) -> bool:
+    """Return whether the file is a ZIP archive, as XLSX workbooks are."""
+    file.seek(0)
+    return file.read(len(_ARCHIVE)) == _ARCHIVE
+
+
+def text_format_of(file: IO[bytes], encoding: str | None) -> ListFormat:
     """Return a file's encoding: as given, by its byte order mark, UTF-16, UTF-8, else cp1252.
 
     A file of which most lines with other letters than ASCII are UTF-8 is UTF-8: programs append lines to
@@ -69,16 +80,16 @@ def text_format_of(file: IO[bytes], encoding: str | None) -> TextFormat:
     _refuse_other_formats(head)
     if encoding is not None:
         try:
-            return TextFormat(codecs.lookup(encoding).name)
+            return ListFormat(codecs.lookup(encoding).name)
         except LookupError:
             raise InvalidValue(
                 f"The encoding '{encoding}' is unknown. Use utf-8, utf-16, cp1252 or latin-1."
             ) from None
     for mark, marked_encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
-            return TextFormat(marked_encoding)
+            return ListFormat(marked_encoding)
     utf_16 = _unmarked_utf16(head)
-    return TextFormat(utf_16) if utf_16 else _unmarked(file, head)
+    return ListFormat(utf_16) if utf_16 else _unmarked(file, head)
 
 
 def delimiter_of(sample: str) -> str:
@@ -117,7 +128,7 @@ def _unmarked_utf16(head: bytes) -> str | None:
     return None
 
 
-def _unmarked(file: IO[bytes], head: bytes) -> TextFormat:
+def _unmarked(file: IO[bytes], head: bytes) -> ListFormat:
     """Return UTF-8 if the whole file decodes as UTF-8 or most of its lines do, else cp1252."""
     if sum(head.count(byte) for byte in _CONTROLS) > _MIN_CONTROLS + len(head) * _MAX_CONTROL_SHARE:
         raise InvalidValue("This is not a text file. Export the list as CSV from its source.")
@@ -128,10 +139,10 @@ def _unmarked(file: IO[bytes], head: bytes) -> TextFormat:
             decoder.decode(chunk)
     except UnicodeDecodeError:
         return _mixed(file)
-    return TextFormat("utf-8")
+    return ListFormat("utf-8")
 
 
-def _mixed(file: IO[bytes]) -> TextFormat:
+def _mixed(file: IO[bytes]) -> ListFormat:
     """Return UTF-8 if more lines are UTF-8, of those with other letters than ASCII, than are not."""
     file.seek(0)
     other_lines, utf_8, others = [], 0, 0
@@ -146,7 +157,7 @@ def _mixed(file: IO[bytes]) -> TextFormat:
                 other_lines.append(number)
         else:
             utf_8 += 1
-    return TextFormat("utf-8", tuple(other_lines)) if utf_8 > others else TextFormat("cp1252")
+    return ListFormat("utf-8", tuple(other_lines)) if utf_8 > others else ListFormat("cp1252")
 
 
 def _read_as_cp1252(error: UnicodeError) -> tuple[str, int]:

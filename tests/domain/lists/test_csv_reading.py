@@ -8,7 +8,7 @@ from app.domain.errors import InvalidValue
 from app.domain.lists import csv_records
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.csv_records import LONG_CELL, MAX_CELL_LENGTH, TRUNCATED_ROW, UNCLOSED_QUOTE, Row
-from app.domain.lists.csv_tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, read_table
+from app.domain.lists.tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, read_table
 
 PEOPLE = "name,email,title\nÄda,ada@acme.example,CTO\nBöb,bob@acme.example,CEO\n"
 
@@ -237,8 +237,7 @@ def test_nul_characters_are_removed() -> None:
         (b"", "The file is empty"),
         (b"\xef\xbb\xbf\n\n", "The file is empty"),
         (b"name,email\n", "a header but no rows"),
-        (b"PK\x03\x04rest", "spreadsheet"),
-        (b"\xd0\xcf\x11\xe0rest", "old Excel"),
+        (b"\xd0\xcf\x11\xe0rest", "password-protected Excel"),
         (b"%PDF-1.7", "PDF"),
         (b"\x1f\x8b\x08rest", "compressed"),
         (b"SQLite format 3\0", "database"),

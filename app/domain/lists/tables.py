@@ -1,4 +1,4 @@
-"""CSV files as a header and rows; each row has its line number and its fault, if any."""
+"""CSV files and workbooks as a header and rows; each row has its number and its fault, if any."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO
+from itertools import chain, islice
+from typing import IO, TypeAlias
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.csv_files import TextFormat, delimiter_of, text_format_of
+from app.domain.lists.csv_files import ListFormat, delimiter_of, is_archive, text_format_of
 from app.domain.lists.csv_records import LONG_CELL, MAX_ROW_LENGTH, TRUNCATED_ROW, Records, Row
+from app.domain.lists.xlsx_records import DAMAGED, Workbook
 
 HEADER_WITHIN = 50  # rows; some exports have notes before the header
 _SAMPLE = 1 << 16
@@ -20,38 +22,50 @@ TOO_MANY_CELLS = "The row has more cells than the header has columns. Quote cell
 REPEATED_HEADER = "This row repeats the header."
 
 
+CountKnown: TypeAlias = Callable[[Sequence[str]], int]
+"""Counts the cells of a row that are known headers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose rows can be read once: its header, rows, text format and delimiter.
+    """A table whose rows can be read once: its header, rows, format and delimiter.
 
-    `text` keeps a reference to the wrapper, which would otherwise close the file when it is collected, while
-    callers still read the file's position.
+    `close` releases what reads the file, not the file. Call it at the end: what is collected earlier would
+    close the file, while callers still read its position.
     """
 
     header: list[str]
     rows: Iterator[Row]
-    format: TextFormat
-    delimiter: str
-    text: io.TextIOWrapper
+    format: ListFormat
+    close: Callable[[], object]
+    delimiter: str = ""
 
 
 def read_table(
     file: IO[bytes],
-    count_known: Callable[[Sequence[str]], int],
+    count_known: CountKnown,
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
+    sheet: str | None = None,
 ) -> Table:
-    r"""Return the table of a CSV file; `count_known` counts the cells of a row that are known headers.
+    r"""Return the table of a CSV file or of a sheet of an XLSX workbook.
 
     The header is the row with the most known headers among the first 50, else the first with more than one
     cell. A row with too few cells is padded. If it is the last row and the file does not end with a line
-    break, it is reported as truncated. `delimiter` may be written `tab` or `\t`.
+    break, it is reported as truncated. `delimiter` may be written `tab` or `\t`. Without `sheet`, the sheet
+    with the most known headers is read.
 
     Raises:
-        InvalidValue: the file is empty, not CSV, or has no rows below its header.
+        InvalidValue: the file is empty, not a list, or has no rows below its header.
 
     """
+    if is_archive(file):
+        return _of_workbook(file, count_known, sheet)
+    return _of_text(file, count_known, encoding, delimiter)
+
+
+def _of_text(file: IO[bytes], count_known: CountKnown, encoding: str | None, delimiter: str | None) -> Table:
     csv.field_size_limit(2 * MAX_ROW_LENGTH)
     text_format = text_format_of(file, encoding)
     file.seek(0)
@@ -60,15 +74,40 @@ def read_table(
     delimiter = _delimiter(delimiter) or delimiter_of(sample)
     text.seek(0)
     records = Records(text, delimiter)
-    first = [row for _, row in zip(range(HEADER_WITHIN), records, strict=False)]
+    first = list(islice(records, HEADER_WITHIN))
     index = _header_index(first, count_known)
     header = _stripped(first[index].cells)
-    rows = _checked(_chain(first[index + 1 :], records), header)
+    rows = _not_empty(_checked(chain(first[index + 1 :], records), header))
+    return Table(header, rows, text_format, text.detach, delimiter)
+
+
+def _of_workbook(file: IO[bytes], count_known: CountKnown, sheet: str | None) -> Table:
+    book = Workbook(file)
+    first = {name: list(islice(book.rows(name), HEADER_WITHIN)) for name in book.sheets}
+    known = {name: max((count_known(row.cells) for row in rows), default=0) for name, rows in first.items()}
+    name = sheet or max((name for name in first if first[name]), key=lambda name: known[name], default="")
+    if not first.get(name):
+        raise InvalidValue(
+            f"The workbook has no sheet {sheet!r} with cells. Its sheets: {', '.join(first)}."
+            if sheet
+            else "The workbook is empty."
+        )
+    header_row = first[name][_header_index(first[name], count_known)]
+    if header_row.fault == DAMAGED:
+        raise InvalidValue(DAMAGED)
+    header = _stripped(header_row.cells)
+    below = (row for row in book.rows(name, len(header)) if row.line > header_row.line)
+    unread = tuple(other for other, count in known.items() if other != name and count > 1)
+    list_format = ListFormat("xlsx", sheet=name, unread_sheets=unread)
+    return Table(header, _not_empty(_checked(below, header)), list_format, book.close)
+
+
+def _not_empty(rows: Iterator[Row]) -> Iterator[Row]:
     try:
-        first_row = next(rows)
+        first = next(rows)
     except StopIteration:
         raise InvalidValue("The file has a header but no rows.") from None
-    return Table(header, _chain([first_row], rows), text_format, delimiter, text)
+    return chain([first], rows)
 
 
 def _delimiter(text: str | None) -> str | None:
@@ -80,7 +119,7 @@ def _delimiter(text: str | None) -> str | None:
     return delimiter
 
 
-def _header_index(rows: Sequence[Row], count_known: Callable[[Sequence[str]], int]) -> int:
+def _header_index(rows: Sequence[Row], count_known: CountKnown) -> int:
     counts = [0 if row.fault not in {None, LONG_CELL} else count_known(row.cells) for row in rows]
     if best := max(counts, default=0):
         return counts.index(best)
@@ -116,8 +155,3 @@ def _fault_of_width(cells: Sequence[str], width: int, *, cut: bool) -> str | Non
     if len(cells) < width:
         return TRUNCATED_ROW if cut else None
     return TOO_MANY_CELLS if any(cell.strip() for cell in cells[width:]) else None
-
-
-def _chain(first: Sequence[Row], rest: Iterator[Row]) -> Iterator[Row]:
-    yield from first
-    yield from rest
