@@ -39,7 +39,7 @@ from rich.table import Table  # noqa: E402
 
 from app.core.accounts import accounts, api_keys, sessions, workspaces  # noqa: E402
 from app.core.accounts.sessions import SessionLifetime  # noqa: E402
-from app.core.ledger import reveals  # noqa: E402
+from app.core.ledger import acquisition  # noqa: E402
 from app.domain.callers import Scope  # noqa: E402
 from app.domain.ids import new_id  # noqa: E402
 from app.infra import clock  # noqa: E402
@@ -132,7 +132,7 @@ def _by_id(stack: Stack) -> dict[str, dict[str, Request]]:
         owner = next(account for account in accounts.list_all(session) if account.workspace_id == other).id
         key = api_keys.create(session, owner, name="k", scopes=Scope, expires_at=None, now=now)[0].id
         ses = sessions.start(session, owner, network=b"", lifetime=LIFETIME, now=now)[0].id
-        reveals.acquire_field(
+        acquisition.acquire_field(
             session,
             workspace_id=other,
             contact_id=contact,

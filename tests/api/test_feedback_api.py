@@ -10,7 +10,7 @@ from users_support import CREDITS, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.core.contacts.emails import Email
-from app.core.ledger import credits, reveals
+from app.core.ledger import acquisition, credits
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES, new_id
 from app.infra import clock
@@ -31,7 +31,7 @@ def contact_id(user: SignedInUser) -> str:
 
 def reveal(session: Any, user: SignedInUser, contact_id: str) -> None:
     job_id, now = new_id("job"), clock.now()
-    reveals.acquire_field(
+    acquisition.acquire_field(
         session,
         workspace_id=user.workspace_id,
         contact_id=contact_id,

@@ -27,7 +27,7 @@ from app.core.accounts.accounts import Account
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.sessions import LoginSession
 from app.core.jobs import jobs
-from app.core.ledger import reveals
+from app.core.ledger import acquisition
 from app.domain.callers import Scope
 from app.domain.ids import new_id
 from app.domain.tokens import TokenKind, new_token
@@ -266,7 +266,7 @@ def tenants(app: APIFlask) -> SampleTenants:
         session.execute(update(Account).values(password_hash=password_hash))
         contact = a_contact(session, a_company(session))
         an_email(session, contact, ADDRESS)
-        reveals.acquire_field(
+        acquisition.acquire_field(
             session,
             workspace_id=owner.workspace_id,
             contact_id=contact.id,

@@ -16,7 +16,7 @@ from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.suppressions import Identifier
-from app.core.ledger import reveals
+from app.core.ledger import acquisition
 from app.domain.ids import new_id
 from app.domain.normal import hashes, names
 from app.domain.normal.company_names import company_key
@@ -123,7 +123,7 @@ def a_phone(session: Session, contact: Contact, e164: str, **changes: Any) -> Ph
 
 def own(session: Session, workspace_id: str, contact: Contact, field: str) -> None:
     """Record that the workspace owns the contact's e-mails or phones."""
-    reveals.acquire_field(
+    acquisition.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact.id,

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from app.core.contacts import bounce_reports, emails, suppressions
 from app.core.jobs import jobs, webhooks
 from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
-from app.core.ledger import credits, reveals
+from app.core.ledger import credits, ownership
 from app.core.lists import import_runs
 from app.core.lookups import contact_data, disclosure
 from app.core.lookups.disclosure import FieldRequest
@@ -210,14 +210,14 @@ def _price(session: Session, job_request: JobRequest) -> _Price:
     """
     price = job_request.price
     if isinstance(price, int):
-        return _Price(price, suppressions.parameters() | reveals.field_parameters())
+        return _Price(price, suppressions.parameters() | ownership.field_parameters())
     subject, field = price.subject, price.field_request.field.value
     if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
         raise ContactNotFound
     keys = digest_keys(session)
     digests = [suppressions.digest(keys, given) for given in contact_data.given_identifiers(subject)]
     profile = subject.linkedin_url if subject.contact_id is None else None
-    owned = reveals.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
+    owned = ownership.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
     return _Price(price.credits, suppressions.parameters(digests) | owned)
 
 
@@ -349,7 +349,7 @@ def _insertion(names: tuple[str, ...], deadline: timedelta, fixed_time: datetime
     now = fixed_time or DatabaseNow()
     columns = Job.__table__.c
     values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names}
-    is_free = or_(suppressions.IS_ANY_OF_FEW, reveals.is_field_owned(values["workspace_id"]))
+    is_free = or_(suppressions.IS_ANY_OF_FEW, ownership.is_field_owned(values["workspace_id"]))
     values["held"] = case((is_free, 0), else_=values["held"])
     values |= {"run_after": now, "deadline_at": now + deadline, "created_at": now}
     return Statement(

@@ -1,4 +1,4 @@
-"""What each workspace owns: fields of contacts and the values revealed to it, until they are refunded.
+"""Reveals: the fields of contacts and the values that each workspace bought, until they are refunded.
 
 Two contacts may have the same address, because two profiles are treated as two people. A value that the
 workspace owns is free under every contact.
@@ -6,41 +6,30 @@ workspace owns is free under every contact.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import (
-    BindParameter,
     ColumnElement,
     ForeignKey,
     Index,
-    Select,
     String,
     Update,
     and_,
-    bindparam,
-    cast,
     column,
     delete,
-    false,
     func,
-    literal,
-    null,
-    or_,
     select,
     table,
     text,
-    union_all,
     update,
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
 from app.infra.database_clock import Moment
-from app.infra.db import Base, UtcDateTime, insert, insert_into
-from app.infra.statements import Statement, any_of, items_of
+from app.infra.db import Base, UtcDateTime, insert
 
 AT_ONCE = datetime.fromtimestamp(0, UTC)
 """The `verify_at` of new reveals, before every other."""
@@ -94,18 +83,6 @@ class RevealedValue(Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Ownership:
-    """What a workspace owns of some contacts.
-
-    `fields` are pairs of contact id and field. `values` are pairs of field and value: the contacts' values
-    that the workspace owns under any contact.
-    """
-
-    fields: frozenset[tuple[str, str]] = frozenset()
-    values: frozenset[tuple[str, str]] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class RefundableCharge:
     """The price of a reveal and the job that was charged."""
 
@@ -113,9 +90,8 @@ class RefundableCharge:
     credits: int
 
 
-_WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
 # Partial table definitions: the modules of e-mails and phones import this one, not the other way round.
-_VALUES = {
+STORED = {
     field: table(
         name,
         column("id", String),
@@ -126,177 +102,16 @@ _VALUES = {
     for field, name, value in (("email", "emails", "email"), ("phone", "phones", "e164"))
 }
 _COLUMN = {"email": "email", "phone": "e164"}
-_CONTACTS = table("contacts", column("id", String), column("linkedin_url", String))
 
 
-def _value(field: str) -> ColumnElement[str]:
-    return _VALUES[field].c[_COLUMN[field]]
-
-
-def _owned_values(dialect: str, field: str) -> Select[*tuple[Any, ...]]:
-    values = _VALUES[field]
-    owned = and_(
-        RevealedValue.workspace_id == _WORKSPACE,
-        RevealedValue.field == field,
-        RevealedValue.value == _value(field),
-    )
-    return (
-        select(values.c.contact_id, literal(field).label("field"), _value(field).label("value"))
-        .join(RevealedValue, owned)
-        .where(any_of(dialect, values.c.contact_id, "contact_ids"))
-    )
-
-
-def owned_queries(dialect: str) -> tuple[Select[*tuple[Any, ...]], ...]:
-    """Return the queries of what a workspace owns, with the parameters `workspace_id` and `contact_ids`.
-
-    The rows of the first are owned fields, those of the others owned values.
-    """
-    fields = select(Reveal.contact_id, Reveal.field, cast(null(), String).label("value")).where(
-        Reveal.workspace_id == _WORKSPACE,
-        any_of(dialect, Reveal.contact_id, "contact_ids"),
-        Reveal.refunded_at.is_(None),
-    )
-    return fields, *(_owned_values(dialect, field) for field in _VALUES)
-
-
-_OWNED = Statement(lambda dialect: union_all(*owned_queries(dialect)))
-
-
-def _acquire_values(dialect: str) -> Any:  # noqa: ANN401 -- an INSERT of either dialect
-    """Return the insertion of values; it returns those that the workspace did not own."""
-    names = ("workspace_id", "field", "contact_id", "job_id", "created_at")
-    columns = RevealedValue.__table__.c
-    shared = (bindparam(name, type_=columns[name].type) for name in names)
-    rows = select(*shared, items_of(dialect, "values").c.value).where(text("1 = 1"))  # SQLite needs a WHERE
-    insertion = insert_into(dialect, RevealedValue).from_select([*names, "value"], rows)
-    return insertion.on_conflict_do_nothing().returning(RevealedValue.value)
-
-
-def _acquire_field(dialect: str, is_wanted: ColumnElement[bool] | None = None) -> Any:  # noqa: ANN401 -- likewise
-    """Return the insertion of a field that the workspace does not own, or owned until a refund."""
-    names = ("workspace_id", "contact_id", "field", "job_id", "credits", "created_at")
-    values = {name: bindparam(name, type_=Reveal.__table__.c[name].type) for name in names}
-    insertion = insert_into(dialect, Reveal)
-    insertion = (
-        insertion.values(values)
-        if is_wanted is None
-        else insertion.from_select(names, select(*values.values()).where(is_wanted))
-    )
-    paid = {name: insertion.excluded[name] for name in ("job_id", "credits", "created_at")}
-    return insertion.on_conflict_do_update(
-        index_elements=["workspace_id", "contact_id", "field"],
-        set_=paid | {"refunded_at": None},
-        where=Reveal.refunded_at.is_not(None),
-    ).returning(Reveal.contact_id)
-
-
-def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return the condition that a workspace owns a field of a contact; see `field_parameters`."""
-    by_key = or_(
-        _CONTACTS.c.id == bindparam("owned_contact_id"),
-        _CONTACTS.c.linkedin_url == bindparam("owned_linkedin_url"),
-    )
-    return (
-        select(Reveal.field)
-        .join(_CONTACTS, _CONTACTS.c.id == Reveal.contact_id)
-        .where(
-            by_key,
-            Reveal.workspace_id == workspace_id,
-            Reveal.field == bindparam("owned_field"),
-            Reveal.refunded_at.is_(None),
-        )
-        .exists()
-    )
-
-
-def field_parameters(
-    field: str | None = None, *, contact_id: str | None = None, linkedin_url: str | None = None
-) -> dict[str, str | None]:
-    """Return the parameters of `is_field_owned`: the contact by id or profile; without any, none is owned."""
-    return {"owned_field": field, "owned_contact_id": contact_id, "owned_linkedin_url": linkedin_url}
-
-
-def _acquire(dialect: str) -> Any:  # noqa: ANN401 -- likewise
-    """Return the insertion of values; on PostgreSQL it acquires the field too if any value was new.
-
-    It returns the new values, and whether it has acquired the field.
-    """
-    insertion = _acquire_values(dialect)
-    if dialect == "sqlite":
-        return insertion.returning(false().label("is_acquired"))
-    added = insertion.cte("added")
-    acquired = _acquire_field(dialect, is_wanted=select(added.c.value).exists()).cte("acquired")
-    return select(added.c.value, select(acquired.c.contact_id).exists().label("is_acquired"))
-
-
-_ACQUIRE_VALUES, _ACQUIRE_FIELD = Statement(_acquire_values), Statement(_acquire_field)
-_ACQUIRE = Statement(_acquire)
-
-
-def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> Ownership:
-    """Return what the workspace owns of these contacts, in one query."""
-    if not contact_ids:
-        return Ownership()
-    parameters = {"workspace_id": workspace_id, "contact_ids": list(contact_ids)}
-    return ownership(_OWNED.all(session, parameters))
-
-
-def ownership(rows: Sequence[Any]) -> Ownership:
-    """Return the ownership that the rows of `owned_queries` describe."""
-    return Ownership(
-        fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
-        values=frozenset((row.field, row.value) for row in rows if row.value is not None),
-    )
-
-
-def acquire(
-    session: Session,
-    *,
-    workspace_id: str,
-    contact_id: str,
-    field: str,
-    values: Collection[str],
-    job_id: str,
-    price: int,
-    now: datetime,
-) -> bool:
-    """Insert the workspace's ownership of the values and of the field; return whether it is to be charged.
-
-    False if it owned all values or the field already. If two transactions acquire the same value, the second
-    waits for the first. On PostgreSQL this also waits for a concurrent refund of the same reveal.
-    """
-    shared: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
-    shared |= {"job_id": job_id, "created_at": now}
-    added = _ACQUIRE.all(session, shared | {"values": sorted(set(values)), "credits": price})
-    if not added or added[0].is_acquired:
-        return bool(added)
-    return _ACQUIRE_FIELD.first(session, shared | {"credits": price}) is not None
-
-
-def acquire_values(
-    session: Session,
-    *,
-    workspace_id: str,
-    contact_id: str,
-    field: str,
-    values: Collection[str],
-    job_id: str,
-    now: datetime,
-) -> frozenset[str]:
-    """Insert the values as owned by the workspace; return the new ones, the only ones that may be charged.
-
-    If two transactions acquire the same value, the second waits for the first.
-    """
-    shared: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
-    shared |= {"job_id": job_id, "created_at": now}
-    added = _ACQUIRE_VALUES.all(session, shared | {"values": sorted(set(values))})
-    return frozenset(row.value for row in added)
+def stored_value(field: str) -> ColumnElement[str]:
+    """Return the column of the stored values of a field, email or phone."""
+    return STORED[field].c[_COLUMN[field]]
 
 
 def add_to_owners(session: Session, field: str, value_ids: Collection[str]) -> None:
     """Insert newly stored values for each workspace that owns the field of their contacts."""
-    _insert_owned(session, field, _VALUES[field].c.id.in_(value_ids))
+    _insert_owned(session, field, STORED[field].c.id.in_(value_ids))
 
 
 def reassign_shared(session: Session, contact_ids: Collection[str]) -> None:
@@ -304,8 +119,8 @@ def reassign_shared(session: Session, contact_ids: Collection[str]) -> None:
 
     A value that a workspace paid for remains owned under the other contacts.
     """
-    for field, values in _VALUES.items():
-        shared = and_(_value(field) == RevealedValue.value, values.c.contact_id.not_in(contact_ids))
+    for field, values in STORED.items():
+        shared = and_(stored_value(field) == RevealedValue.value, values.c.contact_id.not_in(contact_ids))
         others = select(func.min(values.c.contact_id)).where(shared)
         session.execute(
             update(RevealedValue)
@@ -327,12 +142,12 @@ def first_contact_id(session: Session, workspace_id: str, field: str, value: str
 
 def _insert_owned(session: Session, field: str, added: ColumnElement[bool]) -> None:
     """Insert the matching values for each workspace that owns the field of their contacts."""
-    values = _VALUES[field]
+    values = STORED[field]
     owners = (
         select(
             Reveal.workspace_id,
             Reveal.field,
-            _value(field),
+            stored_value(field),
             values.c.contact_id,
             values.c.first_seen_at,
         )
@@ -341,25 +156,6 @@ def _insert_owned(session: Session, field: str, added: ColumnElement[bool]) -> N
     )
     names = ["workspace_id", "field", "value", "contact_id", "created_at"]
     session.execute(insert(session, RevealedValue).from_select(names, owners).on_conflict_do_nothing())
-
-
-def acquire_field(
-    session: Session,
-    *,
-    workspace_id: str,
-    contact_id: str,
-    field: str,
-    job_id: str,
-    price: int,
-    now: datetime,
-) -> bool:
-    """Insert the workspace's ownership of the field; return False, nothing to charge, if it owned it already.
-
-    On PostgreSQL this waits for a concurrent refund of the same reveal.
-    """
-    paid: dict[str, Any] = {"job_id": job_id, "credits": price, "created_at": now}
-    key = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
-    return _ACQUIRE_FIELD.first(session, key | paid) is not None
 
 
 def lock(session: Session, contact_id: str, field: str, workspace_ids: Collection[str]) -> frozenset[str]:
@@ -384,7 +180,7 @@ def verify_by(session: Session, contact_id: str | ColumnElement[str], at: Moment
 
 
 def verify_at_once(session: Session, workspace_id: str, contact_id: str) -> None:
-    """Have the contact's addresses verified next. The caller has locked the workspace's reveal."""
+    """Make the contact's addresses due now. The caller has locked the workspace's reveal."""
     session.execute(_earlier(contact_id, workspace_id, AT_ONCE))
 
 
@@ -439,4 +235,6 @@ def _delete_owned(session: Session, workspace_id: str, contact_id: str, field: s
     )
     deleted = session.scalars(statement.returning(RevealedValue.value)).all()
     if deleted:
-        _insert_owned(session, field, and_(_value(field).in_(deleted), Reveal.workspace_id == workspace_id))
+        _insert_owned(
+            session, field, and_(stored_value(field).in_(deleted), Reveal.workspace_id == workspace_id)
+        )

@@ -31,8 +31,8 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedRow
 from app.core.contacts.suppressions import Identifier
-from app.core.ledger import reveals
-from app.core.ledger.reveals import Ownership
+from app.core.ledger import ownership
+from app.core.ledger.ownership import Ownership
 from app.domain.records.subjects import Subject
 from app.infra.statements import Statement, any_of
 
@@ -79,7 +79,7 @@ def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
             .where(any_of(dialect, emails.c.contact_id, "contact_ids")),
         ),
         (_PHONE, select(phones).where(any_of(dialect, phones.c.contact_id, "contact_ids"))),
-        *((_OWNED, query) for query in reveals.owned_queries(dialect)),
+        *((_OWNED, query) for query in ownership.owned_queries(dialect)),
     ]
     if with_saved:
         selects.append((_SAVED, saved_profiles.summaries_by_url(dialect)))
@@ -174,7 +174,7 @@ def _load(
             saved[row.linkedin_url] = row
         else:
             owned.append(row)
-    return ContactData(dict(emails), dict(phones), reveals.ownership(owned), saved)
+    return ContactData(dict(emails), dict(phones), ownership.from_rows(owned), saved)
 
 
 def stored_identifiers(

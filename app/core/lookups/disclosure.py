@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.core.contacts import emails
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppressions import Identifier
-from app.core.ledger import reveals
+from app.core.ledger import acquisition
 from app.core.lookups import contact_data, representations
 from app.core.lookups.contact_data import BouncedEmail, ContactData, EmailRow, PhoneRow
 from app.core.matching import contact_matching
@@ -300,7 +300,7 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
 
     Only the job that inserts a value not owned before pays, and acquires the contact's field.
     """
-    ownership: dict[str, Any] = {
+    acquirer: dict[str, Any] = {
         "workspace_id": purchase.workspace_id,
         "contact_id": contact_id,
         "field": field.value,
@@ -308,11 +308,11 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
         "now": purchase.now,
     }
     wanted = [contact_data.value_of(row) for row in values]
-    if not reveals.acquire(session, values=wanted, price=purchase.price, **ownership):
+    if not acquisition.acquire(session, values=wanted, price=purchase.price, **acquirer):
         return None
     stored: Sequence[EmailRow | PhoneRow] = _stored(data, contact_id, field)
     if len(stored) > len(values):
-        reveals.acquire_values(session, values=[contact_data.value_of(row) for row in stored], **ownership)
+        acquisition.acquire_values(session, values=[contact_data.value_of(row) for row in stored], **acquirer)
     return purchase.price
 
 

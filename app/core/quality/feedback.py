@@ -19,7 +19,7 @@ from app.core.contacts.bounce_reports import IS_OPEN, Feedback, FeedbackKind
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
-from app.core.ledger import reveals
+from app.core.ledger import ownership, reveals
 from app.core.ledger.reveals import Reveal
 from app.core.quality import refunds
 from app.core.quality.refunds import Allowance, RefundDecision
@@ -127,7 +127,7 @@ def decide(session: Session, contact_id: str, *, now: datetime) -> int:
 
 def _where_paid(session: Session, report: FeedbackReport) -> FeedbackReport:
     """Return the report with the id of the contact whose reveal gave the workspace the address, if any."""
-    owned = reveals.owned(session, report.workspace_id, [report.contact_id])
+    owned = ownership.owned(session, report.workspace_id, [report.contact_id])
     if (report.contact_id, _FIELD) in owned.fields or (_FIELD, report.email) not in owned.values:
         return report
     contact_id = reveals.first_contact_id(session, report.workspace_id, _FIELD, report.email)

@@ -29,7 +29,7 @@ from app.core.jobs import jobs, leases, submission, sweeper
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.jobs.submission import JobRequest, RevealPrice
-from app.core.ledger import reveals
+from app.core.ledger import acquisition, reveals
 from app.core.ledger.credits import LedgerEntry
 from app.core.lists import import_runs
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
@@ -272,7 +272,7 @@ def ada_with_address(session: Session) -> Contact:
 
 
 def own(session: Session, workspace_id: str, contact: Contact) -> None:
-    reveals.acquire(
+    acquisition.acquire(
         session,
         workspace_id=workspace_id,
         contact_id=contact.id,

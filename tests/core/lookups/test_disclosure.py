@@ -12,7 +12,7 @@ from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email
 
 from app.core.contacts import suppressions
 from app.core.contacts.suppressions import Identifier
-from app.core.ledger import reveals
+from app.core.ledger import acquisition
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import TYPES, ContactField, FieldRequest, KnownPerson, MinStatus
 from app.domain.errors import ContactNotFound
@@ -225,18 +225,18 @@ def test_values_bought_concurrently_by_another_job_are_disclosed_for_free(
     workspace = a_workspace(session)
     ada = a_contact(session, a_company(session))
     an_email(session, ada, "ada@acme.com")
-    acquire = reveals.acquire
+    acquire = acquisition.acquire
 
     def acquire_second(session: Session, **arguments: Any) -> bool:
         first = {name: value for name, value in arguments.items() if name not in {"job_id", "price"}}
         if bought == "value":
-            reveals.acquire_values(session, job_id="job_0", **first)
+            acquisition.acquire_values(session, job_id="job_0", **first)
         else:
             del first["values"]
-            reveals.acquire_field(session, job_id="job_0", price=1, **first)
+            acquisition.acquire_field(session, job_id="job_0", price=1, **first)
         return acquire(session, **arguments)
 
-    monkeypatch.setattr(reveals, "acquire", acquire_second)
+    monkeypatch.setattr(acquisition, "acquire", acquire_second)
 
     disclosed = disclosure.disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW

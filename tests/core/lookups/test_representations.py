@@ -18,7 +18,7 @@ from stored_support import (
     suppress,
 )
 
-from app.core.ledger.reveals import Ownership
+from app.core.ledger.ownership import Ownership
 from app.core.lookups import contact_data, representations
 from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS
 from app.domain.records.subjects import Subject

@@ -15,9 +15,10 @@ from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.jobs import leases
 from app.core.jobs.leases import JobResult
-from app.core.ledger import credits, reveals
+from app.core.ledger import acquisition, credits, ownership
 from app.core.ledger.credits import LedgerEntry
-from app.core.ledger.reveals import Ownership, Reveal
+from app.core.ledger.ownership import Ownership
+from app.core.ledger.reveals import Reveal
 from app.core.lookups import contact_data
 from app.core.quality import feedback
 from app.core.quality.feedback import FeedbackReport, FeedbackResult
@@ -47,7 +48,7 @@ def reveal(
     """Reveal the contact's field; return the job's id."""
     job_id = new_id("job")
     credits.hold(session, workspace_id, job_id, price, now=NOW)
-    reveals.acquire_field(
+    acquisition.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,
@@ -140,9 +141,9 @@ def test_a_refunded_field_is_no_longer_owned_and_costs_again(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     report(session, workspace_id, contact_id)
-    owned = reveals.owned(session, workspace_id, [contact_id])
+    owned = ownership.owned(session, workspace_id, [contact_id])
 
-    is_new = reveals.acquire_field(
+    is_new = acquisition.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,
@@ -154,7 +155,7 @@ def test_a_refunded_field_is_no_longer_owned_and_costs_again(
 
     assert owned == Ownership()
     assert is_new
-    assert reveals.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "email")}
+    assert ownership.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "email")}
 
 
 def test_the_same_bounce_twice_changes_nothing(session: Session, workspace_id: str, contact_id: str) -> None:
@@ -198,7 +199,7 @@ def test_a_bounce_refunds_the_email_and_not_an_owned_phone(
     recorded = report(session, workspace_id, contact_id)
 
     assert (recorded.refunded, recorded.refund) == (2, RefundDecision.GIVEN)
-    assert reveals.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "phone")}
+    assert ownership.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "phone")}
     assert figures(session, workspace_id) == (5, 0, 5)
 
 
@@ -657,7 +658,7 @@ def test_a_bounce_of_an_earlier_reveal_does_not_refund_a_later_one(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     bounced = report(session, workspace_id, contact_id)
-    reveals.acquire_field(
+    acquisition.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,
@@ -671,7 +672,7 @@ def test_a_bounce_of_an_earlier_reveal_does_not_refund_a_later_one(
 
     assert bounced.feedback.confirmed_at is not None
     assert figures(session, workspace_id) == (10, 0, 0)
-    assert reveals.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "email")}
+    assert ownership.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "email")}
 
 
 def test_concurrent_bounces_are_refunded_up_to_the_allowance_only(database: Database) -> None:

@@ -14,7 +14,7 @@ from worker_harness import ADA, BOB, WorkerHarness, worker_harness
 
 from app.core.jobs import leases
 from app.core.jobs.jobs import Job
-from app.core.ledger import reveals
+from app.core.ledger import acquisition
 from app.domain.errors import ContactNotFound, InsufficientCredits, Unavailable
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue, Status
@@ -154,7 +154,7 @@ def test_a_job_whose_hold_does_not_cover_the_price_fails(harness: WorkerHarness)
     """As if the workspace had owned both values at the submission, and one was refunded since."""
     contact_id = harness.store_contact(person(linkedin_url=ADA, emails=(email("ada.lovelace@acme.com"),)))
     with harness.database.transaction() as session:
-        reveals.acquire_values(
+        acquisition.acquire_values(
             session,
             workspace_id=harness.workspace_id,
             contact_id=contact_id,

@@ -7,8 +7,9 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from app.core.contacts.contacts import Contact
-from app.core.ledger import reveals
-from app.core.ledger.reveals import Ownership, Reveal
+from app.core.ledger import acquisition, ownership
+from app.core.ledger.ownership import Ownership
+from app.core.ledger.reveals import Reveal
 from app.domain.ids import new_id
 from app.infra.db import Database
 
@@ -21,7 +22,7 @@ def a_contact(session: Session) -> str:
 
 
 def record(session: Session, workspace_id: str, contact_id: str, field: str = "email") -> bool:
-    return reveals.acquire_field(
+    return acquisition.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,
@@ -54,7 +55,7 @@ def test_an_email_and_a_phone_are_owned_separately(session: Session) -> None:
     record(session, workspace_id, contact_id, "email")
 
     assert record(session, workspace_id, contact_id, "phone")
-    assert reveals.owned(session, workspace_id, [contact_id]).fields == {
+    assert ownership.owned(session, workspace_id, [contact_id]).fields == {
         (contact_id, "email"),
         (contact_id, "phone"),
     }
@@ -64,7 +65,7 @@ def test_ownership_is_per_workspace(session: Session) -> None:
     mine, theirs, contact_id = a_workspace(session), a_workspace(session), a_contact(session)
     record(session, theirs, contact_id)
 
-    assert reveals.owned(session, mine, [contact_id]) == Ownership()
+    assert ownership.owned(session, mine, [contact_id]) == Ownership()
     assert record(session, mine, contact_id)
 
 
@@ -73,11 +74,11 @@ def test_only_ownership_of_the_given_contacts_is_returned(session: Session) -> N
     record(session, workspace_id, ada)
     record(session, workspace_id, bob)
 
-    assert reveals.owned(session, workspace_id, [ada]).fields == {(ada, "email")}
+    assert ownership.owned(session, workspace_id, [ada]).fields == {(ada, "email")}
 
 
 def test_without_contacts_nothing_is_owned(session: Session) -> None:
-    assert reveals.owned(session, a_workspace(session), []) == Ownership()
+    assert ownership.owned(session, a_workspace(session), []) == Ownership()
 
 
 @pytest.mark.parametrize("field", ["email", "phone"])
@@ -93,7 +94,7 @@ def test_of_twelve_concurrent_reveals_one_is_new(database: Database, field: str)
 
 
 def test_postgresql_acquires_the_field_in_the_same_statement_if_a_value_is_new() -> None:
-    statement = reveals._acquire("postgresql")  # noqa: SLF001 -- SQLite needs two statements
+    statement = acquisition._acquire("postgresql")  # noqa: SLF001 -- SQLite needs two statements
 
     sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
 

@@ -1,0 +1,119 @@
+"""Ownership: the fields and values that a workspace may see in full.
+
+A value that the workspace owns is free under every contact that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    bindparam,
+    cast,
+    column,
+    literal,
+    null,
+    or_,
+    select,
+    table,
+    union_all,
+)
+from sqlalchemy.orm import Session
+
+from app.core.ledger.reveals import STORED, Reveal, RevealedValue, stored_value
+from app.infra.statements import Statement, any_of
+
+_WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
+# A partial definition: the module of contacts imports this one, not the other way round.
+_CONTACTS = table("contacts", column("id", String), column("linkedin_url", String))
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """What a workspace owns of some contacts.
+
+    `fields` are pairs of contact id and field. `values` are pairs of field and value: the contacts' values
+    that the workspace owns under any contact.
+    """
+
+    fields: frozenset[tuple[str, str]] = frozenset()
+    values: frozenset[tuple[str, str]] = frozenset()
+
+
+def _owned_values(dialect: str, field: str) -> Select[*tuple[Any, ...]]:
+    values = STORED[field]
+    owned = and_(
+        RevealedValue.workspace_id == _WORKSPACE,
+        RevealedValue.field == field,
+        RevealedValue.value == stored_value(field),
+    )
+    return (
+        select(values.c.contact_id, literal(field).label("field"), stored_value(field).label("value"))
+        .join(RevealedValue, owned)
+        .where(any_of(dialect, values.c.contact_id, "contact_ids"))
+    )
+
+
+def owned_queries(dialect: str) -> tuple[Select[*tuple[Any, ...]], ...]:
+    """Return the queries of what a workspace owns, with the parameters `workspace_id` and `contact_ids`.
+
+    The rows of the first are owned fields, those of the others owned values.
+    """
+    fields = select(Reveal.contact_id, Reveal.field, cast(null(), String).label("value")).where(
+        Reveal.workspace_id == _WORKSPACE,
+        any_of(dialect, Reveal.contact_id, "contact_ids"),
+        Reveal.refunded_at.is_(None),
+    )
+    return fields, *(_owned_values(dialect, field) for field in STORED)
+
+
+_OWNED = Statement(lambda dialect: union_all(*owned_queries(dialect)))
+
+
+def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that a workspace owns a field of a contact; see `field_parameters`."""
+    by_key = or_(
+        _CONTACTS.c.id == bindparam("owned_contact_id"),
+        _CONTACTS.c.linkedin_url == bindparam("owned_linkedin_url"),
+    )
+    return (
+        select(Reveal.field)
+        .join(_CONTACTS, _CONTACTS.c.id == Reveal.contact_id)
+        .where(
+            by_key,
+            Reveal.workspace_id == workspace_id,
+            Reveal.field == bindparam("owned_field"),
+            Reveal.refunded_at.is_(None),
+        )
+        .exists()
+    )
+
+
+def field_parameters(
+    field: str | None = None, *, contact_id: str | None = None, linkedin_url: str | None = None
+) -> dict[str, str | None]:
+    """Return the parameters of `is_field_owned`: the contact by id or profile; without any, none is owned."""
+    return {"owned_field": field, "owned_contact_id": contact_id, "owned_linkedin_url": linkedin_url}
+
+
+def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> Ownership:
+    """Return what the workspace owns of these contacts, in one query."""
+    if not contact_ids:
+        return Ownership()
+    parameters = {"workspace_id": workspace_id, "contact_ids": list(contact_ids)}
+    return from_rows(_OWNED.all(session, parameters))
+
+
+def from_rows(rows: Sequence[Any]) -> Ownership:
+    """Return the ownership that the rows of `owned_queries` describe."""
+    return Ownership(
+        fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
+        values=frozenset((row.field, row.value) for row in rows if row.value is not None),
+    )
