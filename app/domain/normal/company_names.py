@@ -21,7 +21,7 @@ _DOTTED = re.compile(r"\b(?:[^\W\d_]\.\s?){2,}(?:[^\W\d_]\b(?!\.?\w))?")
 _DOTS = re.compile(r"[.\s]")
 _ATTACHED = re.compile(r"(?<=[a-z])(?:[A-Z]{2,4}|GmbH|Ltd|Inc)$")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_MAX_FORM_WORDS = 8
+_MAX_ATTACHED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class CompanyName:
     form_classes: frozenset[str]
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def parse_company(text: str) -> CompanyName:
     """Parse a company's name.
 
@@ -70,11 +70,14 @@ def have_different_forms(a: str, b: str) -> bool:
 def form_words(text: str) -> list[str]:
     """Return the words of a name; `S. A.`, `S.A.` and `S/A` are one word, `SiemensAG` is two."""
     text = text.rstrip()
-    if "." in text:
+    if "." in text[:-1]:
         text = _DOTTED.sub(lambda letters: _DOTS.sub("", letters[0]) + " ", _WEB.sub("", text))
     if not text.isascii():
         text = _cjk_form().sub(r" \g<0> ", unicodedata.normalize("NFKC", _MARKS.sub("", text)))
-    text = _ATTACHED.sub(lambda end: f" {end[0]}" if end[0].lower() in _forms() else end[0], text.rstrip())
+    text = text.rstrip()
+    end = _ATTACHED.search(text, max(0, len(text) - _MAX_ATTACHED))
+    if end and end[0].lower() in _forms():
+        text = f"{text[: end.start()]} {end[0]}"
     return _joined_letters(name_key(text.replace("&", " and ")).split())
 
 
@@ -82,22 +85,15 @@ def _form_at_end(names: list[str]) -> int:
     """Return how many words at the end are a legal form, or "and" before one; a word is left."""
     if len(names) > 1 and names[-1] == "and":
         return 1
-    if not names or names[-1] not in _edge_words()[1]:
-        return 0
-    return next((size for size in _sizes(names) if " ".join(names[-size:]) in _forms()), 0)
+    sizes = _sizes_by_edge()[1].get(names[-1], ()) if names else ()
+    return next((size for size in sizes if size < len(names) and " ".join(names[-size:]) in _forms()), 0)
 
 
 def _form_at_start(names: list[str]) -> int:
     """Return how many words at the start are a legal form; a word is left."""
-    if not names or names[0] not in _edge_words()[0]:
-        return 0
-    size = next((size for size in _sizes(names) if " ".join(names[:size]) in _forms()), 0)
+    sizes = _sizes_by_edge()[0].get(names[0], ()) if names else ()
+    size = next((size for size in sizes if size < len(names) and " ".join(names[:size]) in _forms()), 0)
     return 0 if size == 1 and names[0].isascii() and names[0] not in _leading_forms() else size
-
-
-def _sizes(names: list[str]) -> range:
-    """Return the possible numbers of words of a legal form, largest first."""
-    return range(min(_MAX_FORM_WORDS, len(names) - 1), 0, -1)
 
 
 @cache
@@ -108,10 +104,14 @@ def _forms() -> dict[str, str]:
 
 
 @cache
-def _edge_words() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the first and the last words of the legal forms."""
-    forms = [form.split() for form in _forms()]
-    return frozenset(form[0] for form in forms), frozenset(form[-1] for form in forms)
+def _sizes_by_edge() -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Return the numbers of words, largest first, of the forms with each first and with each last word."""
+    sizes: tuple[dict[str, set[int]], ...] = ({}, {})
+    for form in map(str.split, _forms()):
+        sizes[0].setdefault(form[0], set()).add(len(form))
+        sizes[1].setdefault(form[-1], set()).add(len(form))
+    first, last = ({word: sorted(found, reverse=True) for word, found in edge.items()} for edge in sizes)
+    return first, last
 
 
 @cache
@@ -161,6 +161,8 @@ def _letters(text: str) -> tuple[str, ...]:
 
 def _joined_letters(names: list[str]) -> list[str]:
     """Join runs of single letters: `s a` becomes `sa`, `sp z o o` becomes `sp zoo`."""
+    if 1 not in map(len, names):
+        return names
     joined: list[str] = []
     for word, before in zip(names, ["", *names], strict=False):
         if len(word) == len(before) == 1:
