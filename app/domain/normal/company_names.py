@@ -12,9 +12,11 @@ from app.domain.normal.wordlists import entries, lines, words
 
 _REMARK = re.compile(
     r"\((?:yc|y combinator|techstars|formerly|previously|acquired|now|nasdaq|nyse|lse|hiring)\b[^()]*\)"
+    r"|[\s(,-]*\b(?:yc|y combinator)[\s-]?(?:[fsw]|winter|spring|summer|fall)[\s'-]*\d{2,4}\b\)?"
     r"|(?<=\S)\s*\|.*",
     re.IGNORECASE | re.DOTALL,
 )
+_REMARK_MARKS = ("(", "|", "YC", "Combinator")
 _MARKS = re.compile("[\u00a9\u00ae\u2120\u2122]")
 _WEB = re.compile(r"^\s*(?:https?://)?www\.|(?<=\w\w)\.(?:com|net|org)\b(?!\.?\w)", re.IGNORECASE)
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.\s?){2,}(?:[^\W\d_]\b(?!\.?\w))?")
@@ -26,10 +28,14 @@ _MAX_ATTACHED = 5
 
 @dataclass(frozen=True, slots=True)
 class CompanyName:
-    """The words of a name without its legal forms, and the classes of these, such as LLC, if known."""
+    """The words of a name without its legal forms, and the classes of these, such as LLC, if known.
+
+    `joined` is the name with its legal forms, without spaces.
+    """
 
     words: tuple[str, ...]
     form_classes: frozenset[str]
+    joined: str
 
 
 @lru_cache(maxsize=4096)
@@ -40,7 +46,9 @@ def parse_company(text: str) -> CompanyName:
     domain (`Acme.com`), and remarks such as `(YC S21)`. Numbers in words become digits, and abbreviations
     such as Int'l are expanded. A name that contains a letter has at least one word.
     """
-    remaining = form_words(_REMARK.sub("", text) if "(" in text or "|" in text else text)
+    has_remark = any(mark in text for mark in _REMARK_MARKS)
+    remaining = form_words(_REMARK.sub("", text) if has_remark else text)
+    joined = "".join(remaining)
     forms: list[str] = []
     while size := _form_at_end(remaining):
         forms.append(" ".join(remaining[-size:]))
@@ -50,7 +58,7 @@ def parse_company(text: str) -> CompanyName:
         del remaining[:size]
     named = _canonical([word for word in remaining if word != "the"] or remaining)
     classes = frozenset(filter(None, (_forms().get(form) for form in forms)))
-    return CompanyName(tuple(named or _letters(text)), classes)
+    return CompanyName(tuple(named or _letters(text)), classes, joined)
 
 
 def company_key(text: str) -> str:

@@ -23,9 +23,11 @@ ANOTHER_FORM = 0.7
 RESEMBLES = 0.5
 """The factor on the similarity of names that only resemble each other."""
 MIN_TYPO_LENGTH = 5
-"""Shorter names and words that differ in one letter are different: BP and BD."""
+"""Shorter names and words that differ in one letter or space are different: BP and BD, Visa and Vi SA."""
 GENERAL = wordlists.words("general_company_words.txt")
 """Words that are often added to a company's name, and rarely tell two companies apart."""
+ATTACHED_FORMS = ("ag", "corp", "gmbh", "inc", "llc", "ltd", "plc", "sa", "se")
+"""The legal forms that are often joined to a name, as in `siemensag`."""
 MISSPELT_WITHIN = 8
 """The number of letters at the start of a name in which a typing error is searched for by exact keys."""
 _LETTERS = f"{ascii_lowercase} "
@@ -34,21 +36,25 @@ _NUMBER = re.compile(r"\w*\d\w*|x{0,3}(?:ix|iv|v?i{0,3})")
 
 def company_score(a: str, b: str) -> float:
     """Return the similarity of two companies' names, 0 to 1."""
-    left, right = parse_company(a).words, parse_company(b).words
-    if not (left and right):
+    left, right = parse_company(a), parse_company(b)
+    if not (left.words and right.words):
         return 0.0
-    return _words_score(left, right) * (ANOTHER_FORM if have_different_forms(a, b) else 1)
+    shortest = min(len("".join(name.words)) for name in (left, right))
+    if left.joined == right.joined and shortest >= MIN_TYPO_LENGTH:
+        return SAME
+    return _words_score(left.words, right.words) * (ANOTHER_FORM if have_different_forms(a, b) else 1)
 
 
 def similar_keys(words: tuple[str, ...]) -> list[str]:
     """Return keys of names that are the same or nearly the same as these words.
 
-    They are the words joined, with and without general words, and with a typing error or another space
-    within the first letters. Names with a later error are next to this one in alphabetical order.
+    They are the words joined, with and without general words, without a legal form that is joined to them,
+    and with a typing error or another space within the first letters. Names with a later error are next to
+    this one in alphabetical order.
     """
     key, short = " ".join(words), " ".join(core(words))
-    general = [f"{short} {word}" for word in sorted(GENERAL)]
-    return sorted({key, "".join(words), short, *general, *_misspelt(key)})
+    others = [f"{short} {word}" for word in GENERAL] + [key.removesuffix(form) for form in ATTACHED_FORMS]
+    return sorted({key, "".join(words), short, *others, *_misspelt(key)} - {""})
 
 
 def _misspelt(key: str) -> set[str]:

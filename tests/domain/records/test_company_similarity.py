@@ -10,6 +10,7 @@ from app.domain.records.company_similarity import company_score, similar_keys
         ("Acme, Inc.", "ACME Ltd", 1.0),
         ("DataDog", "Data Dog", 1.0),
         ("Van der Bilt Corp", "Vanderbilt Corp", 1.0),
+        ("SIEMENSAG", "Siemens AG", 1.0),
         ("Acme", "Acme Holdings", 0.93),
         ("Acme Technologies", "ACME", 0.93),
         ("Acme Robotics", "Acme Robotiks", 0.82),
@@ -33,6 +34,7 @@ def test_two_spellings_of_a_company_have_this_similarity(a: str, b: str, expecte
         ("Acme Fund VI", "Acme Fund VII"),
         ("Acme Trust 2004-1", "Acme Trust 2004-2"),
         ("Visa", "Vista"),
+        ("Visa", "Vi SA"),
         ("BP", "BD"),
         ("Group Holdings", "Group"),
     ],
@@ -49,5 +51,6 @@ def test_the_keys_of_similar_names_contain_an_early_typing_error_and_general_wor
     assert company_key(other) in similar_keys(parse_company("Acme Engines").words)
 
 
-def test_the_keys_of_similar_names_contain_the_name_without_its_general_word() -> None:
-    assert "acme" in similar_keys(parse_company("Acme Technologies").words)
+@pytest.mark.parametrize("name", ["Acme Technologies", "acmegmbh"])
+def test_the_keys_of_similar_names_contain_the_name_without_general_word_or_joined_form(name: str) -> None:
+    assert "acme" in similar_keys(parse_company(name).words)
