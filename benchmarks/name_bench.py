@@ -35,6 +35,7 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.names import parse_name
 from app.domain.records import similarity
 from app.domain.records.company_similarity import company_score
+from app.domain.records.name_similarity import name_score
 from benchmarks._name_pairs import LEFT_OUT, Pair, read_pairs
 
 LOGIC_V2_THRESHOLD = 0.7
@@ -66,7 +67,7 @@ def is_found(pair: Pair) -> bool:
     if pair.group == "organisations":
         return company_score(pair.name1, pair.name2) >= similarity.AGREES
     try:
-        name = similarity.name_score(parse_name(pair.name1), parse_name(pair.name2))
+        name = name_score(parse_name(pair.name1), parse_name(pair.name2))
     except InvalidValue:
         return False
     sure = similarity.confidence(matched_on=("full_name", "company_domain"), name=name, company=1.0)

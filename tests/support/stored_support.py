@@ -64,7 +64,7 @@ def a_contact(
         "full_name": full_name,
         "first_name": name.first if name else None,
         "last_name": name.last if name else None,
-        "name_key": names.name_key(full_name) if full_name else None,
+        "name_key": names.person_key(full_name) if full_name else None,
         "last_key": (names.name_key(name.last) or None) if name else None,
         "title": "Engineer",
         "city": "London",

@@ -26,7 +26,7 @@ from app.domain.lists.cells import parse_timestamp
 from app.domain.normal.company_names import company_key
 from app.domain.normal.countries import country_code
 from app.domain.normal.emails import email_kind, normal_email
-from app.domain.normal.names import name_key, parse_name
+from app.domain.normal.names import parse_name, person_key
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_company_url, normal_profile_url
 from app.domain.normal.vocabularies import department, headcount, seniority
@@ -263,7 +263,7 @@ def without_echo(contact: FoundContact | None, request: ProviderRequest) -> Foun
     subject = request.subject
     if contact is None or subject.contact_id is not None:
         return contact
-    if subject.name and contact.full_name and name_key(subject.name) == name_key(contact.full_name):
+    if subject.name and contact.full_name and person_key(subject.name) == person_key(contact.full_name):
         contact = replace(contact, full_name=None, first_name=None, last_name=None)
     if contact.linkedin_url == subject.linkedin_url:
         contact = replace(contact, linkedin_url=None)

@@ -19,7 +19,7 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.domain.findings import FoundContact, SourceKind
 from app.domain.normal.emails import email_reasons
-from app.domain.normal.names import PersonName, name_key
+from app.domain.normal.names import PersonName, person_key
 from app.domain.records.merging import Change, initial_provenance, merge
 from app.domain.records.shared_addresses import are_different_people
 
@@ -99,7 +99,7 @@ class ContactResolver:
     def _find(self, record: FoundContact, employer: str | None) -> dict[str, Any] | None:
         if record.linkedin_url and (row := self._by_profile.get(record.linkedin_url)):
             return row
-        key = name_key(record.full_name) if record.full_name else None
+        key = person_key(record.full_name) if record.full_name else None
         any_name = key is None and record.source.kind is SourceKind.IMPORT
         for email in record.emails:
             named = self._usable(self._by_value.get(email.email, {}).values(), record)
@@ -226,7 +226,7 @@ class ContactResolver:
     ) -> list[Any]:
         """Load the contacts with one of the last names at one of the companies."""
         name_keys = {
-            (employer, name_key(record.last_name or record.full_name))
+            (employer, person_key(record.last_name or record.full_name))
             for record, employer in zip(records, employers, strict=True)
             if employer and record.full_name
         }
@@ -239,8 +239,8 @@ def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
     """Return the normalised full and last name; a single name is used for both."""
     full = row["full_name"]
     return {
-        "name_key": name_key(full) if full else None,
-        "last_key": name_key(row["last_name"] or full) if full else None,
+        "name_key": person_key(full) if full else None,
+        "last_key": person_key(row["last_name"] or full) if full else None,
     }
 
 

@@ -40,7 +40,7 @@ class Contact(Base):
     __tablename__ = "contacts"
     __table_args__ = (
         Index("ix_contacts_company_id_last_key", "company_id", "last_key"),
-        Index("ix_contacts_name_key", "name_key"),
+        Index("ix_contacts_company_id_name_key", "company_id", "name_key"),
         Index(
             "ix_contacts_company_id_rank", "company_id", text(f"({RANK_SQL})"), text("coalesce(last_key, '')")
         ),

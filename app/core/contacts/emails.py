@@ -30,7 +30,8 @@ from app.domain.email_patterns.company_forms import FORMS, OTHER
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.normal.emails import email_domain, email_reasons
-from app.domain.normal.names import PersonName, given_names, spellings
+from app.domain.normal.names import PersonName, spellings
+from app.domain.normal.nicknames import given_names
 from app.domain.records import provenance
 from app.domain.records.merging import Change
 from app.infra.db import Base

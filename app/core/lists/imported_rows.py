@@ -38,6 +38,7 @@ _LIBRARIES = (
     "email-validator",
     "idna",
     "nameparser",
+    "nicknames",
     "openpyxl",
     "phonenumberslite",
     "publicsuffixlist",

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.accounts.workspaces import foreign_key
 from app.core.contacts.suppressions import Identifier, digest
 from app.domain.normal.company_names import company_key
-from app.domain.normal.names import name_key
+from app.domain.normal.names import person_key
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
 from app.infra.digest_keys import digest_keys
@@ -125,5 +125,5 @@ def _identifiers(subject: Subject) -> list[Identifier]:
     identifiers += [Identifier(kind, value) for kind in EXACT if (value := getattr(subject, kind))]
     employer = subject.company_domain or (subject.company_name and company_key(subject.company_name))
     if subject.name and employer:
-        identifiers.append(Identifier(_NAME, json.dumps([name_key(subject.name), employer])))
+        identifiers.append(Identifier(_NAME, json.dumps([person_key(subject.name), employer])))
     return identifiers

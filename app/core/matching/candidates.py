@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, cast
 
-from sqlalchemy import BindParameter, Select, bindparam, case, select
+from sqlalchemy import BindParameter, Select, and_, bindparam, case, or_, select
 from sqlalchemy.orm import Session
 
 from app.core.contacts.companies import Company
@@ -23,6 +23,7 @@ from app.infra.statements import Statement, any_of
 
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 MAX_CONTACTS = 100
+MIN_NAME_LENGTH = 3
 _AFTER = "zzzz"  # appended to a prefix, sorts after every string with that prefix, in any collation
 
 
@@ -77,13 +78,18 @@ def _by_key(key: str, dialect: str) -> Select[Any]:
 
 _BY_KEY = {key: Statement(partial(_by_key, key)) for key in KEYS}
 _COMPANY_IDS: BindParameter[Any] = bindparam("companies", expanding=True)
-_BY_LAST_NAME = _PEOPLE.where(
-    Contact.company_id.in_(_COMPANY_IDS), Contact.last_key.in_(bindparam("last_keys", expanding=True))
+_AT_COMPANIES = Contact.company_id.in_(_COMPANY_IDS)
+_BY_NAME = _PEOPLE.where(  # the companies in every part, so that SQLite uses the index of each
+    or_(
+        and_(_AT_COMPANIES, Contact.last_key.in_(bindparam("last_keys", expanding=True))),
+        and_(_AT_COMPANIES, Contact.name_key == bindparam("whole")),
+        and_(_AT_COMPANIES, Contact.name_key.between(bindparam("first"), bindparam("first_end"))),
+        and_(_AT_COMPANIES, Contact.name_key.between(bindparam("last"), bindparam("last_end"))),
+    )
 ).order_by(case((Contact.name_key == bindparam("whole"), 0), else_=1), Contact.id)
 _BY_SIMILAR_LAST_NAME = _PEOPLE.where(
-    Contact.company_id.in_(_COMPANY_IDS), Contact.last_key.between(bindparam("low"), bindparam("high"))
+    _AT_COMPANIES, Contact.last_key.between(bindparam("low"), bindparam("high"))
 ).order_by(Contact.last_key, Contact.id)
-_BY_WHOLE_NAME = _PEOPLE.where(Contact.name_key == bindparam("whole"), Contact.company_id.in_(_COMPANY_IDS))
 
 
 def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tuple[ContactRow, ...]]]:
@@ -127,17 +133,33 @@ def _contact_row(row: Sequence[Any]) -> ContactRow:
 def contacts_named_at(
     session: Session, name: PersonName, companies: Sequence[Company]
 ) -> tuple[ContactRow, ...]:
-    """Return people of these companies by last name, else by full name.
+    """Return people of these companies by family or given name.
 
-    The last name may be any word of the name, or two: Cindy Hyde Smith is stored as Hyde-Smith.
+    The stored family name may be any word of the name, or two: Cindy Hyde Smith is stored as Hyde-Smith. The
+    stored given name may be the first or the last word: Mario Balart is stored as Mario Diaz-Balart.
     """
-    words = name.full.replace("-", " ").split()
-    parts = [name.last, name.first, *words, *map(" ".join, pairwise(words))]
+    words = names.name_key(name.full).split() or [""]
+    texts = name.full.replace("-", " ").split()
+    parts = [name.last, name.first, *texts, *map(" ".join, pairwise(texts))]
     last_keys = {key for part in parts for key in names.spellings(part) if key}
-    whole = {"companies": [company.id for company in companies], "whole": names.name_key(name.full)}
-    rows = session.execute(_BY_LAST_NAME, whole | {"last_keys": sorted(last_keys)}).all()
-    rows = rows or session.execute(_BY_WHOLE_NAME, whole).all()
+    if len(words) == 1:
+        last_keys |= _endings(words[0])
+    values = {
+        "companies": [company.id for company in companies],
+        "last_keys": sorted(last_keys),
+        "whole": names.person_key(name.full),
+        "first": words[0] + " ",
+        "first_end": f"{words[0]} {_AFTER}",
+        "last": words[-1] + " ",
+        "last_end": f"{words[-1]} {_AFTER}",
+    }
+    rows = session.execute(_BY_NAME, values).all()
     return tuple(ContactRow(contact, company) for contact, company in rows)
+
+
+def _endings(word: str) -> set[str]:
+    """Return the words that may be the family name at the end of a name without spaces (SergeiLavrov)."""
+    return {word[start:] for start in range(MIN_NAME_LENGTH, len(word) - MIN_NAME_LENGTH + 1)}
 
 
 def similarly_named_at(

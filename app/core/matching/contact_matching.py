@@ -18,6 +18,7 @@ from app.domain.normal import names
 from app.domain.normal.names import PersonName
 from app.domain.records import similarity
 from app.domain.records.company_similarity import company_score
+from app.domain.records.name_similarity import name_score
 from app.domain.records.subjects import Subject
 
 Outcome: TypeAlias = Literal["matched", "ambiguous", "none"]
@@ -146,7 +147,7 @@ def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCo
             _candidate(
                 person,
                 ("full_name", best[person.contact.company_id or ""].key),
-                name=similarity.name_score(name, _contact_name(person.contact)),
+                name=name_score(name, _contact_name(person.contact)),
                 company=best[person.contact.company_id or ""].score,
             )
             for person in search(session, name, companies)
@@ -163,7 +164,7 @@ def _score(subject: Subject, name: PersonName | None, person: ContactRow, keys: 
     agreeing = list(keys)
     alike = employed = None
     if name is not None and person.contact.full_name:
-        alike = similarity.name_score(name, _contact_name(person.contact))
+        alike = name_score(name, _contact_name(person.contact))
         agreeing += ["full_name"] * (alike >= similarity.AGREES)
     if person.company is not None and (subject.company_domain or subject.company_name):
         employed, field = _company_score(subject, person.company)
@@ -185,9 +186,9 @@ def _candidate(
 
 
 def _decide(scored: Sequence[Candidate]) -> Match:
-    best = sorted(scored, key=lambda candidate: (-candidate.confidence, candidate.contact.id))[
-        :MAX_CANDIDATES
-    ]
+    possible = [candidate for candidate in scored if candidate.confidence >= similarity.POSSIBLE]
+    best = sorted(possible, key=lambda candidate: (-candidate.confidence, candidate.contact.id))
+    best = best[:MAX_CANDIDATES]
     outcome = similarity.decide([candidate.confidence for candidate in best])
     if outcome == "matched":
         return _matched(best[0])

@@ -18,7 +18,7 @@ from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.matching import contact_matching
 from app.domain.findings import FoundCompany, FoundContact
-from app.domain.normal.names import name_key
+from app.domain.normal.names import person_key
 from app.domain.records import conflicts
 from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS, EMPLOYER, SourceRecord
 from app.domain.records.identifier_merge import with_identifier
@@ -164,7 +164,7 @@ def _with_certain_profile(found: Sequence[FoundContact], subject: Subject) -> li
 def _may_have_same_name(finding: FoundContact, other: FoundContact) -> bool:
     if not (finding.full_name and other.full_name):
         return True
-    return name_key(finding.full_name) == name_key(other.full_name)
+    return person_key(finding.full_name) == person_key(other.full_name)
 
 
 def _only_identifier(requested: FoundCompany) -> tuple[str | None, str | None]:

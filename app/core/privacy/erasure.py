@@ -40,7 +40,7 @@ from app.core.privacy import redaction
 from app.core.quality.verifications import Verification
 from app.domain.errors import ContactNotFound
 from app.domain.kinds import Kind
-from app.domain.normal.names import name_key
+from app.domain.normal.names import name_key, nickname_of
 from app.domain.records.person_matcher import PersonMatcher
 
 REASON = "erased"
@@ -207,6 +207,8 @@ def _names(session: Session, contacts: Sequence[Contact]) -> frozenset[tuple[str
     for contact in contacts:
         company = session.get(Company, contact.company_id) if contact.company_id else None
         names = {contact.name_key, name_key(f"{contact.first_name or ''} {contact.last_name or ''}")}
+        if nickname := nickname_of(contact.full_name or ""):
+            names.add(name_key(f"{nickname} {contact.last_name or ''}"))
         company_keys = {company.domain, company.name_key} if company else set()
         pairs |= {
             (name, company_key) for name in names if name for company_key in company_keys if company_key

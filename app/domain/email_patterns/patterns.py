@@ -21,7 +21,8 @@ from app.domain.email_patterns.spelling import (
     odds,
     weight,
 )
-from app.domain.normal.names import PersonName, given_names, spellings
+from app.domain.normal.names import PersonName, spellings
+from app.domain.normal.nicknames import given_names
 
 _USES = tuple((form, "{f" in form, "{l" in form) for form in FORMS)
 """Each form, and whether it contains the given name or its initial, and the family name or its initial."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from app.domain.normal.names import PersonName, spellings
+from app.domain.normal.names import PersonName, spellings, without_nickname
 from app.domain.normal.wordlists import words
 
 HABITS = {
@@ -90,7 +90,8 @@ def middle_names(name: PersonName) -> tuple[str, ...]:
     """Return the words of the full name between given and family name, as in Rafael J. Wysocki."""
     if name.full.count(" ") < 2:  # noqa: PLR2004 -- between three words
         return ()
-    words, before, after = name.full.split(), len(name.first.split()), len(name.last.split())
+    words = without_nickname(name.full).split()
+    before, after = len(name.first.split()), len(name.last.split())
     is_in_order = words[:before] == name.first.split() and words[len(words) - after :] == name.last.split()
     return tuple(words[before : len(words) - after]) if before and after and is_in_order else ()
 

@@ -10,49 +10,20 @@ from types import ModuleType
 from typing import Any
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.wordlists import lines, words
+from app.domain.normal.wordlists import words
 
 MAX_NAME_LENGTH = 200
-
-
-@cache
-def _equivalents() -> dict[str, frozenset[str]]:
-    """Return the equivalents of each name: all names on the same lines of `nicknames.txt`."""
-    met: dict[str, set[str]] = {}
-    for line in lines("nicknames.txt"):
-        for name in line:
-            met.setdefault(name, set()).update(line)
-    return {name: frozenset(names) for name, names in met.items()}
 
 
 _FIRST_SURNAMES = words("surnames.txt")
 _COMPOUND_SURNAMES = words("han_surnames.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
-# Forms of address and degrees, which are nobody's name, and the words between two of them.
-_HONORIFICS = frozenset(
-    (
-        *("mr", "mrs", "ms", "miss", "mx", "sir", "madam", "dame", "lady", "lord", "dr", "prof", "professor"),
-        *("herr", "frau", "ing", "dipl", "mag", "med", "m", "mme", "mlle", "monsieur", "madame", "me", "sr"),
-        *(
-            "sra",
-            "srta",
-            "senor",
-            "senora",
-            "don",
-            "dona",
-            "sig",
-            "dott",
-            "avv",
-            "hr",
-            "fru",
-            "rev",
-            "hon",
-            "and",
-            "und",
-        ),
-    )
-)
+_HONORIFICS = words("honorifics.txt")
+_NICKNAME = re.compile(r"""\s*(?:["\u201c]([^\W\d_][\w'.-]*)["\u201d]|\(([^\W\d_][\w'.-]*)\))(?=\s+\w)""")
+_QUOTES = frozenset('"(\u201c')
+_QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
+_PRONOUNS = frozenset(("he", "him", "his", "she", "her", "hers", "they", "them", "theirs"))
 _HEADLINE = re.compile(r"\s[-\u2010-\u2015·/@~]\s.*|[|•*].*", re.DOTALL)
 _PICTURES = re.compile("[\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U000fffff]")
 _APOSTROPHE_SIGNS = "`\u00b4\u2018\u2019\u02bc\uff07"
@@ -92,7 +63,9 @@ class PersonName:
 
 @lru_cache(maxsize=8192)
 def parse_name(full: str) -> PersonName:
-    """Parse a full name; titles, credentials, quoted nicknames, emoji and headlines are removed.
+    """Parse a full name; titles, credentials, emoji and headlines are removed.
+
+    The full name keeps a nickname of one word, in quotes: Earl L. "Buddy" Carter.
 
     A word such as Prince, Wing or Judge is a title only if a given and a family name are left without it.
 
@@ -126,6 +99,22 @@ def name_key(text: str) -> str:
     return " ".join(_SIGNS.sub(" ", folded.replace("'", "")).split())
 
 
+def person_key(full: str) -> str:
+    """Return the `name_key` of a person's full name, without a nickname in quotes or parentheses."""
+    return name_key(without_nickname(full))
+
+
+def without_nickname(full: str) -> str:
+    """Return a full name without the nickname in quotes or parentheses."""
+    return _NICKNAME.sub("", full, count=1) if nickname_of(full) else full
+
+
+def nickname_of(full: str) -> str:
+    """Return the nickname before the last word, as in Earl L. "Buddy" Carter, or an empty string."""
+    found = _NICKNAME.search(full) if _QUOTES.intersection(full) else None
+    return (found[1] or found[2]) if found else ""
+
+
 @lru_cache(maxsize=16384)
 def spellings(text: str) -> tuple[str, ...]:
     """Return the keys of a name: its own, and the German and Nordic one (ü as ue, ø as oe, å as aa)."""
@@ -136,12 +125,6 @@ def spellings(text: str) -> tuple[str, ...]:
     if composed == folded and _EXPANDED.isdisjoint(folded):
         return (name_key(text),)
     return tuple(dict.fromkeys((name_key(text), name_key(composed.translate(_UMLAUTS)))))
-
-
-def given_names(first: str) -> frozenset[str]:
-    """Return the keys of a given name and its equivalents, such as nicknames."""
-    key = name_key(first)
-    return _equivalents().get(key, frozenset((key,)))
 
 
 @cache
@@ -223,12 +206,25 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the l
     parts = tuple(token.text for token in parsed.tokens if token.role in own_roles)
     if not (first or parsed.title):
         first, last = _split_han(last)
-    if not (first or last):
+    if not any(map(str.isalpha, "".join(parts))):
         return PersonName(parsed.nickname or text, "", parsed.nickname or text)
     middle = parsed.middle.split()
+    if middle and not last:  # nothing before the comma
+        *middle, last = middle
     if "," in text:  # otherwise in the written order: East Asian names begin with the family name
         parts = (first, *middle, last)
-    return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(parts).strip())
+    is_whole = all(any(map(str.isalpha, part)) for part in (first, last))
+    words = [*parts[:-1], *(_quoted_nickname(text, parsed.nickname) if is_whole else ()), parts[-1]]
+    return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(words).strip())
+
+
+def _quoted_nickname(text: str, nicknames: str) -> list[str]:
+    """Return in quotes the first of the nicknames that is one word and stands before a part of the name."""
+    for quoted in _QUOTED.finditer(text):
+        inside = "," in text or any(map(str.isalnum, text[quoted.end() :]))
+        if inside and quoted[1] in nicknames.split() and name_key(quoted[1]) not in _PRONOUNS:
+            return [f'"{quoted[1]}"']
+    return []
 
 
 def _surnames(middle: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.normal.company_names import company_key
-from app.domain.normal.names import name_key
+from app.domain.normal.names import person_key
 from app.domain.records.merging import ALL, RankedSource, stamp
 
 CONTACT_FIELDS = (
@@ -25,7 +25,7 @@ EMPLOYER = "company"
 _UNKNOWN_SOURCE: Mapping[str, str | None] = {"source": None, "at": None}
 _FILLED_ONCE = frozenset({"name", "domain", "linkedin_url"})
 _KEYS: dict[str, Callable[[str], str]] = {
-    "full_name": name_key,
+    "full_name": person_key,
     "name": company_key,
     EMPLOYER: company_key,
 }

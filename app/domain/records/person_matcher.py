@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from app.domain.normal.company_names import company_key
-from app.domain.normal.names import name_key
+from app.domain.normal.names import person_key
 
 _NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
 _NO_DIGIT = re.compile(r"\D")
@@ -46,7 +46,7 @@ class PersonMatcher:
             return False
         name = texts.get("full_name") or f"{texts.get('first_name', '')} {texts.get('last_name', '')}"
         companies = (texts.get("company_domain", ""), company_key(texts.get("company_name", "")))
-        return any((name_key(name), company) in self.names for company in companies)
+        return any((person_key(name), company) in self.names for company in companies)
 
     def _matches_text(self, text: str) -> bool:
         if self._pattern is not None and self._pattern.search(_folded(text)):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from app.domain.normal.names import PersonName, given_names, name_key
-from app.domain.records.similarity import DISAGREES, name_score
+from app.domain.normal.names import PersonName, name_key, person_key
+from app.domain.normal.nicknames import given_names
+from app.domain.records.name_similarity import name_score
+from app.domain.records.similarity import DISAGREES
 
 
 def are_different_people(a: PersonName, b: PersonName) -> bool:
@@ -12,7 +14,7 @@ def are_different_people(a: PersonName, b: PersonName) -> bool:
     A name is not another one if it has the same given name (after a marriage), is part of it, is similar, or
     is written in another script.
     """
-    left, right = name_key(a.full), name_key(b.full)
+    left, right = person_key(a.full), person_key(b.full)
     if left == right or left.isascii() != right.isascii():
         return False
     words = set(left.split()), set(right.split())

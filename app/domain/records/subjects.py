@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from app.domain.errors import InsufficientIdentifiers
-from app.domain.normal.names import name_key
+from app.domain.normal.names import person_key
 
 EXACT = ("linkedin_url", "email", "phone")
 """The fields that each identify one person on their own."""
@@ -78,7 +78,7 @@ class Subject:
     def _has_two_names(self) -> bool:
         if not (self.full_name and self.first_name and self.last_name):
             return False
-        return name_key(self.full_name) != name_key(f"{self.first_name} {self.last_name}")
+        return person_key(self.full_name) != person_key(f"{self.first_name} {self.last_name}")
 
     def as_dict(self) -> dict[str, str]:
         """Return the fields that are set, for a JSON column; `Subject(**…)` restores the subject."""

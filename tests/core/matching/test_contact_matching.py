@@ -320,7 +320,39 @@ def test_another_middle_name_is_not_the_same_person(session: Session, asked: str
 
     match = contact_matching.find(session, Subject(full_name=asked, company_domain="acme.com"))
 
-    assert (match.outcome, match.contact) == ("ambiguous", None)
+    assert (match.outcome, match.contact) == ("none", None)
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked", "confidence"),
+    [
+        ("Mario Diaz-Balart", "Mario Balart", 0.8217),
+        ("Mario Diaz-Balart", "Balart Mario", 0.7415),
+        ("Ana Paula Lima Moura", "Ana Moura", 0.8217),
+        ("Ines Duarte Brook", "Ines Duarte", 0.8217),
+        ('Earl L. "Buddy" Carter', "Buddy Carter", 0.8574),
+        ('Earl L. "Buddy" Carter', "Earl Carter", 0.95),
+        ("Sergei Lavrov", "SergeiLavrov", 0.95),
+        ("Jean-Claude Juncker", "JC Juncker", 0.6388),
+        ("H. Morgan Griffith", "Morgan Griffith", 0.8939),
+        ("Alexander Boris Johnson", "Boris Johnson", 0.6388),
+        ("Sergei Lavrov", "Sergie Lavorv", 0.5442),
+        ("Ada Lovelace", "Ada Lvoelace", 0.7191),
+        ("LAVROV Sergei", "Sergei Lavrov", 0.8574),
+        ("Sergei Lavrov", "LAVROV, Sergei", 0.95),
+    ],
+)
+def test_a_person_is_found_by_another_form_of_the_name(
+    session: Session, stored: str, asked: str, confidence: float
+) -> None:
+    acme = a_company(session)
+    a_contact(session, acme, "Grace Hopper")
+    person = a_contact(session, acme, stored)
+
+    match = contact_matching.find(session, Subject(full_name=asked, company_domain="acme.com"))
+
+    found = [candidate.contact for candidate in match.candidates] or [match.contact]
+    assert (found, match.confidence) == ([person], pytest.approx(confidence, abs=0.0001))
 
 
 @pytest.mark.parametrize("name", ["Grace Hopper", "Cher", "123"])

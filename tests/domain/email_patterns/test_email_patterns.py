@@ -157,6 +157,7 @@ def test_the_form_of_an_address_is_found_from_the_persons_name(
         ("rafael.j.wysocki@acme.com", "Rafael J. Wysocki", "{first}.{last} middle:initial"),
         ("mary.ann.smith@acme.com", "Mary Ann Smith", "{first}.{last} middle:whole"),
         ("ghopper@acme.com", "Grace B. Hopper", "{f}{last} middle:dropped"),
+        ("earl.carter@acme.com", 'Earl "Buddy" Carter', "{first}.{last}"),
         ("nsamsono@acme.com", "Natalie Samsonov", "{f}{last} length:shortened"),
         ("nsamsonov@acme.com", "Natalie Samsonov", "{f}{last} length:whole"),
         (

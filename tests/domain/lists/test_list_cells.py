@@ -376,6 +376,7 @@ def test_numbers_have_a_status(cells: str, status: str) -> None:
         ({"first_name": "Ada", "last_name": "Lovelace"}, ("Ada", "Lovelace", "Ada Lovelace")),
         ({"first_name": "Ada", "middle_name": "B", "last_name": "Low"}, ("Ada", "Low", "Ada B Low")),
         ({"first_name": "Dr. Ada", "last_name": "Low, PhD"}, ("Ada", "Low", "Ada Low")),
+        ({"first_name": 'Earl "Buddy"', "last_name": "Carter"}, ("Earl", "Carter", 'Earl "Buddy" Carter')),
         ({"first_name": "A.", "last_name": "Low"}, ("A.", "Low", "A. Low")),
         ({"last_name": "Low"}, (None, "Low", "Low")),
         ({"first_name": "Ada"}, ("Ada", None, "Ada")),

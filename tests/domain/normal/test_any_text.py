@@ -6,8 +6,18 @@ from hypothesis import strategies as st
 
 from app.domain.email_patterns import patterns
 from app.domain.errors import InvalidValue, Problem
-from app.domain.normal import company_names, emails, hashes, masks, names, phones, profiles, websites
-from app.domain.records import company_similarity, similarity
+from app.domain.normal import (
+    company_names,
+    emails,
+    hashes,
+    masks,
+    names,
+    nicknames,
+    phones,
+    profiles,
+    websites,
+)
+from app.domain.records import company_similarity, name_similarity
 
 NASTY = st.one_of(
     st.text(),
@@ -34,8 +44,10 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     names.name_key,
     company_names.company_key,
     names.spellings,
-    names.given_names,
-    lambda text: similarity.name_score(names.parse_name(text), names.PersonName(text, text, text)),
+    names.person_key,
+    names.nickname_of,
+    nicknames.given_names,
+    lambda text: name_similarity.name_score(names.parse_name(text), names.PersonName(text, text, text)),
     lambda text: company_similarity.company_score(text, "Acme"),
     lambda text: patterns.form_of(text, names.PersonName(text, text, text)),
     lambda text: patterns.simple_form_of(text, names.PersonName(text, text, text)),

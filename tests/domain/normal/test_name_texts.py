@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 from nameparser import parse
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.names import given_names, name_key, parse_name, spellings
+from app.domain.normal.names import name_key, nickname_of, parse_name, person_key, spellings
+from app.domain.normal.nicknames import given_names
 
 
 @pytest.mark.parametrize(
@@ -18,9 +19,15 @@ from app.domain.normal.names import given_names, name_key, parse_name, spellings
         ("Ada Lovelace, MBA, CFA", "Ada", "Lovelace", "Ada Lovelace"),
         ("Ada Lovelace PhD", "Ada", "Lovelace", "Ada Lovelace"),
         ("Robert Smith Jr.", "Robert", "Smith", "Robert Smith"),
-        ('Robert "Bob" Smith', "Robert", "Smith", "Robert Smith"),
-        ("Robert (Bob) Smith (he/him)", "Robert", "Smith", "Robert Smith"),
+        ('Robert "Bob" Smith', "Robert", "Smith", 'Robert "Bob" Smith'),
+        ("Robert (Bob) Smith (he/him)", "Robert", "Smith", 'Robert "Bob" Smith'),
+        ("Smith, Robert “Bob”", "Robert", "Smith", 'Robert "Bob" Smith'),
+        ("Robert Smith (Acme)", "Robert", "Smith", "Robert Smith"),
+        ("Jane (she) Smith", "Jane", "Smith", "Jane Smith"),
+        ("Jane (Open to work) Smith", "Jane", "Smith", "Jane Smith"),
         ("(Bob)", "Bob", "", "Bob"),
+        ('1 "Bob" 2', "Bob", "", "Bob"),
+        (", Ada Lovelace", "Ada", "Lovelace", "Ada Lovelace"),
         ("Vincent van Gogh", "Vincent", "van Gogh", "Vincent van Gogh"),
         ("van Gogh, Vincent", "Vincent", "van Gogh", "Vincent van Gogh"),
         ("Dr. Juan Q. Xavier de la Vega III", "Juan", "de la Vega", "Juan Q. Xavier de la Vega"),
@@ -105,6 +112,20 @@ def test_the_key_of_a_key_is_the_key_itself(text: str) -> None:
 )
 def test_umlauts_have_two_spellings(text: str, keys: tuple[str, ...]) -> None:
     assert spellings(text) == keys
+
+
+@pytest.mark.parametrize(
+    ("full", "nickname", "key"),
+    [
+        ('Earl L. "Buddy" Carter', "Buddy", "earl l carter"),
+        ("Robert (Bob) Smith", "Bob", "robert smith"),
+        ("Robert “Bob” Smith", "Bob", "robert smith"),
+        ("Robert (he/him) Smith", "", "robert he him smith"),
+        ("Ada Lovelace", "", "ada lovelace"),
+    ],
+)
+def test_a_nickname_is_no_part_of_the_key(full: str, nickname: str, key: str) -> None:
+    assert (nickname_of(full), person_key(full)) == (nickname, key)
 
 
 def test_nicknames_and_their_names_are_equivalent() -> None:

@@ -3,7 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.normal.names import PersonName, parse_name
-from app.domain.records.similarity import confidence, decide, name_score
+from app.domain.records.name_similarity import name_score
+from app.domain.records.similarity import confidence, decide
 
 
 def score(a: str, b: str) -> float:
@@ -17,21 +18,30 @@ def score(a: str, b: str) -> float:
         ("José García", "Jose Garcia", 1.0),
         ("Jürgen Müller", "Juergen Mueller", 1.0),
         ("Jan van den Berg", "Jan Vandenberg", 1.0),
-        ("Ada King Lovelace", "Ada Lovelace", 1.0),
+        ("Ada K. Lovelace", "Ada Lovelace", 1.0),
+        ("Ada King Lovelace", "Ada Lovelace", 0.97),
         ("Bob Smith", "Robert Smith", 0.95),
         ("Smith John", "John Smith", 0.95),
         ("Maria García", "Maria García López", 0.93),
         ("Ines Duarte", "Ines Duarte Brook", 0.93),
         ("Jean Picard", "Jean-Luc Picard", 0.93),
         ("J. Smith", "John Smith", 0.82),
+        ("JeanClaude Juncker", "Jean-Claude Juncker", 1.0),
+        ("Mohammad Salmon", "Muhammed Salman", 0.783),
+        ("J.-C. Juncker", "Jean-Claude Juncker", 0.82),
+        ("Thomas James", "James Thomas", 0.82),
+        ("Alexander Kim", "Alexandra Kim", 0.6),
+        ("Juan de la Cruz", "Juan del Cruz", 0.93),
+        ("Wei J. Zhang", "Wei Zhang", 1.0),
+        ("Wei Zhang", "Wei-Ming Zhang", 0.82),
         ("JC Juncker", "Jean-Claude Juncker", 0.82),
-        ("Nguyễn Thị Lan Hà", "Nguyễn Thị Thu Hà", 0.8),
-        ("Nguyễn Lan Hà", "Nguyễn Thị Lan Hà", 1.0),
-        ("Mohamed Ben Salah Trabelsi", "Mohamed Ben Ahmed Trabelsi", 0.8),
-        ("Carlos João Souza Santos", "Carlos Pedro Souza Santos", 0.8),
-        ("Ivan Petrovich Sidorov", "Ivan Ivanovich Sidorov", 0.8),
-        ("Jhon Smith", "John Smith", 0.82),
-        ("John A. Smith", "John B. Smith", 0.8),
+        ("Nguyễn Thị Lan Hà", "Nguyễn Thị Thu Hà", 0.6),
+        ("Nguyễn Lan Hà", "Nguyễn Thị Lan Hà", 0.97),
+        ("Mohamed Ben Salah Trabelsi", "Mohamed Ben Ahmed Trabelsi", 0.6),
+        ("Carlos João Souza Santos", "Carlos Pedro Souza Santos", 0.6),
+        ("Ivan Petrovich Sidorov", "Ivan Ivanovich Sidorov", 0.6),
+        ("Jhon Smith", "John Smith", 0.87),
+        ("John A. Smith", "John B. Smith", 0.6),
         ("Plato", "Plato Smith", 0.5),
         ("Dr. Smith", "John Smith", 0.5),
     ],
@@ -44,7 +54,6 @@ def test_two_spellings_of_a_name_have_this_similarity(a: str, b: str, expected: 
     ("a", "b"),
     [
         ("John Smith", "Jane Smith"),
-        ("Alexander Kim", "Alexandra Kim"),
         ("Jon Smith", "Jan Smith"),
         ("Ada Lovelace", "Grace Hopper"),
         ("Ana García López", "Ana García Pérez"),

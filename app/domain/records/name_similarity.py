@@ -1,0 +1,138 @@
+"""Similarity of two people's names: their words are aligned, and each difference lowers the score.
+
+A word that only one name has lowers the score a little; words that differ on both sides make two people.
+`tests/domain/records/name_cases.csv` has cases of several cultures, with their sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+from app.domain.normal.names import PersonName, nickname_of, person_key, spellings, without_nickname
+from app.domain.normal.nicknames import equivalents, is_given_name
+from app.domain.normal.wordlists import words
+from app.domain.records.word_alignment import Role, Words, align
+from app.domain.records.word_similarity import ALIKE, resembles
+
+MIDDLES_DIFFER = 0.6
+"""The score of names that differ in middle names only; it neither confirms nor doubts an exact key."""
+_MAX_WORDS = 12
+"""Of longer names the words in the middle are not compared."""
+ALONE = 0.5
+"""The score of a given or family name alone."""
+ANOTHER = 0.4
+"""The score of names of which one part differs."""
+
+_PARTICLES = words("particles.txt")
+_EAST_ASIAN = words("east_asian_surnames.txt")
+
+
+def name_score(a: PersonName, b: PersonName) -> float:
+    """Return the similarity of two people's names, 0 to 1.
+
+    Names that differ in accents, hyphens, spaces, or German and Nordic spellings are the same. The score is
+    lower for middle names left out, nicknames, the family name first, one of two family names, other
+    romanizations, typing errors and initials, in this order.
+    """
+    if person_key(a.full) == person_key(b.full) != "":
+        return ALIKE["same"]
+    best = 0.0
+    for (left, x), (right, y) in product(_readings(a), _readings(b)):
+        if _has_another(left, right) and _has_another(right, left):
+            best = max(best, x * y * ANOTHER)
+            continue
+        for ordered_left, ordered_right, factor in _orders(left, right):
+            if (limit := x * y * factor) > best:
+                best = max(best, limit * _score(ordered_left, ordered_right))
+    return best
+
+
+@lru_cache(maxsize=16384)
+def _readings(name: PersonName) -> tuple[tuple[Words, float], ...]:
+    """Return the words of a name in each spelling, also with its nickname, and the factor on the score."""
+    readings = [(_words(name, spelling), 1.0) for spelling in (0, -1)]
+    if nickname := nickname_of(name.full):
+        known_as = PersonName(nickname, name.last, f"{nickname} {name.last}")
+        readings += [(_words(known_as, spelling), ALIKE["nickname"]) for spelling in (0, -1)]
+    return tuple(dict.fromkeys(readings))
+
+
+def _words(name: PersonName, spelling: int) -> Words:
+    """Return the words of a name with their roles, given names first."""
+    given, family = (spellings(part)[spelling].split() for part in (name.first, name.last))
+    middle = spellings(without_nickname(name.full))[spelling].split()
+    if not (given or family):
+        given, middle, family = middle[:1], middle[1:-1], middle[1:][-1:]
+    for word in (*given, *family):
+        if word in middle:
+            middle.remove(word)
+    parts: tuple[tuple[list[str], Role], ...] = ((given, "given"), (middle, "middle"), (family, "family"))
+    words = [(word, role) for part, role in parts for word in part]
+    return tuple(words if len(words) <= _MAX_WORDS else words[: _MAX_WORDS // 2] + words[-_MAX_WORDS // 2 :])
+
+
+def _has_another(name: Words, other: Words) -> bool:
+    """Return whether a given or family name resembles no word of the other name, whatever their order."""
+    return any(
+        role != "middle" and not any(resembles(word, text) for text, _ in other)
+        for word, role in name
+        if _roles(((word, role),))
+    )
+
+
+def _orders(a: Words, b: Words) -> Iterator[tuple[Words, Words, float]]:
+    """Yield both names as they are, then with the family name of one first, and the factor for the order.
+
+    If both parts are common given names, as in James Thomas, their order tells two people apart.
+    """
+    yield a, b, 1.0
+    if min(len(a), len(b)) > 1:
+        factor = ALIKE["second" if is_given_name(a[0][0]) and is_given_name(a[-1][0]) else "swapped"]
+        yield _family_first(a), b, factor
+        yield a, _family_first(b), factor
+
+
+def _family_first(name: Words) -> Words:
+    return tuple(sorted(name, key=lambda word: word[1] != "family"))
+
+
+def _score(left: Words, right: Words) -> float:
+    """Return the similarity of two names with their words in this order."""
+    alignment = align(left, right)
+    levels: dict[Role, float] = {}
+    for role, level in alignment.pairs:
+        levels[role] = min(level, levels.get(role, 1.0))
+    score = prod(levels.values()) if levels else 0.0
+    extra = _roles(alignment.only_left + alignment.only_right)
+    if extra and alignment.only_left and alignment.only_right:
+        return score * (MIDDLES_DIFFER if extra == {"middle"} else ANOTHER)
+    if extra and min(len(left), len(right)) == 1:
+        return score * ALONE
+    return score * min(_left_out(alignment.only_left, left), _left_out(alignment.only_right, right))
+
+
+def _roles(extra: Words) -> set[Role]:
+    """Return the roles of the words that are not particles; a given name such as Al or Van is none."""
+    return {role for text, role in extra if role == "given" or text not in _PARTICLES}
+
+
+def _left_out(extra: Words, name: Words) -> float:
+    """Return the factor for the words of a name that the other does not have."""
+    full_words = [word for word in extra if len(word[0]) > 1]
+    if full_words and _is_east_asian(name):
+        return ALIKE["second"]  # Wei and Wei-Ming are different given names
+    given = [word for word in name if word[1] == "given"]
+    if given and given[0] in extra:  # Lena may be Anna-Lena, or a colleague; but Morgan is H. Morgan
+        return ALIKE["second" if any(word in given for word in full_words) else "middle"]
+    if any(role != "middle" or text in _PARTICLES for text, role in extra):
+        return ALIKE["part"]
+    return ALIKE["middle" if full_words else "same"]
+
+
+def _is_east_asian(name: Words) -> bool:
+    """Return whether the name has a Chinese or Korean family name and no Western given name."""
+    others = [text for text, _ in name if text not in _EAST_ASIAN]
+    return len(others) < len(name) and not any(map(equivalents, others))

@@ -1,0 +1,68 @@
+"""Alignment of the words of two names in their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from app.domain.records.word_similarity import ALIKE, joined_similarity, word_similarity
+
+Role: TypeAlias = Literal["given", "middle", "family"]
+Word: TypeAlias = tuple[str, Role]
+Words: TypeAlias = tuple[Word, ...]
+
+_LEFT_OUT = 0.5
+"""The cost of a word without a counterpart. Two of them cost more than any pair."""
+_MANY = (2, 3)
+_SIZES = ((1, 1), *((1, many) for many in _MANY), *((many, 1) for many in _MANY))
+"""How many words of each name make a pair: one and one, or one and several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The similarity of each pair of words with the role in the first name, and the words without a pair."""
+
+    cost: float
+    pairs: tuple[tuple[Role, float], ...]
+    only_left: Words
+    only_right: Words
+
+
+@lru_cache(maxsize=16384)
+def align(left: Words, right: Words) -> Alignment:
+    """Return the cheapest alignment of two names; equal words are paired as soon as they meet.
+
+    One word and several are a pair if it joins them (Jinping and Jin Ping) or consists of their initials (JC
+    and Jean-Claude).
+    """
+    if not (left and right):
+        return Alignment(_LEFT_OUT * (len(left) + len(right)), (), left, right)
+    if left[0][0] == right[0][0]:
+        return _with_pair(left[0][1], ALIKE["same"], align(left[1:], right[1:]))
+    skip_left, skip_right = align(left[1:], right), align(left, right[1:])
+    options = [
+        replace(skip_left, cost=skip_left.cost + _LEFT_OUT, only_left=(left[0], *skip_left.only_left)),
+        replace(skip_right, cost=skip_right.cost + _LEFT_OUT, only_right=(right[0], *skip_right.only_right)),
+    ]
+    for i, j in _SIZES:
+        if i <= len(left) and j <= len(right) and (level := _level(left[:i], right[:j])):
+            options.append(_with_pair(left[0][1], level, align(left[i:], right[j:])))
+    return min(options, key=lambda option: option.cost)
+
+
+def _with_pair(role: Role, level: float, rest: Alignment) -> Alignment:
+    return replace(rest, cost=rest.cost + 1 - level, pairs=((role, level), *rest.pairs))
+
+
+def _level(left: Words, right: Words) -> float:
+    """Return the similarity of one word with one or several of the other name, 0 if they differ."""
+    (a, role), (b, other_role) = left[0], right[0]
+    if len(right) > 1:
+        return joined_similarity(a, [text for text, _ in right])
+    if len(left) > 1:
+        return joined_similarity(b, [text for text, _ in left])
+    level = word_similarity(a, b, given="family" not in {role, other_role})
+    if level == ALIKE["initial"] and role == other_role == "middle":
+        return ALIKE["same"]
+    return level

@@ -1,0 +1,104 @@
+"""Similarity of two words of a name: a nickname, another romanization, an initial, or a typing error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rapidfuzz.distance import OSA
+
+from app.domain.normal.nicknames import equivalents
+
+ALIKE = {
+    "same": 1.0,
+    "middle": 0.97,
+    "swapped": 0.95,
+    "nickname": 0.95,
+    "part": 0.93,
+    "romanized": 0.9,
+    "typo": 0.87,
+    "initial": 0.82,
+    "second": 0.82,
+    "ending": 0.6,
+}
+"""The factor on the score of two names for each difference between them.
+
+`ending` is one typing error that makes a given name of the other gender: Daniel and Daniela, Mario and Maria.
+"""
+MIN_TYPO_LENGTH = 4
+"""Shorter names that differ in one letter are different names: Jon and Jan."""
+_TWO_TYPOS_LENGTH = 9
+_MIN_ROMANIZED_LENGTH = 5
+"""In shorter names the vowels tell people apart: Kim Jong and Kim Jung."""
+_MAX_INITIALS = 3
+
+_PARTICLES = (frozenset(("al", "el", "ul")), frozenset(("bin", "ben", "ibn")))
+_SOUNDS = tuple(map(frozenset, ("cgkq", "vwbf", "ijy", "sz", "ouw", "aeh")))
+_DOUBLED = re.compile(r"(.)\1+")
+# Letters that differ between romanizations of one name (Sergei, Sergey, Sergej; Mohammed, Muhammad): between
+# the tables of the Library of Congress for Arabic, Persian and Cyrillic and English, French and German usage,
+# https://www.loc.gov/catdir/cpso/roman.html.
+_ROMANIZATIONS = (
+    (re.compile("ou|oo"), "u"),
+    (re.compile("[aeiy][ijy]|ee"), "i"),
+    (re.compile("[jy]"), "i"),
+    (re.compile("ph"), "f"),
+    (re.compile("q|ck|kh"), "k"),
+    (re.compile("w"), "v"),
+    (re.compile("o"), "u"),
+    (re.compile("e(?!$)"), "a"),
+)
+
+
+@lru_cache(maxsize=65536)
+def word_similarity(a: str, b: str, *, given: bool) -> float:
+    """Return the similarity of two words, 0 for different names; `given` unless one is a family name."""
+    if a == b or any(a in forms and b in forms for forms in _PARTICLES):
+        return ALIKE["same"]
+    if given and b in equivalents(a):
+        return ALIKE["nickname"]
+    if 1 in {len(a), len(b)} and a[0] == b[0]:
+        return ALIKE["initial"]
+    if given and a.endswith("a") != b.endswith("a"):
+        return ALIKE["ending"] if _is_typo(a, b) else 0.0
+    if min(len(a), len(b)) >= _MIN_ROMANIZED_LENGTH and _romanized(a) == _romanized(b):
+        return ALIKE["romanized"]
+    return ALIKE["typo"] if _is_typo(a, b) else 0.0
+
+
+@lru_cache(maxsize=65536)
+def resembles(a: str, b: str) -> bool:
+    """Return whether two words may be a pair, or one of them a part of the other or its initials."""
+    if a in b or b in a or (a[0] == b[0] and min(len(a), len(b)) <= _MAX_INITIALS):
+        return True
+    return word_similarity(a, b, given=True) > 0 or word_similarity(a, b, given=False) > 0
+
+
+def joined_similarity(word: str, parts: Sequence[str]) -> float:
+    """Return the similarity of one word and several: the same letters, their initials, or 0."""
+    if len(word) == len(parts):
+        return ALIKE["initial"] if all(map(str.startswith, parts, word)) else 0.0
+    return ALIKE["same"] if word == "".join(parts) else 0.0
+
+
+@lru_cache(maxsize=65536)
+def _romanized(word: str) -> str:
+    """Return the word with one letter for those that romanizations exchange."""
+    word = _DOUBLED.sub(r"\1", word)
+    for letters, letter in _ROMANIZATIONS:
+        word = letters.sub(letter, word)
+    return _DOUBLED.sub(r"\1", word)
+
+
+def _is_typo(a: str, b: str) -> bool:
+    """Return whether one typing error makes one word of the other, or two in long words.
+
+    Another first letter makes another name (Larry and Harry), unless the two sound alike.
+    """
+    length = min(len(a), len(b))
+    if length < MIN_TYPO_LENGTH:
+        return False
+    first = a[0] == b[0] or a[:2] == b[1::-1] or any(a[0] in sound and b[0] in sound for sound in _SOUNDS)
+    limit = 2 if length >= _TWO_TYPOS_LENGTH else 1
+    return first and OSA.distance(a, b, score_cutoff=limit) <= limit
