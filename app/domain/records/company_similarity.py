@@ -30,6 +30,8 @@ ATTACHED_FORMS = ("ag", "corp", "gmbh", "inc", "llc", "ltd", "plc", "sa", "se")
 """The legal forms that are often joined to a name, as in `siemensag`."""
 MISSPELT_WITHIN = 8
 """The number of letters at the start of a name in which a typing error is searched for by exact keys."""
+_COUNTRIES = ({"gambia", "zambia"}, {"iceland", "ireland"}, {"iran", "iraq"})
+"""The names of countries (CLDR) that differ in one letter."""
 _LETTERS = f"{ascii_lowercase} "
 _NUMBER = re.compile(r"\w*\d\w*|x{0,3}(?:ix|iv|v?i{0,3})")
 
@@ -82,7 +84,7 @@ def _words_score(left: tuple[str, ...], right: tuple[str, ...]) -> float:
     if _numbers(left) == _numbers(right):
         if "".join(core(left)) == "".join(core(right)) and (core(left) == left or core(right) == right):
             return GENERAL_WORD
-        if _is_typo(a, b) or _has_typos(left, right):
+        if set(left) ^ set(right) not in _COUNTRIES and (_is_typo(a, b) or _has_typos(left, right)):
             return TYPO
     return RESEMBLES * JaroWinkler.normalized_similarity(a, b)
 

@@ -30,6 +30,7 @@ def test_two_spellings_of_a_company_have_this_similarity(a: str, b: str, expecte
         ("Acme AG", "Acme GmbH"),
         ("Acme Bank", "Acme"),
         ("Acme Chile", "Acme Mexico"),
+        ("Bank of Iran", "Bank of Iraq"),
         ("Acme Holdings", "Acme Technologies"),
         ("Acme Fund VI", "Acme Fund VII"),
         ("Acme Trust 2004-1", "Acme Trust 2004-2"),
