@@ -25,13 +25,11 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.contacts import contact_locks, contact_points
 from app.core.contacts.bulk import batched
 from app.core.contacts.contact_points import ContactPointSpec
-from app.domain.email_patterns import patterns
-from app.domain.email_patterns.company_forms import FORMS, OTHER
 from app.domain.email_patterns.patterns import PatternStat
+from app.domain.email_patterns.recorded_forms import recorded_form
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
-from app.domain.normal.emails import email_domain, email_reasons
-from app.domain.normal.names import PersonName, spellings
-from app.domain.normal.nicknames import given_names
+from app.domain.normal.emails import email_domain
+from app.domain.normal.names import PersonName
 from app.domain.records import provenance
 from app.domain.records.merging import Change
 from app.infra.db import Base
@@ -39,7 +37,6 @@ from app.infra.db import Base
 PATTERN_SAMPLE = 1000
 """The number of addresses from which the pattern of a domain is learned; more would change it little."""
 _LEARNED = text("type = 'work' AND status = 'valid' AND form IS NOT NULL")  # as the index has it
-_NAME_SEPARATORS = ".-_0123456789"
 _MERGED_FIELDS = ("type", "status", "status_reasons", "confidence", "verified_at")
 _UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "sources")
 
@@ -218,28 +215,11 @@ def _listed(reasons: tuple[str, ...]) -> list[str]:
 
 
 def _form(item: EmailEntry) -> str | None:
-    """Return the pattern of a person's work address, unless the address was guessed from one.
-
-    A single name fits too many patterns to tell, and a name in another script none.
-    """
+    """Return the pattern of a work address, unless the address was guessed from one."""
     name, found = item.name, item.found
-    if name is None or not (name.first and name.last) or found.type != "work":
+    if name is None or found.type != "work" or found.source.kind is SourceKind.PATTERN:
         return None
-    if found.source.kind is SourceKind.PATTERN:
-        return None
-    form = patterns.simple_form_of(found.email, name) or _any_form(found.email, name)
-    if form or not patterns.render(FORMS[0], name, "") or "role" in email_reasons(found.email):
-        return form
-    return OTHER
-
-
-def _any_form(email: str, name: PersonName) -> str | None:
-    """Return the pattern for any name, after a cheap check that all letters occur in the name."""
-    keys = (name.full.lower(), *spellings(name.first), *spellings(name.last), *given_names(name.first))
-    letters = frozenset(_NAME_SEPARATORS).union(*keys)
-    if not letters.issuperset(email.rpartition("@")[0].partition("+")[0]):
-        return None
-    return patterns.form_of(email, name)
+    return recorded_form(found.email, name)
 
 
 _SPEC = ContactPointSpec(Email, "email", "email", "eml", _row, _merge, _UPDATED_COLUMNS)

@@ -1,0 +1,33 @@
+"""The form that is stored with an address, from which the pattern of its domain is learned."""
+
+from __future__ import annotations
+
+from app.domain.email_patterns.company_forms import FORMS, OTHER
+from app.domain.email_patterns.patterns import form_of, render, simple_form_of
+from app.domain.normal.emails import email_reasons
+from app.domain.normal.names import PersonName, spellings
+from app.domain.normal.nicknames import given_names
+
+_NAME_SEPARATORS = ".-_0123456789"
+
+
+def recorded_form(email: str, name: PersonName) -> str | None:
+    """Return the form of a person's work address, `OTHER` if it follows none, or None if that is not known.
+
+    A single name fits too many forms to tell, a name in another script none, and a role is nobody's address.
+    """
+    if not (name.first and name.last):
+        return None
+    form = simple_form_of(email, name) or _any_form(email, name)
+    if form or not render(FORMS[0], name, "") or "role" in email_reasons(email):
+        return form
+    return OTHER
+
+
+def _any_form(email: str, name: PersonName) -> str | None:
+    """Return the form for any name, after a cheap check that all letters occur in the name."""
+    keys = (name.full.lower(), *spellings(name.first), *spellings(name.last), *given_names(name.first))
+    letters = frozenset(_NAME_SEPARATORS).union(*keys)
+    if not letters.issuperset(email.rpartition("@")[0].partition("+")[0]):
+        return None
+    return form_of(email, name)
