@@ -1,7 +1,7 @@
 """Similarity of companies' names.
 
 Two names are the same company if their words are, however they are joined. They are nearly the same if one
-has a general word more (Acme, Acme Technologies), or with one typing error in the name or in some of its
+has a general word more (Acme, Acme Technologies), or with one typing error in the name or in any of its
 words. Different numbers and legal forms of different classes (AG, GmbH) are different companies.
 """
 
@@ -97,7 +97,7 @@ def _numbers(words: tuple[str, ...]) -> list[str]:
 def _has_typos(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     """Return whether the names differ only in words that differ by a typing error."""
     pairs = [(a, b) for a, b in zip(left, right, strict=False) if a != b]
-    return len(left) == len(right) and len(pairs) < len(left) and all(_is_typo(a, b) for a, b in pairs)
+    return len(left) == len(right) and all(_is_typo(a, b) for a, b in pairs)
 
 
 def _is_typo(a: str, b: str) -> bool:

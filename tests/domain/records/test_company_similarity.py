@@ -15,6 +15,7 @@ from app.domain.records.company_similarity import company_score, similar_keys
         ("Acme Technologies", "ACME", 0.93),
         ("Acme Robotics", "Acme Robotiks", 0.82),
         ("Acme Robottics Lxndon", "Acme Robotics London", 0.82),
+        ("Globix Robotiks", "Globex Robotics", 0.82),
         ("", "Acme", 0.0),
         ("!!!", "???", 0.0),
     ],
