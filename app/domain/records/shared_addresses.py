@@ -11,12 +11,10 @@ from app.domain.records.similarity import DISAGREES
 def are_different_people(a: PersonName, b: PersonName) -> bool:
     """Return whether the names differ so much that an equal address is an error or a shared mailbox.
 
-    A name is not another one if it has the same given name (after a marriage), is part of it, is similar, or
-    is written in another script.
+    A name is not another one if it has the same given name (after a marriage), is part of it, or is similar.
+    Names in different scripts are different.
     """
     left, right = person_key(a.full), person_key(b.full)
-    if left == right or left.isascii() != right.isascii():
-        return False
     words = set(left.split()), set(right.split())
     if words[0] <= words[1] or words[1] <= words[0]:
         return False

@@ -7,10 +7,12 @@ import io
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from openpyxl import Workbook
 from sqlalchemy import text
 
 from app.core.lists import exports, importer
@@ -151,3 +153,66 @@ def test_the_exports_of_other_products_come_back(database: Database, name: str) 
         pytest.skip("a list of companies")
 
     assert comes_back(database, (DATA / "layouts" / name).read_bytes())
+
+
+HEADERS = {
+    "en": "First Name,Last Name,Company,Work Email (verified),Phone,Country,Last Updated",
+    "de": "Vorname,Nachname,Firma,E-Mail-Adresse,Telefon geschäftlich,Land/Region,Geändert am",
+    "it": "Nome,Cognome,Nome account,Indirizzo e-mail,Telefono,Nazione,Modificato il",
+    "ja": "名,姓,会社名,メールアドレス,電話番号,国,更新日",
+}
+
+
+def members(encoding: str = "utf-8") -> list[list[str]]:
+    """Return the members of an invented parliament whose names the encoding has."""
+    with (DATA / "lists" / "members.csv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            [row["given"], row["family"], f"Party {index}", f"m{index}@party{index}.example", row["phone"],
+             row["country"], "2026-10-01"]
+            for index, row in enumerate(csv.DictReader(file))
+        ]  # fmt: skip
+    return [row for row in rows if " ".join(row).encode(encoding, "ignore").decode(encoding) == " ".join(row)]
+
+
+def workbook(header: str, rows: Sequence[Sequence[str]]) -> bytes:
+    book, out = Workbook(), io.BytesIO()
+    for row in [header.split(","), *rows]:
+        book.active.append(row)
+        for cell in book.active[book.active.max_row]:
+            cell.data_type = "s"  # not a formula
+    book.save(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("language", HEADERS)
+@pytest.mark.parametrize(
+    ("encoding", "options"),
+    [
+        ("utf-8", {}),
+        ("utf-8-sig", {"delimiter": ";"}),
+        ("utf-16", {"delimiter": "\t", "lineterminator": "\r\n"}),
+        ("utf-8", {"doublequote": False, "escapechar": "\\", "quoting": csv.QUOTE_ALL}),
+    ],
+)
+def test_every_member_comes_back_from_a_csv_file(
+    database: Database, language: str, encoding: str, options: dict[str, Any]
+) -> None:
+    out = io.StringIO()
+    csv.writer(out, **options).writerows([HEADERS[language].split(","), *members()])
+
+    assert comes_back(database, out.getvalue().encode(encoding))
+    assert exported(database).count("@party") == len(members())
+
+
+def test_every_member_comes_back_from_a_windows_file(database: Database) -> None:
+    rows = members("cp1252")
+
+    assert comes_back(database, listed(HEADERS["de"], rows).encode("cp1252"))
+    assert exported(database).count("@party") == len(rows)
+
+
+def test_every_member_comes_back_from_a_workbook(database: Database) -> None:
+    summary = imported(database, workbook(HEADERS["en"], members()))
+
+    assert (summary.counts["new"], summary.warnings, summary.conflicts) == (len(members()), {}, 0)
+    assert comes_back(database, workbook(HEADERS["en"], members()))

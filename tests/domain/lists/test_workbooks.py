@@ -8,7 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -79,6 +79,7 @@ def test_the_rows_of_a_sheet_have_the_numbers_that_excel_shows() -> None:
         (datetime(2026, 10, 1, 12, 30), "2026-10-01T12:30:00"),  # noqa: DTZ001 -- a workbook has no time zones
         (date(2026, 10, 1), "2026-10-01"),
         (time(12, 30), "12:30:00"),
+        (timedelta(hours=1), "1:00:00"),
         ("+1 617", "+1 617"),
         ("a_x000D_b", "a\rb"),
         ("'=1+1", "'=1+1"),
@@ -87,6 +88,16 @@ def test_the_rows_of_a_sheet_have_the_numbers_that_excel_shows() -> None:
 )
 def test_values_are_read_as_they_would_be_written_in_csv(value: object, text: str) -> None:
     assert rows([*HEADER, "Value"], [*ADA, value]) == [[*ADA, text]]
+
+
+def test_a_phone_number_in_scientific_notation_is_read_as_its_digits() -> None:
+    content = workbook({"People": [HEADER, [*ADA[:2], 16175550101]]})
+
+    def rewrite(xml: bytes) -> bytes:
+        return xml.replace(b"<v>16175550101</v>", b"<v>1.6175550101E10</v>")
+
+    [row] = table(changed(content, "xl/worksheets/sheet1.xml", rewrite)).rows
+    assert row.cells[2] == "16175550101"
 
 
 def test_formulas_have_their_stored_results() -> None:
@@ -155,6 +166,10 @@ def bomb(xml: bytes) -> bytes:
     return xml.replace(b"<worksheet", entities + b"<worksheet", 1).replace(b"<sheetData>", b"<sheetData>&b;")
 
 
+def cut(xml: bytes) -> bytes:
+    return xml[: xml.index(b"<row") + 10]
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -162,6 +177,10 @@ def bomb(xml: bytes) -> bytes:
         (workbook({"People": [HEADER, ADA]})[:-100], "damaged or password-protected"),
         (changed(workbook({"A": [HEADER]}), "xl/workbook.xml", lambda xml: xml[:50]), "damaged"),
         (changed(workbook({"People": [HEADER, ADA]}), "xl/worksheets/sheet1.xml", bomb), "damaged"),
+        (
+            changed(workbook({"A": [HEADER, ADA]}), "xl/worksheets/sheet1.xml", cut),
+            "The workbook is damaged here",
+        ),
         (workbook({"People": []}), "The workbook is empty"),
         (workbook({"People": [HEADER]}), "a header but no rows"),
     ],

@@ -12,6 +12,7 @@ from app.domain.records.shared_addresses import are_different_people
         ("Thomas Müller", "Maria Müller"),
         ("Ada Lovelace", "Bob Ray"),
         ("Nguyễn Thị Thu Hà", "Trần Văn Minh"),
+        ("王小明", "Ada Lovelace"),
     ],
 )
 def test_people_with_different_names_are_different(a: str, b: str) -> None:
@@ -31,9 +32,8 @@ def test_people_with_different_names_are_different(a: str, b: str) -> None:
         ("Jürgen Müller", "Juergen Mueller"),
         ("A. Lovelace", "Ada Lovelace"),
         ("Ada Lovelase", "Ada Lovelace"),
-        ("Сергей Лавров", "Sergey Lavrov"),
     ],
 )
-def test_a_changed_or_similar_name_or_another_script_is_not_another_person(a: str, b: str) -> None:
+def test_a_changed_or_similar_name_is_not_another_person(a: str, b: str) -> None:
     assert not are_different_people(parse_name(a), parse_name(b))
     assert not are_different_people(parse_name(b), parse_name(a))
