@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.progress import track
 
 from app.api.http.services import services
-from app.core.audit import audits
-from app.core.audit.audits import AuditScope, RuleResult
+from app.core.audit import audits, rule_checks
 from app.core.audit.invariants import RULES
+from app.core.audit.rule_checks import AuditScope, RuleResult
 from app.infra import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
@@ -29,13 +29,13 @@ FAULT = ("rule", "id", "expected", "found")
 def ledger(workspace: str | None, *, as_json: bool) -> None:
     """Check every invariant of credits, jobs and reveals while the service runs; exit 1 on a violation."""
     started = time.monotonic()
-    stuck_after = audits.stuck_after(services().settings)
+    stuck_after = rule_checks.stuck_after(services().settings)
     with database().reading(no_deadline=True) as session:
-        audits.use_repeatable_read(session)
+        rule_checks.use_repeatable_read(session)
         now = database_clock.value(session)
         workspace_id = None if workspace is None else find(session, workspace).id
-        scope = audits.scope(session, workspace_id)
-        checks = audits.check(session, stuck_after=stuck_after, now=now, workspace_id=workspace_id)
+        scope = rule_checks.scope(session, workspace_id)
+        checks = rule_checks.check(session, stuck_after=stuck_after, now=now, workspace_id=workspace_id)
         progress = Console(stderr=True)
         checked = list(
             track(checks, "Checking", len(RULES), console=progress, transient=True, disable=as_json)
@@ -87,9 +87,9 @@ def _page(scope: AuditScope, checked: Sequence[RuleResult], milliseconds: int) -
 
 
 def _verdict(result: RuleResult) -> str:
-    if len(result.faults) < audits.MAX_VIOLATIONS:
+    if len(result.faults) < rule_checks.MAX_VIOLATIONS:
         return "ok" if not result.faults else f"{len(result.faults)} broken"
-    return f"{audits.MAX_VIOLATIONS} or more broken"
+    return f"{rule_checks.MAX_VIOLATIONS} or more broken"
 
 
 def _summary(scope: AuditScope, checked: Sequence[RuleResult], milliseconds: int) -> str:

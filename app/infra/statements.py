@@ -156,7 +156,7 @@ def _positional(dialect: Dialect) -> Dialect:
     """Return the dialect with parameters by position, as `_cursor` needs them."""
     if dialect.name != "postgresql":
         return dialect
-    return psycopg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
+    return psycopg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]  # SQLAlchemy has no types there
 
 
 def _cursor(connection: Connection) -> Any:  # noqa: ANN401 -- the driver's

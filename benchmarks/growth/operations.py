@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from app import settings as app_settings
 from app.core.accounts import accounts, sessions
-from app.core.audit import audits
+from app.core.audit import audits, rule_checks
 from app.core.contacts.emails import Email
 from app.core.jobs.jobs import Job
 from app.core.ledger import reveals
@@ -202,16 +202,16 @@ class Service:
 
     def _audit_everything(self) -> None:
         with self.api.database.reading(no_deadline=True) as session:
-            stuck_after, now = audits.stuck_after(self.api.settings), database_clock.value(session)
+            stuck_after, now = rule_checks.stuck_after(self.api.settings), database_clock.value(session)
             faults = [
                 fault
-                for result in audits.check(session, stuck_after=stuck_after, now=now)
+                for result in rule_checks.check(session, stuck_after=stuck_after, now=now)
                 for fault in result.faults
             ]
         _check(faults == [], faults)
 
     def _verify(self) -> None:
-        """Have some owned addresses expire, and claim them."""
+        """Expire some owned addresses, and claim them."""
         contact_ids = [fill.contact_id(next(self._others)) for _ in range(EXPIRED)]
         email_ids = select(Email.id).where(Email.contact_id.in_(contact_ids))
         with self.api.database.transaction() as session:

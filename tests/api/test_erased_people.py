@@ -18,7 +18,7 @@ from sqlalchemy import select, update
 from users_support import SignedInUser, create_user
 from worker_harness import make_services
 
-from app.core.audit import audits
+from app.core.audit import rule_checks
 from app.core.jobs.jobs import Job
 from app.domain.findings import (
     EmailStatus,
@@ -130,7 +130,7 @@ class ErasureHarness:
 
     def faults(self) -> list[Any]:
         with self.services.database.reading() as session:
-            checked = audits.check(session, stuck_after=timedelta(hours=2), now=clock.now())
+            checked = rule_checks.check(session, stuck_after=timedelta(hours=2), now=clock.now())
             return [fault for result in checked for fault in result.faults]
 
 

@@ -11,7 +11,7 @@ from click.testing import Result
 from jobs_support import NOW, set_clock
 from sqlalchemy import text
 
-from app.core.audit import audits
+from app.core.audit import audits, rule_checks
 from app.core.audit.invariants import RULES
 from app.infra.db import Database
 
@@ -77,7 +77,7 @@ def test_a_violation_is_reported_with_its_id_and_the_next_step(run: Run, spoiled
 def test_many_violations_are_counted_up_to_the_maximum(
     run: Run, spoiled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audits, "MAX_VIOLATIONS", 1)
+    monkeypatch.setattr(rule_checks, "MAX_VIOLATIONS", 1)
 
     assert "1 or more broken  balance_is_the_sum" in run().stdout
 

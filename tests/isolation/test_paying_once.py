@@ -13,7 +13,7 @@ from jobs_support import NOW, at_once, figures
 from sqlalchemy import select
 from worker_harness import ADA, BOB, WorkerHarness
 
-from app.core.audit import audits
+from app.core.audit import rule_checks
 from app.core.contacts import emails
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.jobs.jobs import Job
@@ -39,7 +39,7 @@ TYPES = {Kind.REVEAL_EMAIL: ["work"], Kind.REVEAL_PHONE: ["mobile"]}
 
 def rules_hold(harness: WorkerHarness) -> None:
     with harness.database.reading() as session:
-        checked = audits.check(
+        checked = rule_checks.check(
             session, stuck_after=harness.services.settings.default_max_age, now=clock.now()
         )
         assert [entry for entry in checked if entry.faults] == []

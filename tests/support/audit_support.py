@@ -24,7 +24,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email
 
-from app.core.audit import audits
+from app.core.audit import rule_checks
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.contacts.contacts import Contact
 from app.core.jobs import idempotency, leases, sweeper
@@ -63,7 +63,7 @@ class Days:
 def faults(session: Session, **changes: object) -> list[tuple[str, str]]:
     """Return each violation as the rule's name and the id of the row."""
     values = {"stuck_after": STUCK_AFTER, "now": NOW} | changes
-    checked = audits.check(session, **values)  # type: ignore[arg-type]
+    checked = rule_checks.check(session, **values)  # type: ignore[arg-type]
     return [(fault.rule, fault.id) for result in checked for fault in result.faults]
 
 

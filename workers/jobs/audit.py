@@ -6,7 +6,7 @@ import threading
 import time
 from datetime import timedelta
 
-from app.core.audit import audits, incremental
+from app.core.audit import audits, incremental, rule_checks
 from app.core.audit.coverage import EVERYTHING
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT
@@ -64,14 +64,14 @@ def audit_once(services: WorkerServices, audit_id: str) -> None:
     """
     started = time.monotonic()
     with services.database.reading(no_deadline=True) as session:
-        audits.use_repeatable_read(session)
+        rule_checks.use_repeatable_read(session)
         now = database_clock.value(session)
         last = audits.last(session)
         increment = None if last is not None and last.faults else incremental.plan(session, now=now)
         coverage = EVERYTHING if increment is None else increment.coverage
-        audit_scope = audits.scope(session, coverage=coverage)
-        stuck_after = audits.stuck_after(services.settings)
-        results = list(audits.check(session, stuck_after=stuck_after, now=now, coverage=coverage))
+        audit_scope = rule_checks.scope(session, coverage=coverage)
+        stuck_after = rule_checks.stuck_after(services.settings)
+        results = list(rule_checks.check(session, stuck_after=stuck_after, now=now, coverage=coverage))
     milliseconds = round((time.monotonic() - started) * 1000)
     with services.database.transaction() as session:
         audits.finish(session, audit_id, audit_scope, results, milliseconds=milliseconds, now=now)

@@ -142,8 +142,9 @@ def load(
 ) -> ContactData:
     """Load the data of all these contacts, in two queries regardless of their number.
 
-    The identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
-    `check_suppressions` it is one query, and no identifier counts as suppressed.
+    The same query loads the workspace's saved profiles with the URLs `saved_urls`. The identifiers in
+    `subjects`, as given by the caller, are also checked for suppression. Without `check_suppressions` it is
+    one query, and no identifier counts as suppressed.
     """
     data = _load(session, workspace_id, sorted({contact.id for contact in contacts}), saved_urls)
     if not check_suppressions:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Row, bindparam, func, select, update
+from sqlalchemy import Row, Table, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts import emails, phones, suppressions
@@ -79,7 +79,7 @@ _ADDRESSES = select(
 ).outerjoin(Verification, Verification.email_id == Email.id)
 _REVEALS = Reveal.__table__.c
 _SET_VERIFY_AT = (
-    update(Reveal.__table__)  # type: ignore[arg-type]
+    update(cast("Table", Reveal.__table__))
     .where(
         _REVEALS.workspace_id == bindparam("_workspace_id"),
         _REVEALS.contact_id == bindparam("_contact_id"),

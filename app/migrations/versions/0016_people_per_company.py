@@ -1,7 +1,7 @@
-"""Have PostgreSQL expect as many people in each company whatever the number of contacts.
+"""Set PostgreSQL's estimate to 1,000 people per company, however many contacts there are.
 
-Until now the expectation grew with the number of contacts: with ten million, it read all of them to count the
-people of 16 companies.
+The estimate used to grow with the number of contacts. With ten million, PostgreSQL read the whole table to
+count the people of 16 companies.
 
 Revision: 0016, after 0015
 """

@@ -11,7 +11,7 @@ from jobs_support import NOW, a_job, at_once
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from app.core.audit import audits
+from app.core.audit import audits, rule_checks
 from app.core.audit.audits import Audit
 from app.infra.db import Database
 from app.settings import Settings
@@ -33,13 +33,13 @@ def test_one_workspace_can_be_audited_alone(session: Session, days: Days) -> Non
     session.execute(text("UPDATE workspaces SET spent = spent + 1"))
 
     assert faults(session, workspace_id=days.other) == [("balance_is_the_sum", days.other)]
-    assert audits.scope(session, days.other) == audits.AuditScope(workspaces=1, jobs=2, entries=3)
+    assert rule_checks.scope(session, days.other) == rule_checks.AuditScope(workspaces=1, jobs=2, entries=3)
 
 
 def test_a_rule_lists_at_most_the_maximum_number_of_violations(
     session: Session, days: Days, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audits, "MAX_VIOLATIONS", 1)
+    monkeypatch.setattr(rule_checks, "MAX_VIOLATIONS", 1)
     session.execute(text("UPDATE workspaces SET spent = spent + 1"))
 
     assert faults(session) == [("balance_is_the_sum", min(days.workspace, days.other))]
@@ -50,13 +50,13 @@ def test_an_audit_reads_one_snapshot_while_others_write(database: Database) -> N
         days = busy_days(session)
 
     with database.reading() as reader:
-        audits.use_repeatable_read(reader)
-        before = audits.scope(reader)
+        rule_checks.use_repeatable_read(reader)
+        before = rule_checks.scope(reader)
         with database.transaction() as session:
             plant(session, days, ["UPDATE workspaces SET spent = 9 WHERE id = '{other}'"])
             a_job(session, days.other, "meanwhile")
         seen = faults(reader)
-        after = audits.scope(reader)
+        after = rule_checks.scope(reader)
 
     assert (seen, after) == ([], before)
 
@@ -135,13 +135,13 @@ def test_old_audits_are_deleted(session: Session) -> None:
 def test_a_job_may_be_late_by_its_lease_and_some_sweeps(settings: Settings) -> None:
     settings = dataclasses.replace(settings, lease_seconds=20, sweep_seconds=2.0)
 
-    assert audits.stuck_after(settings) == timedelta(seconds=20 + 10 * 2 + 60)
+    assert rule_checks.stuck_after(settings) == timedelta(seconds=20 + 10 * 2 + 60)
 
 
 def finished(session: Session, *, milliseconds: int, now: datetime = NOW) -> None:
     audit_id = audits.add(session, now=now)
-    checked = list(audits.check(session, stuck_after=STUCK_AFTER, now=now))
-    extent = audits.scope(session)
+    checked = list(rule_checks.check(session, stuck_after=STUCK_AFTER, now=now))
+    extent = rule_checks.scope(session)
     audits.finish(session, audit_id, extent, checked, milliseconds=milliseconds, now=now)
 
 
@@ -169,6 +169,6 @@ def test_on_postgresql_the_snapshot_is_repeatable_read() -> None:
 
     session = SimpleNamespace(get_bind=lambda: postgresql, connection=connection)
 
-    audits.use_repeatable_read(cast("Session", session))
+    rule_checks.use_repeatable_read(cast("Session", session))
 
     assert options == [{"isolation_level": "REPEATABLE READ"}]

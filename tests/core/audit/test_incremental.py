@@ -11,7 +11,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 from test_invariants import PLANTED
 
-from app.core.audit import incremental
+from app.core.audit import incremental, slices
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job
 from app.core.ledger import credits as ledger
@@ -151,7 +151,7 @@ def test_on_postgresql_the_transaction_is_planned_for_slices() -> None:
         execute=lambda statement: executed.append(str(statement)),
     )
 
-    incremental.plan_for_slices(cast("Session", session))
+    slices.plan_for_slices(cast("Session", session))
 
     assert executed == ["SET LOCAL max_parallel_workers_per_gather = 0", "SET LOCAL random_page_cost = 1.1"]
 

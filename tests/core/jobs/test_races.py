@@ -33,7 +33,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email
 
-from app.core.audit import audits
+from app.core.audit import rule_checks
 from app.core.contacts import phones
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.contacts.contacts import Contact
@@ -353,7 +353,7 @@ def test_the_audit_finds_no_violation_under_load(database: Database, number: int
 
 def look(database: Database) -> list[tuple[str, str]]:
     with database.reading() as session:
-        audits.use_repeatable_read(session)
+        rule_checks.use_repeatable_read(session)
         return faults(session)
 
 

@@ -11,7 +11,7 @@ from jobs_support import NOW, set_clock
 from polling import wait_until
 from structlog.testing import capture_logs
 
-from app.core.audit import audits, incremental
+from app.core.audit import audits, incremental, rule_checks
 from app.core.audit.audits import Audit
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT, Queue
@@ -171,7 +171,7 @@ def test_a_failed_audit_is_logged_and_ends(
     def fail(*_args: Any) -> None:
         raise error
 
-    monkeypatch.setattr(audits, "use_repeatable_read", fail)
+    monkeypatch.setattr(rule_checks, "use_repeatable_read", fail)
 
     with capture_logs() as logged:
         audit.audit_if_due(services)
@@ -186,7 +186,7 @@ def test_a_failed_audit_task_raises_nothing_in_celery(
     def fail(*_args: Any) -> None:
         raise Unavailable
 
-    monkeypatch.setattr(audits, "use_repeatable_read", fail)
+    monkeypatch.setattr(rule_checks, "use_repeatable_read", fail)
 
     with capture_logs() as logged:
         audit.audit()
