@@ -83,8 +83,14 @@ _BY_NAME = _PEOPLE.where(  # the companies in every part, so that SQLite uses th
     or_(
         and_(_AT_COMPANIES, Contact.last_key.in_(bindparam("last_keys", expanding=True))),
         and_(_AT_COMPANIES, Contact.name_key == bindparam("whole")),
-        and_(_AT_COMPANIES, Contact.name_key.between(bindparam("first"), bindparam("first_end"))),
-        and_(_AT_COMPANIES, Contact.name_key.between(bindparam("last"), bindparam("last_end"))),
+        *(
+            and_(
+                _AT_COMPANIES,
+                Contact.name_key.between(bindparam(given), bindparam(given + "_end")),
+                Contact.name_key.like(bindparam(family + "_letter")),
+            )
+            for given, family in (("first", "last"), ("last", "first"))
+        ),
     )
 ).order_by(case((Contact.name_key == bindparam("whole"), 0), else_=1), Contact.id)
 _BY_SIMILAR_LAST_NAME = _PEOPLE.where(
@@ -136,7 +142,8 @@ def contacts_named_at(
     """Return people of these companies by family or given name.
 
     The stored family name may be any word of the name, or two: Cindy Hyde Smith is stored as Hyde-Smith. The
-    stored given name may be the first or the last word: Mario Balart is stored as Mario Diaz-Balart.
+    stored given name may be the first or the last word, if another one starts with the letter of the family
+    name: Mario Balart is stored as Mario Diaz-Balart.
     """
     words = names.name_key(name.full).split() or [""]
     texts = name.full.replace("-", " ").split()
@@ -150,8 +157,10 @@ def contacts_named_at(
         "whole": names.person_key(name.full),
         "first": words[0] + " ",
         "first_end": f"{words[0]} {_AFTER}",
+        "first_letter": f"% {words[0][:1]}%",
         "last": words[-1] + " ",
         "last_end": f"{words[-1]} {_AFTER}",
+        "last_letter": f"% {words[-1][:1]}%",
     }
     rows = session.execute(_BY_NAME, values).all()
     return tuple(ContactRow(contact, company) for contact, company in rows)

@@ -276,6 +276,16 @@ def test_a_job_with_only_the_name_and_company_is_found_too(session: Session, ada
     assert read(session, job_id).request == {}
 
 
+def test_a_job_with_the_nickname_is_found_too(session: Session, ada: Contact) -> None:
+    ada.full_name = 'Ada "Countess" Lovelace'
+    subject = {"full_name": "Countess Lovelace", "company_name": "Acme Engines Ltd"}
+    job_id = a_job(session, a_workspace(session), request={"subject": subject})
+
+    erase(session, EMAIL)
+
+    assert read(session, job_id).request == {}
+
+
 def test_saved_profiles_are_deleted_in_all_workspaces_and_mentions_in_others_are_removed(
     session: Session, ada: Contact
 ) -> None:
