@@ -32,6 +32,7 @@ def score(a: str, b: str) -> float:
         ("Thomas James", "James Thomas", 0.82),
         ("Alexander Kim", "Alexandra Kim", 0.6),
         ("Juan de la Cruz", "Juan del Cruz", 0.93),
+        ("Abdel Fattah el-Sisi", "Abdel Fattah Al-Sisi", 1.0),
         ("Wei J. Zhang", "Wei Zhang", 1.0),
         ("Wei Zhang", "Wei-Ming Zhang", 0.82),
         ("JC Juncker", "Jean-Claude Juncker", 0.82),
