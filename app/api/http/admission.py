@@ -28,7 +28,7 @@ def register(app: Flask) -> None:
 
 @contextmanager
 def suspended() -> Iterator[None]:
-    """Let other requests run while this one waits in the block."""
+    """Release the request's slot during the block, so that other requests can run."""
     token = g.pop("admitted", None)
     if token is None:
         yield

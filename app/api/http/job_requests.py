@@ -95,7 +95,7 @@ def _submit_in_turn(
             return submitted
         job = submitted.result.job
         submitted.is_published = app.publisher.publish(request.kind, [job.id])
-        if QUEUES[request.kind] != Queue.INTERACTIVE:
+        if QUEUES[request.kind] != Queue.INTERACTIVE or not submitted.is_published:
             return submitted
         if preference.seconds:
             finished.wait(TURN_SECONDS)

@@ -130,3 +130,15 @@ def test_an_enrichment_keeps_no_turn(services: AppServices, published: list[str]
     response = user.client.post("/api/ext/enrichment-request", json=body, headers=headers)
 
     assert (response.status_code, len(published), holders(services)) == (202, 1, [])
+
+
+def test_a_job_that_is_not_published_keeps_no_turn(
+    services: AppServices,
+    request_company: Callable[[str, int], Future[TestResponse]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(services.publisher, "publish", lambda _kind, _ids: False)
+
+    assert request_company("a", IMPATIENT).result().status_code == 202
+
+    assert holders(services) == []
