@@ -102,7 +102,9 @@ class ContactResolver:
         key = person_key(record.full_name) if record.full_name else None
         any_name = key is None and record.source.kind is SourceKind.IMPORT
         for email in record.emails:
-            named = self._usable(self._by_value.get(email.email, {}).values(), record)
+            if (owners := self._by_value.get(email.email)) is None:
+                continue
+            named = self._usable(owners.values(), record)
             same = [row for row in named if any_name or row["name_key"] in {key, None}]
             if not same and "role" not in email_reasons(email.email):
                 same = [row for row in named if not _is_other_person(row, record)]
