@@ -93,6 +93,12 @@ def _orders(a: Words, b: Words) -> Iterator[tuple[Words, Words, float]]:
         factor = ALIKE["second" if is_given_name(a[0][0]) and is_given_name(a[-1][0]) else "swapped"]
         yield _family_first(a), b, factor
         yield a, _family_first(b), factor
+    else:  # a name without spaces may lack the middle names: RogerWicker is Roger F. Wicker
+        yield _without_middles(a), _without_middles(b), ALIKE["middle"]
+
+
+def _without_middles(name: Words) -> Words:
+    return tuple(word for word in name if word[1] != "middle")
 
 
 def _family_first(name: Words) -> Words:

@@ -62,7 +62,7 @@ def _level(left: Words, right: Words) -> float:
         return joined_similarity(a, [text for text, _ in right])
     if len(left) > 1:
         return joined_similarity(b, [text for text, _ in left])
-    level = word_similarity(a, b, given="family" not in {role, other_role})
+    level = word_similarity(a, b, given=not role == other_role == "family")
     if level == ALIKE["initial"] and role == other_role == "middle":
         return ALIKE["same"]
     return level
