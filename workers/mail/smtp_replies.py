@@ -67,7 +67,7 @@ _MISSING_BY_DETAIL = {
 """Replies that mean a missing mailbox despite their enhanced status, by vendor."""
 _ENHANCED = re.compile(r"(?:^#?|\(#)[245]\.(\d{1,3}\.\d{1,3})\b")  # Cisco writes #5.1.0, qmail (#5.1.1)
 _QUOTED = re.compile(
-    r"https?://\S+|[^\s@<>(]+@[\w.-]+"
+    r"https?://\S+|(?<![^\s@<>(])[^\s@<>(]+@[\w.-]+"
 )  # links, and the address, whose text must not be matched
 _GREYLIST = re.compile(r"gr[ae]y", re.IGNORECASE)
 _RELAY = re.compile(

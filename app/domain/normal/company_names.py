@@ -12,7 +12,7 @@ from app.domain.normal.wordlists import entries, lines, words
 
 _REMARK = re.compile(
     r"\((?:yc|y combinator|techstars|formerly|previously|acquired|now|nasdaq|nyse|lse|hiring)\b[^()]*\)"
-    r"|[\s(,-]*\b(?:yc|y combinator)[\s-]?(?:[fsw]|winter|spring|summer|fall)[\s'-]*\d{2,4}\b\)?"
+    r"|(?<![\s(,-])[\s(,-]*\b(?:yc|y combinator)[\s-]?(?:[fsw]|winter|spring|summer|fall)[\s'-]*\d{2,4}\b\)?"
     r"|(?<=\S)\s*\|.*",
     re.IGNORECASE | re.DOTALL,
 )

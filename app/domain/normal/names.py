@@ -14,13 +14,14 @@ from app.domain.normal.wordlists import words
 
 MAX_NAME_LENGTH = 200
 
-
 _FIRST_SURNAMES = words("surnames.txt")
 _COMPOUND_SURNAMES = words("han_surnames.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
 _HONORIFICS = words("honorifics.txt")
-_NICKNAME = re.compile(r"""\s*(?:["\u201c]([^\W\d_][\w'.-]*)["\u201d]|\(([^\W\d_][\w'.-]*)\))(?=\s+\w)""")
+_NICKNAME = re.compile(
+    r"""(?<!\s)\s*(?:["\u201c]([^\W\d_][\w'.-]*)["\u201d]|\(([^\W\d_][\w'.-]*)\))(?=\s+\w)"""
+)
 _QUOTES = frozenset('"(\u201c')
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
 _PRONOUNS = frozenset(("he", "him", "his", "she", "her", "hers", "they", "them", "theirs"))

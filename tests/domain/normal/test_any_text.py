@@ -83,6 +83,8 @@ IDEMPOTENT = [
 @example(text="王" * 10_000)
 @example(text="a@" * 5_000)
 @example(text="%25" * 4_000)
+@example(text=" " * 10_000 + '"')
+@example(text="( " * 5_000)
 @example(text=":1" * 5_000)
 @example(text="https://xn--\u00fc.xn--/")
 def test_any_text_is_normalised_or_refused(take: Callable[[str], object], text: str) -> None:
