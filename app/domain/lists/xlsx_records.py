@@ -84,7 +84,7 @@ class Workbook:
     def _row(self, number: int, values: tuple[Any, ...]) -> Row:
         cells = [value if isinstance(value, str) else _text(value) for value in values]
         if any(_ESCAPED in cell for cell in cells):
-            cells = [self._unescape(cell) for cell in cells]
+            cells = [_storable(self._unescape(cell)) for cell in cells]
         while cells and not cells[-1]:
             cells.pop()
         is_long = any(len(cell) > MAX_CELL_LENGTH for cell in cells)
@@ -107,6 +107,11 @@ def _check_size(file: IO[bytes]) -> None:
                 f"The part {part.filename[:50]} of this workbook takes {part.file_size >> 20:,} MB unpacked; "
                 f"at most {limit >> 20:,} MB are read. Save the sheet as CSV (UTF-8)."
             )
+
+
+def _storable(text: str) -> str:
+    """Return the text without null characters, which PostgreSQL cannot store, and without lone surrogates."""
+    return text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _text(value: object) -> str:
