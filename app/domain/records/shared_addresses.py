@@ -18,7 +18,6 @@ def are_different_people(a: PersonName, b: PersonName) -> bool:
     words = set(left.split()), set(right.split())
     if words[0] <= words[1] or words[1] <= words[0]:
         return False
-    given = name_key(a.first), name_key(b.first)
-    if given[0] in given_names(b.first) or given[1] in given_names(a.first):
+    if a.first and b.first and name_key(b.first) in given_names(a.first):
         return False
     return name_score(a, b) < DISAGREES

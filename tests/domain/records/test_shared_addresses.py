@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.normal.names import parse_name
+from app.domain.normal.names import PersonName, parse_name
 from app.domain.records.shared_addresses import are_different_people
 
 
@@ -18,6 +18,10 @@ from app.domain.records.shared_addresses import are_different_people
 def test_people_with_different_names_are_different(a: str, b: str) -> None:
     assert are_different_people(parse_name(a), parse_name(b))
     assert are_different_people(parse_name(b), parse_name(a))
+
+
+def test_people_of_whom_only_different_family_names_are_known_are_different() -> None:
+    assert are_different_people(PersonName("", "Smith", "Smith"), PersonName("", "Jones", "Jones"))
 
 
 @pytest.mark.parametrize(
