@@ -8,7 +8,7 @@ from app.domain.kinds import AUDIT, FORGET, REVERIFY, SWEEP, Queue
 from app.settings import Settings
 
 SECONDS_BETWEEN_SWEEPS_BY_BEAT = 60
-"""Every worker sweeps about once a second; beat's sweeps replace those of a thread that has ended."""
+"""Workers sweep about once a second; beat's sweeps are a fallback in case their threads have ended."""
 SECONDS_BETWEEN_PURGES = 3600
 SECONDS_BETWEEN_REVERIFICATIONS = 600
 SECONDS_BETWEEN_AUDITS = 300

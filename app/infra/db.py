@@ -81,7 +81,7 @@ class Base(DeclarativeBase):
 
 
 class _ReadingSession(Session):
-    """A session with an open connection: a `Statement` needs no transaction of the session."""
+    """A session on an open connection, in which a `Statement` starts no transaction of the session."""
 
     bind: Connection
 

@@ -53,7 +53,7 @@ class MailSystem:
 
 
 def refusing(name: str, source: str, reply: str) -> MailSystem:
-    """Return a system with the same reply for all mailboxes, of which none says anything."""
+    """Return a system with the same reply for all mailboxes, which supports no verdict."""
     return MailSystem(name, source, reply, reply, NO_VERDICT)
 
 

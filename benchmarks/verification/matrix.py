@@ -41,7 +41,7 @@ ZONES: dict[str, Zone] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The verdicts for one mailbox of a system, and how many were wrong or said less than the replies."""
+    """The verdicts for one mailbox of a system, and how many were wrong or needlessly unknown."""
 
     system: str
     truth: str

@@ -140,7 +140,7 @@ class Sweeper:
 
     STEPS: Sequence[Step] = (sweep_once, webhooks.send_due)
     RARE_STEPS: Sequence[Step] = (audit.audit_if_due,)
-    """Steps that run only once in RARE_TURNS turns: they take longer, and may run minutes later."""
+    """Steps that run once in RARE_TURNS turns, because they take longer and are not urgent."""
 
     def __init__(self, steps: Sequence[Step] = STEPS, rare_steps: Sequence[Step] = RARE_STEPS) -> None:
         self._steps, self._rare_steps = steps, rare_steps

@@ -79,7 +79,7 @@ _CLIENT = re.compile(
     r"|reputation|client host|access denied|\bblocked\b|\bbanned\b",
     re.IGNORECASE,
 )
-"""Words about the client, also of transient refusals that do not end."""
+"""Words about the client; a transient refusal with such words is taken for a lasting one."""
 _POLICY = re.compile(
     r"\bip\b|\bsender\b|\bpolic(?:y|ies)\b|\bspam\b|prohibit|not allowed to|not authori[sz]ed|rcpthosts"
     r"|too many|\bhelo\b|\bdmarc\b|\bdkim\b"

@@ -20,7 +20,7 @@ POLL_SECONDS = 3.0
 EVENT_SECONDS = 1.0
 """Shortest time between two publications of the collected task events."""
 MAX_EVENTS = 1000
-"""As many collected events are published at once."""
+"""Number of collected events that are published at once."""
 
 
 class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
@@ -41,7 +41,7 @@ class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
 class TaskEvents(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
     """Publishes the collected task events at most once a second.
 
-    It has no timer of its own, which would wake an idle worker: kombu's wakes the loop every second.
+    It has no timer of its own, which would wake an idle worker; kombu's wakes the loop every second anyway.
     """
 
     requires = ("celery.worker.consumer.events:Events",)

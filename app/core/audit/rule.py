@@ -1,4 +1,4 @@
-"""What an invariant is: a query that returns the rows which violate it.
+"""Rules: invariants, each as a query that returns the rows that violate it.
 
 Rules are plain SQL on purpose: an implementation independent of the rest of the code, which runs unchanged on
 PostgreSQL and SQLite. Each query returns `id`, `workspace_id`, `expected` and `found`: ids, states and

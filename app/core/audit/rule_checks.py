@@ -1,4 +1,4 @@
-"""Checking the invariants one by one in one database snapshot."""
+"""Checks the invariants one by one in one database snapshot."""
 
 from __future__ import annotations
 

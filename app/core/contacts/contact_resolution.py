@@ -247,7 +247,7 @@ def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def _is_other_person(row: Mapping[str, Any], record: FoundContact) -> bool:
-    """Return whether both have names, which are not one person's."""
+    """Return whether both have names, and these are of different people."""
     if row["full_name"] is None or record.full_name is None:
         return False
     stored = PersonName(row["first_name"] or "", row["last_name"] or "", row["full_name"])

@@ -55,8 +55,8 @@ class ImportOptions:
 class ImportSummary:
     """The result of an import; `warnings` counts, by field, the invalid values left out of imported rows.
 
-    `countries` is what the list shows of the country of its phone numbers. `conflicts` counts the rows with
-    an e-mail address that is also another person's, and `conflict_lines` are the first of them.
+    `countries` are those that the list suggests for its phone numbers. `conflicts` counts the rows with an
+    e-mail address that is also another person's, and `conflict_lines` are the lines of the first of them.
     """
 
     layout: ColumnMapping

@@ -24,7 +24,7 @@ from app.infra.statements import Statement, any_of
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 MAX_CONTACTS = 100
 MIN_NAME_LENGTH = 3
-_AFTER = "zzzz"  # appended to a prefix, sorts after every string with that prefix, in any collation
+_AFTER = "zzzz"  # appended to a prefix, sorts after all Latin strings with that prefix
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ STRENGTH = 8
 SMOOTHING = 3
 """The weight of the shares of all companies in those of a measured one, in addresses."""
 RARE = 0.0005
-"""The least share of a form among all companies."""
+"""The minimum share of a form among all companies."""
 RULE_WEIGHT = 0.1
-"""The weight of one further company per form, whose people follow it; a measured one has 2.4 to 24."""
+"""The weight of one invented company per form, 90 % of whose people have it; measured ones have 2.4 to 24."""
 
 _FILE = Path(__file__).parents[1] / "data" / "email_forms.csv"
 

@@ -14,7 +14,7 @@ _NAME_SEPARATORS = ".-_0123456789"
 def recorded_form(email: str, name: PersonName) -> str | None:
     """Return the form of a person's work address, `OTHER` if it follows none, or None if that is not known.
 
-    A single name fits too many forms to tell, a name in another script none, and a role is nobody's address.
+    A single name fits too many forms, a name in another script fits none, and a role address is not personal.
     """
     if not (name.first and name.last):
         return None

@@ -11,7 +11,7 @@ from app.domain.normal.countries import country_code
 from app.domain.normal.text_folding import fold
 
 _LANGUAGES = ("pl", "sv", "da", "nb", "fi", "cs", "ru", "ja", "zh", "zh_Hant")
-"""The languages of `data/headers` that `country_code` does not read; to load them takes time and memory."""
+"""The languages of `data/headers` that `country_code` does not read; loading them takes time and memory."""
 
 
 @lru_cache(maxsize=4096)

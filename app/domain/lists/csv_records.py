@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
-MAX_CELL_LENGTH = 1 << 17  # characters; four times as many as a cell of Excel has
+MAX_CELL_LENGTH = 1 << 17  # characters; four times the limit of Excel
 MAX_ROW_LENGTH = 1 << 21  # characters; an unclosed quote would include the rest of the file
 _MAX_ESCAPED_LENGTH = 1 << 16  # characters that a record may be longer with escaped quotes
 _SHOWN_LENGTH = 300  # characters of a cell that is too long

@@ -19,7 +19,7 @@ from app.domain.normal.subdivisions import country_of_subdivisions, is_subdivisi
 
 SAMPLE = 2_000  # rows
 _MIN_SHARE = 0.05
-"""The share of the rows that must show the same country, so that a few do not decide for all."""
+"""The minimum share of rows with the same country, so that a few rows do not decide for all."""
 _DIGITS = re.compile(r"[0-9]+")
 _MAX_NUMBERS = 50
 """The phone numbers that `fitting_country` tries."""
@@ -40,7 +40,7 @@ class ListCountries:
 
 
 UNKNOWN = ListCountries()
-"""A list that shows no country."""
+"""The countries of a list whose rows name none."""
 
 
 def list_countries(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> ListCountries:
@@ -56,7 +56,7 @@ def list_countries(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> List
 
 
 def fitting_country(numbers: Sequence[str]) -> str | None:
-    """Return the country that writes most of the national numbers like this; None if none has such numbers.
+    """Return the country whose format fits most of the national numbers; None if they fit none.
 
     Numbers with the country's groups of digits count first, then those in its numbering plan. Of several
     countries, the one with the lowest calling code is returned.
@@ -75,7 +75,7 @@ def _groups(number: str) -> list[str]:
 
 
 def _country(layout: ColumnMapping, cells: Sequence[str], states: str | None) -> str | None:
-    """Return the country that a row shows: named, its state's, of a phone number, or of an address."""
+    """Return the country of a row: the one it names, or that of its state, a phone number or an address."""
     for text in _texts(layout, cells, _COUNTRY_FIELDS):
         try:
             return list_country(text)

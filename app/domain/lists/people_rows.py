@@ -161,7 +161,7 @@ def _title(row: RowValues) -> str | None:
 
 
 def _location(row: RowValues) -> tuple[str | None, str | None]:
-    """Return the city and the country; a state that the list shows to be a country's names the country."""
+    """Return the city and the country; a row without a country has that of its state."""
     city, country = row.text("city"), row.normal("country", list_country)
     if city is None and country is None and (text := row.text("location")):
         city, country = parse_location(text)

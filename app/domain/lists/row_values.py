@@ -20,7 +20,7 @@ from app.domain.normal.subdivisions import is_subdivision
 class ImportDefaults:
     """Defaults of an import: source name, date of rows without one, country of national phone numbers.
 
-    `countries` is what the list itself shows of that country.
+    `countries` are those that the rows of the list suggest for these numbers.
     """
 
     source: str

@@ -30,8 +30,8 @@ CountKnown: TypeAlias = Callable[[Sequence[str]], int]
 class Table:
     """A table whose rows can be read once: its header, rows, format and delimiter.
 
-    `close` releases what reads the file, not the file. Call it at the end: what is collected earlier would
-    close the file, while callers still read its position.
+    `close` releases the reader and leaves the file open. Call it at the end: a reader that is
+    garbage-collected earlier closes the file, whose position callers still read.
     """
 
     header: list[str]

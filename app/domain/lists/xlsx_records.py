@@ -59,7 +59,7 @@ class Workbook:
 
     @property
     def sheets(self) -> list[str]:
-        """Return the names of the visible sheets with cells."""
+        """Return the names of the visible sheets."""
         return list(self._sheets)
 
     def rows(self, sheet: str, width: int | None = None) -> Iterator[Row]:
@@ -92,7 +92,7 @@ class Workbook:
 
 
 def _check_size(file: IO[bytes]) -> None:
-    """Refuse what is not a workbook, or expands to more than a large sheet does."""
+    """Raise InvalidValue if the file is not a workbook, or is too large when unpacked."""
     file.seek(0)
     try:
         parts = zipfile.ZipFile(file).infolist()

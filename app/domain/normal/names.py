@@ -66,9 +66,8 @@ class PersonName:
 def parse_name(full: str) -> PersonName:
     """Parse a full name; titles, credentials, emoji and headlines are removed.
 
-    The full name keeps a nickname of one word, in quotes: Earl L. "Buddy" Carter.
-
-    A word such as Prince, Wing or Judge is a title only if a given and a family name are left without it.
+    A word such as Prince, Wing or Judge is a title only if a given and a family name are left without it. The
+    full name keeps a nickname of one word, in quotes: Earl L. "Buddy" Carter.
 
     Handles "Last, First", particles (van, de la), two surnames if the first is a well-known Iberian one, and
     Chinese, Japanese and Korean names in their own order. A single name is the given name.

@@ -10,7 +10,7 @@ from app.domain.normal.text_folding import fold
 from app.domain.normal.wordlists import lines
 
 _MIN_SHARE = 0.9
-"""The share of texts that must be states of one country. The same letters are states of several: PA, WA."""
+"""The share of texts that must be states of one country, because countries share codes such as WA."""
 _MAX_CODE_LENGTH = 3
 
 

@@ -1,4 +1,4 @@
-"""Removal of what surrounds a URL in texts: quotes, brackets, punctuation and invisible characters."""
+"""Removal of the characters around a URL in texts: quotes, brackets, punctuation and invisible characters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_AFTER = 100
 
 
 def undecorated(text: str) -> str:
-    """Return a URL without what is around it, and without invisible characters.
+    """Return a URL without the characters around it, and without invisible ones.
 
     `<https://acme.com>,`, `"https://acme.com"`, `URL: https://acme.com` and `https://acme.com%20` all become
     `https://acme.com`. A parenthesis at the end stays if one was opened within the URL.

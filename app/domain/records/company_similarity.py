@@ -1,8 +1,8 @@
 """Similarity of companies' names.
 
 Two names are the same company if their words are, however they are joined. They are nearly the same if one
-has a general word more (Acme, Acme Technologies), or with one typing error in the name or in any of its
-words. Different numbers and legal forms of different classes (AG, GmbH) are different companies.
+has an additional general word (Acme, Acme Technologies), or if there is one typing error in the name or in
+each of its words. Different numbers and legal forms of different classes (AG, GmbH) are different companies.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from app.domain.records.word_similarity import ALIKE, resembles
 MIDDLES_DIFFER = 0.6
 """The score of names that differ in middle names only; it neither confirms nor doubts an exact key."""
 _MAX_WORDS = 12
-"""Of longer names the words in the middle are not compared."""
+"""The number of words that are compared; those in the middle of a longer name are left out."""
 ALONE = 0.5
 """The score of a given or family name alone."""
 ANOTHER = 0.4
@@ -121,7 +121,7 @@ def _score(left: Words, right: Words) -> float:
 
 
 def _roles(extra: Words) -> set[Role]:
-    """Return the roles of the words that are not particles; a given name such as Al or Van is none."""
+    """Return the roles of the words that are not particles; a given name such as Al or Van is not one."""
     return {role for text, role in extra if role == "given" or text not in _PARTICLES}
 
 

@@ -11,8 +11,8 @@ from app.domain.records.similarity import DISAGREES
 def are_different_people(a: PersonName, b: PersonName) -> bool:
     """Return whether the names differ so much that an equal address is an error or a shared mailbox.
 
-    A name is not another one if it has the same given name (after a marriage), is part of it, or is similar.
-    Names in different scripts are different.
+    Names do not differ if their given names are the same (as after a marriage), if one has all words of the
+    other, or if they are similar. Names in different scripts differ.
     """
     left, right = person_key(a.full), person_key(b.full)
     words = set(left.split()), set(right.split())
