@@ -80,14 +80,15 @@ def text_format_of(file: IO[bytes], encoding: str | None) -> ListFormat:
     _refuse_other_formats(head)
     if encoding is not None:
         try:
-            return ListFormat(codecs.lookup(encoding).name)
+            "".encode(encoding)  # fails also for codecs of bytes, such as hex
         except LookupError:
             raise InvalidValue(
                 f"The encoding '{encoding}' is unknown. Use utf-8, utf-16, cp1252 or latin-1."
             ) from None
+        return _with_other_lines(file, codecs.lookup(encoding).name)
     for mark, marked_encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
-            return ListFormat(marked_encoding)
+            return _with_other_lines(file, marked_encoding)
     utf_16 = _unmarked_utf16(head)
     return ListFormat(utf_16) if utf_16 else _unmarked(file, head)
 
@@ -132,18 +133,32 @@ def _unmarked(file: IO[bytes], head: bytes) -> ListFormat:
     """Return UTF-8 if the whole file decodes as UTF-8 or most of its lines do, else cp1252."""
     if sum(head.count(byte) for byte in _CONTROLS) > _MIN_CONTROLS + len(head) * _MAX_CONTROL_SHARE:
         raise InvalidValue("This is not a text file. Export the list as CSV from its source.")
+    if _is_utf_8(file):
+        return ListFormat("utf-8")
+    other_lines, is_mostly_utf_8 = _other_lines(file)
+    return ListFormat("utf-8", other_lines) if is_mostly_utf_8 else ListFormat("cp1252")
+
+
+def _with_other_lines(file: IO[bytes], encoding: str) -> ListFormat:
+    """Return the format of a file in this encoding, for UTF-8 with the lines that are not UTF-8."""
+    has_others = encoding.startswith("utf-8") and not _is_utf_8(file)
+    return ListFormat(encoding, _other_lines(file)[0] if has_others else ())
+
+
+def _is_utf_8(file: IO[bytes]) -> bool:
+    """Return whether the whole file decodes as UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     file.seek(0)
     try:
         while chunk := file.read(_CHUNK):
             decoder.decode(chunk)
     except UnicodeDecodeError:
-        return _mixed(file)
-    return ListFormat("utf-8")
+        return False
+    return True
 
 
-def _mixed(file: IO[bytes]) -> ListFormat:
-    """Return UTF-8 if more lines are UTF-8, of those with other letters than ASCII, than are not."""
+def _other_lines(file: IO[bytes]) -> tuple[tuple[int, ...], bool]:
+    """Return the first lines that are not UTF-8, and whether most lines with non-ASCII bytes are UTF-8."""
     file.seek(0)
     other_lines, utf_8, others = [], 0, 0
     for number, line in enumerate(iter(partial(file.readline, _CHUNK), b""), 1):
@@ -157,7 +172,7 @@ def _mixed(file: IO[bytes]) -> ListFormat:
                 other_lines.append(number)
         else:
             utf_8 += 1
-    return ListFormat("utf-8", tuple(other_lines)) if utf_8 > others else ListFormat("cp1252")
+    return tuple(other_lines), utf_8 > others
 
 
 def _read_as_cp1252(error: UnicodeError) -> tuple[str, int]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import codecs
 import io
 
 import pytest
@@ -42,7 +43,7 @@ def test_an_invalid_byte_late_in_the_file_excludes_utf_8() -> None:
     assert list(found.rows)[-1].cells[0] == "Böb"
 
 
-def test_a_line_in_another_encoding_does_not_spoil_the_others() -> None:
+def test_a_line_in_another_encoding_leaves_the_others_in_theirs() -> None:
     rows = [f"Böb {number},b{number}@acme.example,x\n".encode() for number in range(3)]
     rows.insert(1, "Jürgen “Jü”,j@acme.example,x\n".encode("cp1252"))
 
@@ -50,6 +51,21 @@ def test_a_line_in_another_encoding_does_not_spoil_the_others() -> None:
 
     assert (found.format.encoding, found.format.other_lines) == ("utf-8", (3,))
     assert [row.cells[0] for row in found.rows] == ["Böb 0", "Jürgen “Jü”", "Böb 1", "Böb 2"]
+
+
+@pytest.mark.parametrize(("mark", "options"), [(codecs.BOM_UTF8, {}), (b"", {"encoding": "utf-8"})])
+def test_lines_in_another_encoding_are_named_in_a_file_that_is_marked_as_utf_8(
+    mark: bytes, options: dict[str, str]
+) -> None:
+    found = table(mark + b"name,email,title\n" + "Böb,b@acme.example,x\n".encode("cp1252"), **options)
+
+    assert found.format.other_lines == (2,)
+    assert [row.cells[0] for row in found.rows] == ["Böb"]
+
+
+def test_a_codec_that_is_not_an_encoding_of_text_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="'hex' is unknown"):
+        table(PEOPLE, encoding="hex")
 
 
 def test_only_the_first_lines_in_another_encoding_are_named() -> None:
