@@ -50,7 +50,7 @@ def name_score(a: PersonName, b: PersonName) -> float:
     return best
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def _readings(name: PersonName) -> tuple[tuple[Words, float], ...]:
     """Return the words of a name in each spelling, also with its nickname, and the factor on the score."""
     readings = [(_words(name, spelling), 1.0) for spelling in (0, -1)]

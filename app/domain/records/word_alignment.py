@@ -29,7 +29,7 @@ class Alignment:
     only_right: Words
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def align(left: Words, right: Words) -> Alignment:
     """Return the cheapest alignment of two names; equal words are paired as soon as they meet.
 

@@ -51,7 +51,7 @@ _ROMANIZATIONS = (
 )
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def word_similarity(a: str, b: str, *, given: bool) -> float:
     """Return the similarity of two words, 0 for different names; `given` unless one is a family name."""
     if a == b or any(a in forms and b in forms for forms in _PARTICLES):
@@ -67,7 +67,7 @@ def word_similarity(a: str, b: str, *, given: bool) -> float:
     return ALIKE["typo"] if _is_typo(a, b) else 0.0
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def resembles(a: str, b: str) -> bool:
     """Return whether two words may be a pair, or one of them a part of the other or its initials."""
     if a in b or b in a or (a[0] == b[0] and min(len(a), len(b)) <= _MAX_INITIALS):
@@ -82,7 +82,7 @@ def joined_similarity(word: str, parts: Sequence[str]) -> float:
     return ALIKE["same"] if word == "".join(parts) else 0.0
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def _romanized(word: str) -> str:
     """Return the word with one letter for those that romanizations exchange."""
     word = _DOUBLED.sub(r"\1", word)
