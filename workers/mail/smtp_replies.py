@@ -62,13 +62,15 @@ _GENERIC_DETAILS = frozenset({"", "0.0", "1.0", "2.0"})
 _MISSING_BY_DETAIL = {
     "4.1": re.compile(r"recipient address rejected: access denied", re.IGNORECASE),  # Microsoft 365
     "5.0": re.compile(r"mailbox unavailable", re.IGNORECASE),  # Outlook.com
-    "7.1": re.compile(r"recipient address rejected: (?:user|unknown|no such)", re.IGNORECASE),  # Proofpoint
+    "7.1": re.compile(  # Proofpoint
+        r"recipient address rejected: (?:no such|unknown user|user (?:unknown|not found|email address is))",
+        re.IGNORECASE,
+    ),
 }
-"""Replies that mean a missing mailbox despite their enhanced status, by vendor."""
+"""Replies that mean a missing mailbox despite their enhanced status, by vendor, unless they name a policy."""
 _ENHANCED = re.compile(r"(?:^#?|\(#)[245]\.(\d{1,3}\.\d{1,3})\b")  # Cisco writes #5.1.0, qmail (#5.1.1)
-_QUOTED = re.compile(
-    r"https?://\S+|(?<![^\s@<>(])[^\s@<>(]+@[\w.-]+"
-)  # links, and the address, whose text must not be matched
+_QUOTED = re.compile(r"https?://\S+|(?<![^\s@<>(])[^\s@<>(]+@[\w.-]+")
+"""Links and addresses, whose text must not be matched."""
 _GREYLIST = re.compile(r"gr[ae]y", re.IGNORECASE)
 _RELAY = re.compile(
     r"\brelay(?:ing)? (?:access )?(?:denied|not permitted|not allowed|prohibited)|unable to relay",
@@ -160,7 +162,7 @@ def _permanent_refusal(code: int, detail: str, words: str) -> SmtpReply:
     status, the code counts only if the text is about the recipient: 550 also stands for policies.
     """
     missing = _MISSING_BY_DETAIL.get(detail)
-    if missing and missing.search(words):
+    if missing and missing.search(words) and not _POLICY.search(words):
         return SmtpReply.NO_MAILBOX
     if detail not in _GENERIC_DETAILS:
         return _BY_DETAIL.get(detail, SmtpReply.UNCLEAR)
