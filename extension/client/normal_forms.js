@@ -123,7 +123,7 @@ function decodeSlug(raw) {
       return null;
     }
   }
-  text = (undecorated(text) ?? "").replace(STRAY_JOINERS, "");
+  text = (undecorated(text.replace(STRAY_JOINERS, "")) ?? "").replace(STRAY_JOINERS, "");
   text = text.normalize("NFC").toLowerCase().normalize("NFC");
   const isInvalid = [...text].some(
     (character) => /[/\\?#%<>"{}|^`[\]@:,;]|[\p{C}\p{Z}]/u.test(character) && !JOINERS.includes(character),

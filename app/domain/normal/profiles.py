@@ -134,7 +134,7 @@ def _slug(raw: str) -> str:
     for _ in range(2):
         if _ESCAPE.search(slug):
             slug = unquote(slug, errors="replace")
-    slug = _STRAY_JOINERS.sub("", _undecorated(slug))
+    slug = _STRAY_JOINERS.sub("", _undecorated(_STRAY_JOINERS.sub("", slug)))
     slug = unicodedata.normalize("NFC", unicodedata.normalize("NFC", slug).lower())
     if not slug or any(_is_forbidden(character) for character in slug):
         raise NotAProfileUrl(_FORBIDDEN_CHARACTERS)

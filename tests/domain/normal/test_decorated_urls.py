@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
@@ -46,11 +48,12 @@ QUOTES = (
     "%22",
     "%2C",
 )
-BLANKS = ("%0A", "%C2%A0", "%E2%80%8B", "\u200b", "\u200d", "\ufeff", " ", "\n")
+BLANKS = ("%0A", "%C2%A0", "%E2%80%8B", "\u200b", "\u200d", "'\u200d", "\ufeff", " ", "\n")
 AFTER = (*PATHS, *PARAMETERS, *QUOTES, *BLANKS)
 SLUGS = st.from_regex(r"[a-z0-9][a-z0-9_-]{1,30}[a-z0-9]", fullmatch=True).filter(
     lambda slug: slug not in {"me", "pub", "unavailable"}
 )
+ESCAPED = re.compile("%[0-9a-f]{2}")
 WORDS = st.sampled_from(("josé-garcía", "löwe-1", "小明-王-123", "محمد-1", "ada-🚀-1", "o\u2019brien"))
 
 
@@ -85,6 +88,7 @@ def test_decorations_together_give_the_same_slug_or_an_error(
 def test_a_stray_sign_in_a_profile_url_never_names_another_person(slug: str, place: int, sign: str) -> None:
     text = f"www.linkedin.com/in/{slug}"
     place = min(place, len(text))
+    assume(not ESCAPED.match(sign + text[place:]))  # an encoded character, not a stray sign
     cut_off = normal_profile_url(text)
 
     try:
