@@ -131,7 +131,7 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
             return PersonName(first or "", last or "", full[:MAX_NAME_LENGTH]), True
         if text := full or first or last:
             name = (
-                parse_name(text)
+                _parsed(text)
                 if full or first
                 else PersonName("", text[:MAX_NAME_LENGTH], text[:MAX_NAME_LENGTH])
             )
@@ -145,8 +145,21 @@ def _from_parts(first: str, last: str, full: str) -> PersonName:
     """Return the name from its parts if they are plain; else parse it to drop credentials and nicknames."""
     if len(full) <= MAX_NAME_LENGTH and _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(last):
         return PersonName(first, last, full)
-    parsed = parse_name(full)
+    parsed = _parsed(full)
     return PersonName(first, last, full) if parsed.full == full and not nickname_of(full) else parsed
+
+
+def _parsed(full: str) -> PersonName:
+    """Return the name in the text.
+
+    Raises:
+        InvalidValue: as in `parse_name`, or the name is an empty marker beside signs that no name has.
+
+    """
+    name = parse_name(full)
+    if name_value(name.full) is None:
+        raise InvalidValue("The name is empty.")
+    return name
 
 
 def _part(row: RowValues, name: str) -> str | None:

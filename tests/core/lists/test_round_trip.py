@@ -112,6 +112,7 @@ def listed(header: str, rows: Sequence[Sequence[str]]) -> str:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 @example([(("Prince", "Takkar"), "", "", "")])
+@example([(("\ud7fc", "N/A"), "", "", "")])
 @example([(('Earl L. "Buddy"', "Carter"), "", "", ""), (("0", '"A" 0'), "", "", "")])
 def test_a_full_name_comes_back(
     database: Database, rows: list[tuple[tuple[str, str], str, str, str]]
@@ -127,6 +128,7 @@ def test_a_full_name_comes_back(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 @example([(("Prince", "Takkar"), "", "", "")])
+@example([(("\ud7fc", "N/A"), "", "", "")])
 @example([(('Earl L. "Buddy"', "Carter"), "", "", ""), (("0", '"A" 0'), "", "", "")])
 def test_a_name_in_parts_comes_back(
     database: Database, rows: list[tuple[tuple[str, str], str, str, str]]
