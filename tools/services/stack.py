@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from tools.console import echo, step
-from tools.services import embedded_redis, environment, migrations, ports, preloading, processes
+from tools.services import embedded_redis, environment, ports, preloading, processes, revisions
 from tools.services.processes import Reaper, ServiceError
 from tools.services.seeding import seed
 from tools.services.supervisor import RELEASE, Supervisor, procfile_commands, run_to_completion
@@ -125,7 +125,7 @@ class LocalStack:
     def _start_processes(self, stack: ExitStack, web: socket.socket, reaper: Reaper) -> None:
         commands = procfile_commands()
         release = commands.pop(RELEASE, None)
-        if release and not migrations.is_at_head(self.env["DATABASE_URL"]):
+        if release and not revisions.is_at_head(self.env["DATABASE_URL"]):
             with step("migrate the database"):
                 run_to_completion(release, self.state, self.env, RELEASE)
         forked = preloading.forkable(commands, self.env)

@@ -8,7 +8,7 @@ import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from tools.services import migrations
+from tools.services import revisions
 
 
 @pytest.fixture
@@ -26,29 +26,29 @@ def migrated(database: Path, revision: str) -> str:
 
 def test_the_newest_migration_is_the_one_that_alembic_upgrades_to() -> None:
     config = Config()
-    config.set_main_option("script_location", str(migrations.VERSIONS.parent))
+    config.set_main_option("script_location", str(revisions.VERSIONS.parent))
 
-    assert migrations.head() == ScriptDirectory.from_config(config).get_current_head()
+    assert revisions.head() == ScriptDirectory.from_config(config).get_current_head()
 
 
 def test_a_database_with_the_newest_migration_is_at_head(database: Path) -> None:
-    assert migrations.is_at_head(migrated(database, migrations.head()))
+    assert revisions.is_at_head(migrated(database, revisions.head()))
 
 
 def test_a_database_with_an_earlier_migration_is_not(database: Path) -> None:
-    assert not migrations.is_at_head(migrated(database, "0001"))
+    assert not revisions.is_at_head(migrated(database, "0001"))
 
 
 def test_a_missing_database_is_not_at_head_and_is_not_created(database: Path) -> None:
-    assert not migrations.is_at_head(f"sqlite:///{database}")
+    assert not revisions.is_at_head(f"sqlite:///{database}")
     assert not database.exists()
 
 
 def test_a_database_without_migrations_is_not_at_head(database: Path) -> None:
     database.touch()
 
-    assert not migrations.is_at_head(f"sqlite:///{database}")
+    assert not revisions.is_at_head(f"sqlite:///{database}")
 
 
 def test_another_database_is_left_to_alembic() -> None:
-    assert not migrations.is_at_head("postgresql+psycopg://localhost/leads")
+    assert not revisions.is_at_head("postgresql+psycopg://localhost/leads")
