@@ -36,6 +36,12 @@ _UNITS = (
     ("company_id",),
 )
 _VALUES = attrgetter(*_FIELDS)
+MAX_SHARING = 10
+"""The most people whose names are compared for similarity with those of records with the same address.
+
+An address of more people is a placeholder (none@acme.com) or a shared mailbox. Comparing each record with all
+of them would take minutes while the lock for entity resolution is held.
+"""
 UPDATED_COLUMNS = (*_FIELDS, "name_key", "last_key", "company_id", "provenance", "updated_at")
 
 
@@ -106,7 +112,8 @@ class ContactResolver:
                 continue
             named = self._usable(owners.values(), record)
             same = [row for row in named if any_name or row["name_key"] in {key, None}]
-            if not same and "role" not in email_reasons(email.email):
+            is_personal = len(owners) <= MAX_SHARING and "role" not in email_reasons(email.email)
+            if not same and is_personal:
                 same = [row for row in named if not _is_other_person(row, record)]
             if same:
                 return self._best_match(same, record, employer)

@@ -97,6 +97,22 @@ def test_a_role_address_and_the_same_name_are_the_same_person(session: Session) 
     assert people == 1
 
 
+def test_an_address_of_many_people_identifies_only_those_with_the_same_name(session: Session) -> None:
+    shared = email("x@acme.example")
+    given = ("Bob", "Carl", "Dora", "Emil", "Fred", "Greta", "Hugo", "Iris", "Jack", "Karin")
+    family = ("Ray", "Gauss", "Maar", "Post", "Astor", "Zimmer", "Boss", "Quinn", "London", "Vogel")
+    ada = contacts.upsert(session, person(emails=(shared,)), now=NOW)
+    few = contacts.upsert(session, person("Ada Lovelase", emails=(shared,)), now=NOW)
+    for name in map(" ".join, zip(given, family, strict=True)):
+        contacts.upsert(session, person(name, emails=(shared,)), now=NOW)
+
+    many = contacts.upsert(session, person("Ada Lovelice", emails=(shared,)), now=NOW)
+    again = contacts.upsert(session, person(emails=(shared,)), now=NOW)
+
+    assert few.id == again.id == ada.id
+    assert many.id != ada.id
+
+
 def test_an_email_of_two_contacts_matches_the_one_with_that_name(session: Session) -> None:
     shared = email("family@mailbox.example")
     ada = contacts.upsert(session, person(linkedin_url=ADA, emails=(shared,)), now=NOW)
