@@ -21,6 +21,8 @@ MAX_QUEUE_SECONDS = 15.0
 MAX_TURNS = 8
 """Submissions whose jobs are awaited before the next ones of their workspaces."""
 MAX_TURN_SECONDS = 5.0
+PAUSE_SECONDS = 0.005
+"""The pause before a request that waited for a slot beside others, so that they find the processor free."""
 RECENT_SECONDS = 60.0
 """For how long a holder that makes no more requests limits the others to one slot each."""
 
@@ -93,8 +95,9 @@ class FairSlots:
     """Slots for which holders queue separately, so that one with many requests does not delay the others.
 
     A holder alone may have half of the slots, so that one that comes finds a free one. Beside others it has
-    one: a process uses one processor, so more would delay them, but not raise its own rate. Of those that
-    wait, the one that holds the fewest is next; if several do, they take turns.
+    one: a process uses one processor, so more would delay them, but not raise its own rate. A request that
+    waited for it begins after a pause. Of the holders that wait, the one that holds the fewest slots is next;
+    if several do, they take turns.
     """
 
     def __init__(self, count: int) -> None:
@@ -120,6 +123,8 @@ class FairSlots:
             else:
                 queue.append(granted)
         if granted.wait(seconds):
+            if not first and self._has_others(holder):
+                time.sleep(PAUSE_SECONDS)
             return True
         with self._lock:
             if granted.is_set():  # just now

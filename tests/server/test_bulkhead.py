@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -11,7 +12,7 @@ from polling import wait_until
 
 from app.domain.errors import Unavailable
 from app.server import bulkhead as module
-from app.server.bulkhead import MAX_READS, MAX_TURNS, MAX_WRITES, Bulkhead, FairSlots
+from app.server.bulkhead import MAX_READS, MAX_TURNS, MAX_WRITES, PAUSE_SECONDS, Bulkhead, FairSlots
 
 
 def test_a_single_workspace_gets_half_of_the_wait_slots() -> None:
@@ -73,6 +74,20 @@ def test_a_workspace_beside_another_holds_one_slot(queue: SlotQueue) -> None:
         queue.request("wks_flood")
 
     assert queue.served == ["wks_other", "wks_flood"]
+
+
+@pytest.mark.parametrize(("others", "pauses"), [([], []), (["wks_other"], [PAUSE_SECONDS])])
+def test_a_request_that_waited_for_a_slot_pauses_beside_others(
+    queue: SlotQueue, monkeypatch: pytest.MonkeyPatch, others: list[str], pauses: list[float]
+) -> None:
+    paused: list[float] = []
+    for holder in [*others, *["wks_flood"] * (MAX_READS // 2 + 1)]:
+        queue.request(holder)
+    monkeypatch.setattr(module, "time", FakeTime(paused))
+
+    queue.release("wks_flood")
+
+    assert paused == pauses
 
 
 def test_a_workspace_that_has_left_limits_no_other(queue: SlotQueue, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,6 +196,19 @@ def test_a_request_that_gives_up_leaves_the_queue_to_the_others_of_its_workspace
         slots.release("wks_first")
 
     assert patient.result()
+
+
+@dataclass(frozen=True, slots=True)
+class FakeTime:
+    """The module `time`, which notes pauses instead of sleeping."""
+
+    pauses: list[float]
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
 
 
 @dataclass(slots=True)
