@@ -22,7 +22,7 @@ MAX_TURNS = 8
 """Submissions whose jobs are awaited before the next ones of their workspaces."""
 MAX_TURN_SECONDS = 5.0
 PAUSE_SECONDS = 0.005
-"""The pause before a request that waited for a slot beside others, so that they find the processor free."""
+"""The pause before a request that waited for its holder's slot, so that others find the processor free."""
 RECENT_SECONDS = 60.0
 """For how long a holder that makes no more requests limits the others to one slot each."""
 
@@ -96,8 +96,8 @@ class FairSlots:
 
     A holder alone may have half of the slots, so that one that comes finds a free one. Beside others it has
     one: a process uses one processor, so more would delay them, but not raise its own rate. A request that
-    waited for it begins after a pause. Of the holders that wait, the one that holds the fewest slots is next;
-    if several do, they take turns.
+    waited for that one slot begins after a pause. Of the holders that wait, the one that holds the fewest
+    slots is next; if several do, they take turns.
     """
 
     def __init__(self, count: int) -> None:
@@ -116,6 +116,7 @@ class FairSlots:
             if holder not in self._queues and self._may_take(holder):
                 self._take(holder)
                 return True
+            is_beside_own = holder in self._queues or self._held[holder] > 0
             granted = threading.Event()
             queue = self._queues.setdefault(holder, deque())
             if first:
@@ -123,7 +124,7 @@ class FairSlots:
             else:
                 queue.append(granted)
         if granted.wait(seconds):
-            if not first and self._has_others(holder):
+            if is_beside_own and not first and self._has_others(holder):
                 time.sleep(PAUSE_SECONDS)
             return True
         with self._lock:
