@@ -24,7 +24,9 @@ from app.infra.statements import Statement, any_of
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 MAX_CONTACTS = 100
 MIN_NAME_LENGTH = 3
-_AFTER = "zzzz"  # appended to a prefix, sorts after all Latin strings with that prefix
+_AFTER_LATIN = "zzzz"
+_AFTER_ANY = "\uffff"
+"""Appended to a prefix, these sort after the strings with that prefix; the second not in every collation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +158,19 @@ def contacts_named_at(
         "last_keys": sorted(last_keys),
         "whole": names.person_key(name.full),
         "first": words[0] + " ",
-        "first_end": f"{words[0]} {_AFTER}",
+        "first_end": _end(f"{words[0]} "),
         "first_letter": f"% {words[0][:1]}%",
         "last": words[-1] + " ",
-        "last_end": f"{words[-1]} {_AFTER}",
+        "last_end": _end(f"{words[-1]} "),
         "last_letter": f"% {words[-1][:1]}%",
     }
     rows = session.execute(_BY_NAME, values).all()
     return tuple(ContactRow(contact, company) for contact, company in rows)
+
+
+def _end(prefix: str) -> str:
+    """Return the end of the range of the strings with this prefix."""
+    return prefix + (_AFTER_LATIN if prefix.isascii() else _AFTER_ANY)
 
 
 def _endings(word: str) -> set[str]:
@@ -178,6 +185,6 @@ def similarly_named_at(
     low = names.name_key(name.last)[:2]
     if not low:
         return ()
-    near = {"companies": [company.id for company in companies], "low": low, "high": low + _AFTER}
+    near = {"companies": [company.id for company in companies], "low": low, "high": _end(low)}
     rows = session.execute(_BY_SIMILAR_LAST_NAME, near).all()
     return tuple(ContactRow(contact, company) for contact, company in rows)
