@@ -199,7 +199,7 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the l
     own_roles = (role.GIVEN, role.MIDDLE, role.FAMILY)
     if parsed.title and bool(first) != bool(last):
         words = [token.text for token in parsed.tokens if token.role in {role.TITLE, *own_roles}]
-        words = [word for word in words if name_key(word) not in _HONORIFICS]
+        words = [word for word in words if _HONORIFICS.isdisjoint({word.lower(), name_key(word)})]
         if len(words) > 1:
             given, *middle, family = words
             return PersonName(given, " ".join([*_surnames(middle), family]), " ".join(words))
