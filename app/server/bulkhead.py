@@ -24,7 +24,11 @@ MAX_TURN_SECONDS = 5.0
 PAUSE_SECONDS = 0.005
 """The pause before a request that waited for its holder's slot, so that others find the processor free."""
 RECENT_SECONDS = 60.0
-"""For how long a holder that makes no more requests limits the others to one slot each."""
+"""For how long a holder that makes no more requests limits those that crowd to one slot each."""
+CROWD = 8
+"""Waiting requests of one holder that make it a crowd: more than the clicks of a few people at once."""
+CROWD_SECONDS = 5.0
+"""For how long a holder stays a crowd after that many of its requests waited."""
 
 
 class Bulkhead:
@@ -38,10 +42,11 @@ class Bulkhead:
         self.max_waiters = max_waiters
         self._waiting = 0
         self._by_workspace: Counter[str] = Counter()
-        self.active = FairSlots(MAX_ACTIVE)
-        self._turns = FairSlots(MAX_TURNS)
-        self._reads = FairSlots(MAX_READS)
-        self._writes = FairSlots(MAX_WRITES)
+        self._crowds = crowds = Crowds()
+        self.active = FairSlots(MAX_ACTIVE, crowds)
+        self._turns = FairSlots(MAX_TURNS, crowds)
+        self._reads = FairSlots(MAX_READS, crowds)
+        self._writes = FairSlots(MAX_WRITES, crowds)
 
     @contextmanager
     def wait_slot(self, workspace_id: str) -> Iterator[bool]:
@@ -60,11 +65,14 @@ class Bulkhead:
                 del self._by_workspace[workspace_id]
 
     @contextmanager
-    def turn(self, workspace_id: str) -> Iterator[None]:
+    def turn(self, workspace_id: str, token: str | None = None) -> Iterator[None]:
         """Hold a turn of the workspace during the block, so that its jobs do not crowd out those of others.
 
         If none comes in time, the block begins without one, because slow jobs must not prevent submissions.
+        The holder `token` of an active slot is a crowd if its workspace is one, and the other way round.
         """
+        if token is not None:
+            self._crowds.join(workspace_id, token)
         granted = self._turns.acquire(workspace_id, MAX_TURN_SECONDS)
         try:
             yield
@@ -91,17 +99,47 @@ class Bulkhead:
             slots.release(holder)
 
 
+class Crowds:
+    """The holders of which many requests waited at once a short time ago."""
+
+    def __init__(self) -> None:
+        self._crowded_at: dict[str, float] = {}
+        """In seconds of the monotonic clock, by holder."""
+
+    def note(self, holder: str, waiting: int) -> None:
+        """Note the number of requests of the holder that wait for the same slots."""
+        if waiting >= CROWD:
+            self._crowded_at[holder] = time.monotonic()
+
+    def join(self, one: str, other: str) -> None:
+        """Make both holders crowds if one of them is."""
+        if one in self or other in self:
+            self._crowded_at[one] = self._crowded_at[other] = max(
+                self._crowded_at.get(holder, 0.0) for holder in (one, other)
+            )
+
+    def __contains__(self, holder: str) -> bool:
+        crowded_at = self._crowded_at.get(holder)
+        if crowded_at is None:
+            return False
+        if crowded_at > time.monotonic() - CROWD_SECONDS:
+            return True
+        self._crowded_at.pop(holder, None)  # another thread may have removed it
+        return False
+
+
 class FairSlots:
     """Slots for which holders queue separately, so that one with many requests does not delay the others.
 
-    A holder alone may have half of the slots, so that one that comes finds a free one. Beside others it has
-    one: a process uses one processor, so more would delay them, but not raise its own rate. A request that
-    waited for that one slot begins after a pause. Of the holders that wait, the one that holds the fewest
-    slots is next; if several do, they take turns.
+    A holder may have half of the slots, so that one that comes finds a free one. A crowd beside others has
+    one: a process uses one processor, so more would delay them, but not raise its own rate. A request of a
+    crowd that waited for that one slot begins after a pause. Of the holders that wait, the one that holds the
+    fewest slots is next; if several do, they take turns.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, crowds: Crowds | None = None) -> None:
         self._count = self._free = count
+        self._crowds = crowds or Crowds()
         self._held: Counter[str] = Counter()
         self._queues: dict[str, deque[threading.Event]] = {}
         """The requests that wait, by holder; the holder that was served last is at the end."""
@@ -123,8 +161,9 @@ class FairSlots:
                 queue.appendleft(granted)
             else:
                 queue.append(granted)
+            self._crowds.note(holder, len(queue))
         if granted.wait(seconds):
-            if is_beside_own and not first and self._has_others(holder):
+            if is_beside_own and not first and self._is_limited(holder):
                 time.sleep(PAUSE_SECONDS)
             return True
         with self._lock:
@@ -153,8 +192,11 @@ class FairSlots:
                     self._queues[following] = waiting  # at the end
 
     def _may_take(self, holder: str) -> bool:
-        limit = 1 if self._has_others(holder) else max(1, self._count // 2)
+        limit = 1 if self._is_limited(holder) else max(1, self._count // 2)
         return self._free > 0 and self._held[holder] < limit
+
+    def _is_limited(self, holder: str) -> bool:
+        return holder in self._crowds and self._has_others(holder)
 
     def _has_others(self, holder: str) -> bool:
         since = time.monotonic() - RECENT_SECONDS

@@ -12,7 +12,16 @@ from polling import wait_until
 
 from app.domain.errors import Unavailable
 from app.server import bulkhead as module
-from app.server.bulkhead import MAX_READS, MAX_TURNS, MAX_WRITES, PAUSE_SECONDS, Bulkhead, FairSlots
+from app.server.bulkhead import (
+    CROWD,
+    MAX_READS,
+    MAX_TURNS,
+    MAX_WRITES,
+    PAUSE_SECONDS,
+    Bulkhead,
+    Crowds,
+    FairSlots,
+)
 
 
 def test_a_single_workspace_gets_half_of_the_wait_slots() -> None:
@@ -66,28 +75,65 @@ def test_a_workspace_alone_holds_half_of_the_database_slots(queue: SlotQueue) ->
     assert queue.served == ["wks_flood"] * (MAX_READS // 2)
 
 
-def test_a_workspace_beside_another_holds_one_slot(queue: SlotQueue) -> None:
+def test_a_few_requests_beside_another_workspace_hold_half_of_the_slots(queue: SlotQueue) -> None:
     queue.request("wks_other")
     queue.release("wks_other")
 
     for _ in range(MAX_READS):
+        queue.request("wks_four_people")
+
+    assert queue.served == ["wks_other"] + ["wks_four_people"] * (MAX_READS // 2)
+
+
+def test_a_crowd_beside_another_workspace_holds_one_slot(queue: SlotQueue) -> None:
+    queue.request("wks_other")
+    queue.release("wks_other")
+    for _ in range(MAX_READS // 2 + CROWD):
         queue.request("wks_flood")
 
-    assert queue.served == ["wks_other", "wks_flood"]
+    queue.release("wks_flood")
+    queue.release("wks_flood")
+
+    assert queue.served == ["wks_other"] + ["wks_flood"] * (MAX_READS // 2 + 1)
+
+
+def test_a_workspace_stays_a_crowd_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowds = Crowds()
+    crowds.note("wks_flood", CROWD)
+    crowds.note("wks_four_people", CROWD - 1)
+
+    was_crowd = "wks_flood" in crowds
+    monkeypatch.setattr(module, "CROWD_SECONDS", 0)
+
+    assert was_crowd
+    assert "wks_flood" not in crowds
+    assert "wks_four_people" not in crowds
+
+
+def test_the_tokens_of_a_crowd_are_crowds() -> None:
+    bulkhead = Bulkhead()
+    bulkhead._crowds.note("wks_flood", CROWD)  # noqa: SLF001 -- instead of that many threads
+
+    with bulkhead.turn("wks_flood", "token"), bulkhead.turn("wks_other", "another"):
+        pass
+
+    assert "token" in bulkhead._crowds  # noqa: SLF001 -- likewise
+    assert "another" not in bulkhead._crowds  # noqa: SLF001 -- likewise
 
 
 @pytest.mark.parametrize(("others", "pauses"), [([], []), (["wks_other"], [PAUSE_SECONDS])])
-def test_a_request_that_waited_for_a_slot_pauses_beside_others(
+def test_a_request_of_a_crowd_that_waited_for_a_slot_pauses_beside_others(
     queue: SlotQueue, monkeypatch: pytest.MonkeyPatch, others: list[str], pauses: list[float]
 ) -> None:
     paused: list[float] = []
-    for holder in [*others, *["wks_flood"] * (MAX_READS // 2 + 1)]:
+    for holder in [*others, *["wks_flood"] * (MAX_READS // 2 + CROWD)]:
         queue.request(holder)
     monkeypatch.setattr(module, "time", FakeTime(paused))
 
     queue.release("wks_flood")
+    queue.release("wks_flood")
 
-    assert paused == pauses
+    assert set(paused) == set(pauses)
 
 
 def test_a_workspace_that_has_left_limits_no_other(queue: SlotQueue, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,10 +141,12 @@ def test_a_workspace_that_has_left_limits_no_other(queue: SlotQueue, monkeypatch
     queue.request("wks_other")
     queue.release("wks_other")
 
-    for _ in range(MAX_READS):
+    for _ in range(MAX_READS // 2 + CROWD):
         queue.request("wks_flood")
+    queue.release("wks_flood")
 
-    assert queue.served == ["wks_other"] + ["wks_flood"] * (MAX_READS // 2)
+    assert queue.served == ["wks_other"] + ["wks_flood"] * (MAX_READS // 2 + 1)
+    assert len(queue.holding) == MAX_READS // 2
 
 
 def test_a_workspace_with_many_requests_does_not_delay_the_others(queue: SlotQueue) -> None:

@@ -27,16 +27,16 @@ def register(app: Flask) -> None:
 
 
 @contextmanager
-def suspended() -> Iterator[None]:
-    """Release the request's slot during the block, so that other requests can run."""
-    token = g.pop("admitted", None)
+def suspended() -> Iterator[str | None]:
+    """Release the request's slot during the block, so that others can run; yield its holder, if any."""
+    token: str | None = g.pop("admitted", None)
     if token is None:
-        yield
+        yield None
         return
     slots = services().bulkhead.active
     slots.release(token)
     try:
-        yield
+        yield token
     finally:
         # Before the token's new requests. A request that was admitted once runs even without a slot.
         if slots.acquire(token, MAX_SECONDS, first=True):

@@ -1,4 +1,4 @@
-"""The submissions of a workspace take turns: one waits until the job of the one before is finished."""
+"""A workspace with many requests takes turns: one waits until the job of the one before is finished."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from werkzeug.test import TestResponse
 
 from app.api.http import job_requests
 from app.api.http.services import AppServices
+from app.server import bulkhead
+from app.server.bulkhead import CROWD
 
 PATIENT, IMPATIENT = 25, 0
 """Preferred waits in seconds."""
@@ -22,6 +24,7 @@ PATIENT, IMPATIENT = 25, 0
 def services(app: APIFlask, monkeypatch: pytest.MonkeyPatch) -> AppServices:
     """Return services that another workspace used just now, so that a workspace has one turn."""
     monkeypatch.setattr(job_requests, "TURN_SECONDS", 60)
+    monkeypatch.setattr(bulkhead, "CROWD_SECONDS", 600)
     app_services: AppServices = app.extensions["services"]
     with app_services.bulkhead.turn("wks_other"), app_services.listener.subscribe("job_other") as woken:
         wait_until(woken.is_set)  # the connection to Redis, which wakes all requests, is there
@@ -42,8 +45,11 @@ def published(services: AppServices, monkeypatch: pytest.MonkeyPatch) -> list[st
 
 
 @pytest.fixture
-def request_company(user: SignedInUser) -> Iterator[Callable[[str, int], Future[TestResponse]]]:
-    """Return a function that requests the company with a hash of this digit, in a thread."""
+def request_company(
+    user: SignedInUser, services: AppServices
+) -> Iterator[Callable[[str, int], Future[TestResponse]]]:
+    """Return a function that requests the company with a hash of this digit in a thread, as one of many."""
+    services.bulkhead._crowds.note(user.workspace_id, CROWD)  # noqa: SLF001 -- instead of that many requests
     with ThreadPoolExecutor() as pool:
 
         def request(digit: str, wait: int) -> Future[TestResponse]:
