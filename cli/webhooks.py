@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import click
+from sqlalchemy.orm import Session
 
 from app.core.jobs import webhook_admin, webhook_attempts
 from app.core.jobs.webhook_admin import WebhookStatus
@@ -18,7 +19,7 @@ from cli.tables import table
 from cli.workspaces import find
 
 group = DatabaseGroup("webhooks", help="List webhook deliveries and replay them.")
-COLUMNS = ("id", "job", "host", "tries", "state", "next_at")
+COLUMNS = ("id", "type", "about", "host", "tries", "state", "next_at")
 ATTEMPT_COLUMNS = ("attempted_at", "state", "status", "error", "latency_ms")
 workspace_option = click.option("--workspace", help="Only webhooks of this workspace (id or name).")
 
@@ -64,7 +65,7 @@ def show_webhook(webhook_id: str, *, as_json: bool) -> None:
 
 @group.command()
 @click.argument("webhook_ids", nargs=-1, metavar="[ID]...")
-@click.option("--failed", is_flag=True, help="All failed webhooks of jobs finished since --since.")
+@click.option("--failed", is_flag=True, help="All failed webhooks of jobs and events since --since.")
 @click.option(
     "--since",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%SZ"]),
@@ -100,8 +101,14 @@ def _replay(webhook_ids: tuple[str, ...]) -> list[str]:
     with database().transaction() as session:
         replayed = webhook_admin.replay(session, webhook_ids, now=database_clock.now())
         for unknown in set(webhook_ids).difference(replayed):
-            raise _unknown(unknown)
+            raise _not_replayed(session, unknown)
     return replayed
+
+
+def _not_replayed(session: Session, webhook_id: str) -> click.ClickException:
+    if webhook_admin.get(session, webhook_id) is None:
+        return _unknown(webhook_id)
+    return click.ClickException(f"The endpoint of {webhook_id} is disabled. Its admin must enable it first.")
 
 
 def _replay_failed(since: datetime, workspace: str | None) -> list[str]:
@@ -116,8 +123,11 @@ def _to_json(status: WebhookStatus) -> dict[str, Any]:
     """Return the webhook without path and query of its URL, which may hold the receiver's secrets."""
     return {
         "id": status.webhook.id,
-        "workspace_id": status.workspace_id,
+        "workspace_id": status.webhook.workspace_id,
+        "type": status.type,
         "job_id": status.webhook.job_id,
+        "event_id": status.webhook.event_id,
+        "endpoint_id": status.webhook.endpoint_id,
         "host": urlsplit(status.webhook.url).hostname,
         "attempts": status.webhook.attempts,
         "state": status.state.value,
@@ -137,8 +147,14 @@ def _attempt(attempt: WebhookAttempt, *, now: datetime) -> dict[str, Any]:
 
 
 def _table(webhooks: list[dict[str, Any]]) -> str:
-    cells = ("id", "job_id", "host", "attempts", "state", "next_at")
-    return table(COLUMNS, ([webhook[cell] for cell in cells] for webhook in webhooks))
+    cells = ("host", "attempts", "state", "next_at")
+    return table(
+        COLUMNS,
+        (
+            [row["id"], row["type"], row["job_id"] or row["event_id"], *(row[cell] for cell in cells)]
+            for row in webhooks
+        ),
+    )
 
 
 def _unknown(webhook_id: str) -> click.ClickException:

@@ -15,7 +15,8 @@ from local_servers import empty_database
 from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
-from app.core.jobs import claims
+from app.core.jobs import claims, webhook_admin, webhook_attempts
+from app.core.jobs.webhook_admin import DeliveryState
 from app.core.quality import due_verifications
 from app.domain.kinds import Queue
 from app.settings import Settings
@@ -47,6 +48,17 @@ OWNED_ADDRESS = (
     """
     INSERT INTO reveals (workspace_id, contact_id, field, job_id, credits, created_at)
     VALUES ('wks_1', 'con_1', 'email', 'job_1', 1, :old)
+    """,
+)
+
+DELIVERED_WEBHOOK = (
+    """
+    INSERT INTO webhooks (id, job_id, url, attempts, delivered_at, created_at)
+    VALUES ('whk_1', 'job_1', 'https://hooks.acme.example/', 1, :now, :now)
+    """,
+    """
+    INSERT INTO webhook_attempts (id, webhook_id, attempted_at, status, latency_ms)
+    VALUES ('wha_1', 'whk_1', :now, 204, 7)
     """,
 )
 
@@ -113,3 +125,24 @@ def test_addresses_that_were_owned_before_the_migration_are_verified_again(old_a
     with old_app.extensions["services"].database.transaction() as session:
         due = due_verifications.claim(session, default_max_age=timedelta(days=180), now=NOW, limit=10)
     assert [address.email for address in due] == ["a@acme.com"]
+
+
+def test_webhooks_keep_their_attempts_and_get_the_workspace_of_their_job(old_app: APIFlask) -> None:
+    engine = old_app.extensions["services"].database.engine
+    times = {"now": NOW.isoformat(" "), "deadline": (NOW + timedelta(hours=1)).isoformat(" ")}
+    job = {"id": "job_1", "kind": "enrichment_request", "question": b"1", "no": False, **times}
+    with engine.connect() as connection:
+        migrate(connection, "0019")
+        connection.execute(text(OWNED_ADDRESS[0]), {"now": times["now"]})
+        connection.execute(JOB, job)
+        for statement in DELIVERED_WEBHOOK:
+            connection.execute(text(statement), {"now": times["now"]})
+        connection.commit()
+
+        migrate(connection, "head")
+
+    with old_app.extensions["services"].database.reading() as session:
+        status = webhook_admin.get_of_workspace(session, "wks_1", "whk_1")
+        attempts = webhook_attempts.list_for_webhook(session, "whk_1")
+    assert (status.webhook.job_id, status.state) == ("job_1", DeliveryState.DELIVERED)
+    assert [(attempt.id, attempt.status) for attempt in attempts] == [("wha_1", 204)]

@@ -27,6 +27,8 @@ Prefix = Literal[
     "pho",
     "whk",
     "wha",
+    "whe",
+    "evt",
     "cal",
     "fdb",
     "aud",
@@ -87,4 +89,7 @@ EXAMPLES: dict[Prefix, str] = {
     "key": "key_0crnqk4e1k9jv0d2m4f6h8a6",
     "prf": "prf_0crnqk4e1k9jv0d2m4f6h8a7",
     "ses": "ses_0crnqk4e1k9jv0d2m4f6h8a8",
+    "evt": "evt_0crnqk4e1k9jv0d2m4f6h8a9",
+    "whe": "whe_0crnqk4e1k9jv0d2m4f6h8aa",
+    "whk": "whk_0crnqk4e1k9jv0d2m4f6h8ab",
 }

@@ -11,11 +11,12 @@ from click.testing import Result
 from jobs_support import a_question, a_workspace, claim, submit
 from sqlalchemy import select, update
 
+from app.core.events.deliveries import Webhook
 from app.core.jobs import leases, webhooks
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.jobs.webhook_attempts import LEASE, WebhookAttempt
-from app.core.jobs.webhooks import AttemptResult, Webhook
+from app.core.jobs.webhooks import AttemptResult
 from app.domain.kinds import Outcome
 from app.infra import clock
 from app.infra.clock import rfc3339
@@ -83,8 +84,9 @@ def test_webhooks_are_listed_without_the_secrets_in_their_urls(
     assert (webhook["host"], webhook["state"]) == ("hooks.acme.example", "waiting")
     assert (webhook["attempts"], webhook["delivered_at"]) == (0, None)
     assert webhook["next_at"] == rfc3339(next_at(database, webhook_id))
-    assert table.splitlines()[0].split() == ["id", "job", "host", "tries", "state", "next_at"]
-    assert f"{webhook_id}  {webhook['job_id']}  hooks.acme.example" in table
+    assert (webhook["type"], webhook["event_id"], webhook["endpoint_id"]) == ("job.finished", None, None)
+    assert table.splitlines()[0].split() == ["id", "type", "about", "host", "tries", "state", "next_at"]
+    assert f"{webhook_id}  job.finished  {webhook['job_id']}  hooks.acme.example" in table
     assert "T0K3N" not in table + listed.stdout
     assert "s3cr3t" not in table + listed.stdout
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from redis.exceptions import RedisError
 
 from app.core.accounts import sessions
+from app.core.events import events
 from app.core.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
 from app.core.jobs.sweeper import StaleJob
 from app.core.lists import imported_rows
@@ -62,6 +63,7 @@ def purge_once(services: WorkerServices) -> None:
         partial(idempotency.purge_expired, now=now),
         partial(sessions.purge_expired, now=now),
         partial(webhook_attempts.purge_expired, now=now),
+        partial(events.purge_expired, now=now),
         partial(presence.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),

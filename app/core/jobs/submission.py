@@ -16,6 +16,7 @@ from sqlalchemy import Select, bindparam, case, false, literal, or_, select, tru
 from sqlalchemy.orm import Session
 
 from app.core.contacts import bounce_reports, emails, suppressions
+from app.core.events import endpoints
 from app.core.jobs import jobs, webhooks
 from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.core.ledger import credits, ownership
@@ -92,10 +93,14 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class SubmitResult:
-    """The job of a request: a new one, to be published, or an existing open or finished one."""
+    """The job of a request: a new one, to be published, or an existing open or finished one.
+
+    `has_endpoints` is whether the workspace of a new job has webhook endpoints.
+    """
 
     job: Job
     is_new: bool = False
+    has_endpoints: bool = False
 
     @property
     def is_finished(self) -> bool:
@@ -122,6 +127,8 @@ def submit(
         _add_items(session, job, job_request)
         _hold(session, job, job_request, 0 if is_held else job.held, now=now)
         session.flush()
+        if submitted.has_endpoints:
+            webhooks.subscribe_endpoints(session, job, now=now)
     webhooks.subscribe(session, job, job_request.webhook_url, now=now)
     return submitted
 
@@ -185,7 +192,8 @@ def _insert_or_find(
                 jobs.remove(session, inserted.id)
             return SubmitResult(finished), False
         if inserted is not None:
-            return SubmitResult(inserted, is_new=True), is_held
+            has_endpoints = inserted.has_endpoints  # type: ignore[attr-defined]  # a column of the insertion
+            return SubmitResult(inserted, is_new=True, has_endpoints=has_endpoints), is_held
         # The open job was finished since the insertion, and its result cannot be reused.
 
 
@@ -352,8 +360,14 @@ def _insertion(names: tuple[str, ...], deadline: timedelta, fixed_time: datetime
     is_free = or_(suppressions.IS_ANY_OF_FEW, ownership.is_field_owned(values["workspace_id"]))
     values["held"] = case((is_free, 0), else_=values["held"])
     values |= {"run_after": now, "deadline_at": now + deadline, "created_at": now}
+    has_endpoints = endpoints.any_enabled(values["workspace_id"]).label("has_endpoints")
     return Statement(
-        lambda dialect: insert_into(dialect, Job).values(values).on_conflict_do_nothing().returning(*columns)
+        lambda dialect: (
+            insert_into(dialect, Job)
+            .values(values)
+            .on_conflict_do_nothing()
+            .returning(*columns, has_endpoints)
+        )
     )
 
 

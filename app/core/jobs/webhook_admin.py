@@ -1,4 +1,4 @@
-"""The operator's view of webhooks, and their replay."""
+"""The log of webhooks and their replay, for operators and for the admins of a workspace."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import Select, exists, select, update
+from sqlalchemy import Select, and_, case, exists, func, literal, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
+from app.core.events.deliveries import Webhook
+from app.core.events.endpoints import WebhookEndpoint
+from app.core.events.events import Event
 from app.core.jobs.jobs import Job
 from app.core.jobs.webhook_attempts import WebhookAttempt
-from app.core.jobs.webhooks import Webhook
+from app.domain.errors import NotFound
+from app.domain.event_types import JOB_FINISHED
+from app.domain.ids import time_of
 from app.infra.database_clock import Moment
+from app.infra.db import UtcDateTime
 
 
 class DeliveryState(StrEnum):
@@ -27,10 +34,10 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebhookStatus:
-    """A webhook, its workspace, and when its job finished (None while it is open)."""
+    """A webhook, its type, and when its job finished or its event occurred (None while the job is open)."""
 
     webhook: Webhook
-    workspace_id: str
+    type: str
     finished_at: datetime | None
 
     @property
@@ -46,11 +53,15 @@ class WebhookStatus:
         return self.webhook.next_at if self.finished_at and self.state is DeliveryState.WAITING else None
 
 
-def latest(session: Session, *, workspace_id: str | None, failed: bool, limit: int) -> list[WebhookStatus]:
-    """Return webhooks, newest first: of one workspace or all, optionally only failed ones."""
+def latest(
+    session: Session, *, workspace_id: str | None, failed: bool, limit: int, before: str | None = None
+) -> list[WebhookStatus]:
+    """Return webhooks before this one, newest first: of one workspace or all, optionally only failed ones."""
     query = _status_query().order_by(Webhook.created_at.desc(), Webhook.id.desc()).limit(limit)
     if workspace_id is not None:
-        query = query.where(Job.workspace_id == workspace_id)
+        query = query.where(Webhook.workspace_id == workspace_id)
+    if before is not None:
+        query = query.where(tuple_(Webhook.created_at, Webhook.id) < _position(workspace_id, before))
     if failed:
         query = query.where(_failed())
     return [WebhookStatus(*row) for row in session.execute(query)]
@@ -62,21 +73,50 @@ def get(session: Session, webhook_id: str) -> WebhookStatus | None:
     return None if row is None else WebhookStatus(*row)
 
 
+def get_of_workspace(session: Session, workspace_id: str, webhook_id: str) -> WebhookStatus:
+    """Return the workspace's webhook with this id.
+
+    Raises:
+        NotFound: there is no such webhook.
+
+    """
+    status = get(session, webhook_id)
+    if status is None or status.webhook.workspace_id != workspace_id:
+        raise NotFound("There is no such delivery. List the latest ones with GET /api/webhooks.")
+    return status
+
+
 def replay(session: Session, webhook_ids: Sequence[str], *, now: Moment) -> list[str]:
     """Schedule these webhooks for delivery now, with a new retry schedule; return the ids that exist."""
     return _replay(session, Webhook.id.in_(webhook_ids), now=now)
 
 
 def replay_failed(session: Session, *, workspace_id: str | None, since: datetime, now: Moment) -> list[str]:
-    """Replay the failed webhooks of jobs finished since then, and return their ids."""
+    """Replay the failed webhooks of jobs finished, and of events recorded, since then; return their ids."""
     finished = select(Job.id).where(Job.finished_at >= since)
-    if workspace_id is not None:
-        finished = finished.where(Job.workspace_id == workspace_id)
-    return _replay(session, Webhook.job_id.in_(finished) & _failed(), now=now)
+    is_recent = or_(
+        Webhook.job_id.in_(finished), and_(Webhook.event_id.is_not(None), Webhook.created_at >= since)
+    )
+    of_workspace = () if workspace_id is None else (Webhook.workspace_id == workspace_id,)
+    return _replay(session, and_(is_recent, _failed(), *of_workspace), now=now)
 
 
 def _status_query() -> Select[Webhook, str, datetime | None]:
-    return select(Webhook, Job.workspace_id, Job.finished_at).join(Job)
+    finished_at = case((Webhook.event_id.is_not(None), Webhook.created_at), else_=Job.finished_at)
+    return (
+        select(Webhook, func.coalesce(Event.type, JOB_FINISHED), finished_at)
+        .outerjoin(Job, Job.id == Webhook.job_id)
+        .outerjoin(Event, Event.id == Webhook.event_id)
+    )
+
+
+def _position(workspace_id: str | None, webhook_id: str) -> ColumnElement[Any]:
+    """Return the position of a webhook in the list; if it was deleted, by the time in its id."""
+    stored = select(Webhook.created_at).where(Webhook.id == webhook_id)
+    if workspace_id is not None:
+        stored = stored.where(Webhook.workspace_id == workspace_id)
+    created_at = func.coalesce(stored.scalar_subquery(), literal(time_of(webhook_id), UtcDateTime()))
+    return tuple_(created_at, literal(webhook_id))
 
 
 def _failed() -> ColumnElement[bool]:
@@ -88,10 +128,15 @@ def _failed() -> ColumnElement[bool]:
 
 
 def _replay(session: Session, condition: ColumnElement[bool], *, now: Moment) -> list[str]:
-    """Reset the delivery state. The id stays, so that the receiver can detect a duplicate."""
+    """Reset the delivery state. The id stays, so that the receiver can detect a duplicate.
+
+    Deliveries to disabled endpoints are left as they are.
+    """
+    disabled = select(WebhookEndpoint.id).where(WebhookEndpoint.disabled_at.is_not(None))
+    is_receiving = or_(Webhook.endpoint_id.is_(None), Webhook.endpoint_id.not_in(disabled))
     replayed = session.scalars(
         update(Webhook)
-        .where(condition)
+        .where(condition, is_receiving)
         .values(attempts=0, next_at=now, published_at=None, delivered_at=None)
         .returning(Webhook.id)
         .execution_options(synchronize_session=False)

@@ -1,7 +1,8 @@
-"""Webhooks: URLs notified when a job finishes, and the state of their delivery.
+"""Delivers webhooks: URLs notified of events, and of jobs when they finish.
 
-A row becomes due when its job finishes, so code that ends jobs does not depend on webhooks. Then it is
-claimed (a message is published), begun (a worker posts it), and finished or retried.
+The row of a job becomes due when the job finishes, so code that ends jobs does not depend on webhooks. That
+of an event is due at once. Then it is claimed (a message is published), begun (a worker posts it), and
+finished or retried.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, case, select, text, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import case, or_, select, update
+from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
+from app.core.events import deliveries, endpoints, events
+from app.core.events.deliveries import Webhook
+from app.core.events.events import Event
 from app.core.jobs import webhook_attempts
 from app.core.jobs.jobs import Job, to_public
 from app.core.jobs.webhook_attempts import LEASE
-from app.domain.ids import new_id
+from app.domain.event_types import JOB_FINISHED, EventType
+from app.domain.kinds import FREE_KINDS
 from app.infra import database_clock
 from app.infra.clock import rfc3339
 from app.infra.database_clock import DatabaseNow, Moment, column
-from app.infra.db import Base, insert
 from app.infra.digest_keys import DigestKeys, digest_keys
 from app.infra.statements import Statement
 
@@ -42,41 +46,22 @@ BATCH = 50
 OK = range(200, 300)
 GONE = 410
 THROTTLED = frozenset({429, 503})
-_WAITING = text("delivered_at IS NULL")
-
-
-class Webhook(Base):
-    """A URL to notify when a job finishes; `next_at` is the time of the next attempt, null when given up.
-
-    While a worker posts it, `next_at` is the end of that worker's lease. `published_at` is when its message
-    was last published, null if the next one is due. `attempts` counts attempts since creation or replay.
-    """
-
-    __tablename__ = "webhooks"
-    __table_args__ = (
-        UniqueConstraint("job_id", "url"),
-        Index("ix_webhooks_next_at", "next_at", sqlite_where=_WAITING, postgresql_where=_WAITING),
-    )
-
-    id: Mapped[str] = mapped_column(String(28), primary_key=True)
-    job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"))
-    url: Mapped[str]
-    attempts: Mapped[int]
-    next_at: Mapped[datetime | None]
-    published_at: Mapped[datetime | None]
-    delivered_at: Mapped[datetime | None]
-    created_at: Mapped[datetime]
+_BEGUN = (
+    Webhook.workspace_id, Webhook.job_id, Webhook.event_id, Webhook.endpoint_id, Webhook.url, Webhook.next_at,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """The payload and URL of an attempt, and the secret and time (`signed_at`) of its signature.
 
-    `lease_until` is when another worker may post it; None if this is the last attempt.
+    `lease_until` is when another worker may post it; None if this is the last attempt. `endpoint_id` is None
+    for a URL that the request of a job named.
     """
 
     id: str
     attempt_id: str
+    endpoint_id: str | None
     url: str
     payload: dict[str, Any]
     secret: str
@@ -97,12 +82,19 @@ class AttemptResult:
 def subscribe(session: Session, job: Job, url: str | None, *, now: Moment) -> None:
     """Subscribe the URL, if any, to the end of the job. Does nothing if it is subscribed already."""
     if url is not None:
-        values = {"id": new_id("whk"), "job_id": job.id, "url": url}
-        session.execute(
-            insert(session, Webhook)
-            .values(**values, attempts=0, next_at=now, created_at=now)
-            .on_conflict_do_nothing()
-        )
+        deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=now)
+
+
+def subscribe_endpoints(session: Session, job: Job, *, now: Moment) -> None:
+    """Subscribe the workspace's endpoints for finished jobs to the end of a new job.
+
+    Hash lookups are left out: they are free, and as frequent as page views.
+    """
+    if job.kind in FREE_KINDS:
+        return
+    receivers = endpoints.enabled(session, [job.workspace_id])
+    subscribed = [(endpoint, job.id) for endpoint in receivers if JOB_FINISHED in endpoint.types]
+    deliveries.insert_for(session, subscribed, now=now)
 
 
 def any_due(session: Session, *, now: Moment) -> bool:
@@ -113,12 +105,12 @@ def any_due(session: Session, *, now: Moment) -> bool:
 @lru_cache(maxsize=8)
 def _any_due(fixed_time: datetime | None) -> Statement:
     now = fixed_time or DatabaseNow()
-    return Statement(lambda _dialect: select(Webhook.id).join(Job).where(_due(now)).limit(1))
+    return Statement(lambda _dialect: select(Webhook.id).outerjoin(Job).where(_due(now)).limit(1))
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
     """Mark the due webhooks as published and return their ids."""
-    query = select(Webhook).join(Job).where(_due(now)).order_by(Webhook.next_at).limit(BATCH)
+    query = select(Webhook).outerjoin(Job).where(_due(now)).order_by(Webhook.next_at).limit(BATCH)
     claimed = []
     for webhook in session.scalars(query.with_for_update(skip_locked=True, of=Webhook)):
         webhook.published_at = now
@@ -138,20 +130,28 @@ def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
         update(Webhook)
         .where(Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now)
         .values(attempts=Webhook.attempts + 1, next_at=next_at, published_at=None)
-        .returning(Webhook.job_id, Webhook.url, Webhook.next_at, column(now).label("at"))
+        .returning(*_BEGUN, column(now).label("at"))
         .execution_options(synchronize_session=False)
     ).one_or_none()
     if row is None:
         return None
-    job = session.get_one(Job, row.job_id)
-    payload = {
-        "type": "job.finished",
-        "timestamp": rfc3339(job.finished_at),
-        "data": {"job": to_public(job)},
-    }
     attempt_id = webhook_attempts.start(session, webhook_id, now=now)
-    signing_secret = secret(digest_keys(session), job.workspace_id)
-    return Delivery(webhook_id, attempt_id, row.url, payload, signing_secret, row.at, row.next_at)
+    signing_secret = _secret(digest_keys(session), row.workspace_id, row.endpoint_id)
+    payload = _payload(session, row.job_id, row.event_id)
+    return Delivery(
+        webhook_id, attempt_id, row.endpoint_id, row.url, payload, signing_secret, row.at, row.next_at
+    )
+
+
+def _payload(session: Session, job_id: str | None, event_id: str | None) -> dict[str, Any]:
+    if event_id is not None:
+        return events.to_public(session.get_one(Event, event_id))
+    job = session.get_one(Job, job_id)
+    return {"type": JOB_FINISHED, "timestamp": rfc3339(job.finished_at), "data": {"job": to_public(job)}}
+
+
+def _secret(keys: DigestKeys, workspace_id: str, endpoint_id: str | None) -> str:
+    return secret(keys, workspace_id) if endpoint_id is None else endpoints.secret(keys, endpoint_id)
 
 
 def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: Moment) -> None:
@@ -164,6 +164,8 @@ def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: 
     webhook_attempts.complete(
         session, delivery.attempt_id, status=result.status, error=error, latency_ms=result.latency_ms
     )
+    if delivery.endpoint_id is not None:  # locks the endpoint before the webhook
+        endpoints.record_result(session, delivery.endpoint_id, delivered=delivered, now=now)
     query = select(Webhook).where(Webhook.id == delivery.id).with_for_update()
     webhook = session.scalar(query.execution_options(populate_existing=True))
     if webhook is None:
@@ -175,6 +177,24 @@ def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: 
         delay = _retry_delay(webhook.attempts, result)
         webhook.next_at = None if delay is None else now + delay
     session.flush()
+    if not delivered and webhook.next_at is None and delivery.endpoint_id is not None:
+        _disable(session, delivery.endpoint_id, is_gone=result.status == GONE, now=now)
+
+
+def _disable(session: Session, endpoint_id: str, *, is_gone: bool, now: Moment) -> None:
+    """Disable an endpoint that is gone or has failed too long, end its retries, and record it as an event."""
+    endpoint = endpoints.disable_after_failure(session, endpoint_id, is_gone=is_gone, now=now)
+    if endpoint is None:
+        return
+    deliveries.give_up(session, endpoint_id)
+    events.record(
+        session,
+        endpoint.workspace_id,
+        EventType.ENDPOINT_DISABLED,
+        {"endpoint_id": endpoint_id, "reason": endpoint.disabled_reason},
+        dedup_key=f"{EventType.ENDPOINT_DISABLED}:{endpoint_id}:{rfc3339(endpoint.disabled_at)}",
+        now=now,
+    )
 
 
 def secret(keys: DigestKeys, workspace_id: str) -> str:
@@ -185,7 +205,8 @@ def secret(keys: DigestKeys, workspace_id: str) -> str:
 
 def _due(now: Moment) -> ColumnElement[bool]:
     unsent = Webhook.published_at.is_(None) | (Webhook.published_at <= now - REPUBLISH_AFTER)
-    return Webhook.delivered_at.is_(None) & (Webhook.next_at <= now) & unsent & Job.finished_at.is_not(None)
+    is_over = or_(Webhook.job_id.is_(None), Job.finished_at.is_not(None))
+    return Webhook.delivered_at.is_(None) & (Webhook.next_at <= now) & unsent & is_over
 
 
 def _retry_delay(attempts: int, result: AttemptResult) -> timedelta | None:

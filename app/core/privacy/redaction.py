@@ -17,11 +17,11 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import BATCH_SIZE
 from app.core.contacts.suppressions import Identifier
+from app.core.events.deliveries import Webhook
 from app.core.jobs import provider_calls
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import RETAINED, Job, JobItem
 from app.core.jobs.provider_calls import ProviderCall
-from app.core.jobs.webhooks import Webhook
 from app.core.ledger import credits
 from app.core.lookups import contact_data
 from app.domain.kinds import Outcome, Status

@@ -8,12 +8,13 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 from standardwebhooks import Webhook as Reference
 
+from app.core.events.deliveries import Webhook
 from app.core.jobs import leases, webhook_admin, webhook_attempts, webhooks
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.jobs.webhook_admin import DeliveryState as HowFar
 from app.core.jobs.webhook_attempts import LEASE, AttemptState, WebhookAttempt
-from app.core.jobs.webhooks import REPUBLISH_AFTER, RETRY_SCHEDULE, AttemptResult, Delivery, Webhook
+from app.core.jobs.webhooks import REPUBLISH_AFTER, RETRY_SCHEDULE, AttemptResult, Delivery
 from app.domain.kinds import Outcome
 from app.infra.db import Database
 

@@ -13,12 +13,12 @@ from app.core.accounts import accounts
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.contacts.suppressions import Identifier
+from app.core.events.deliveries import Webhook
 from app.core.jobs import idempotency, leases, provider_calls, webhooks
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job, JobItem
 from app.core.jobs.leases import LeaseLost
 from app.core.jobs.provider_calls import CallKey, ProviderCall
-from app.core.jobs.webhooks import Webhook
 from app.core.lookups import profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot
 from app.core.matching import caller_identifiers

@@ -25,10 +25,10 @@ from structlog.testing import capture_logs
 from werkzeug import Response
 from worker_harness import make_services
 
+from app.core.events.deliveries import Webhook
 from app.core.jobs import leases, webhook_attempts, webhooks
 from app.core.jobs.leases import JobResult
 from app.core.jobs.webhook_attempts import LEASE, WebhookAttempt
-from app.core.jobs.webhooks import Webhook
 from app.domain.kinds import Outcome, Queue
 from app.infra import clock
 from app.infra.db import Database

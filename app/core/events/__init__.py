@@ -1,0 +1,1 @@
+"""Events of a workspace, the endpoints that receive them, and the table of webhooks to deliver."""

@@ -1,0 +1,30 @@
+"""The types of events, which a workspace can subscribe its webhook endpoints to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class EventType(StrEnum):
+    """The types of stored events; the value is also the `type` of the webhook."""
+
+    CONTACT_JOB_CHANGED = "contact.job_changed"
+    LIMIT_WARNING = "credits.limit_warning"
+    LIMIT_REACHED = "credits.limit_reached"
+    CRM_PUSH_FAILED = "crm.push_failed"
+    ENDPOINT_DISABLED = "webhook_endpoint.disabled"
+    ENDPOINT_TEST = "webhook_endpoint.test"
+
+
+JOB_FINISHED = "job.finished"
+"""The type of the webhooks about jobs, which are not stored as events: a job has its own row."""
+
+SUBSCRIBABLE = (
+    JOB_FINISHED,
+    EventType.CONTACT_JOB_CHANGED.value,
+    EventType.LIMIT_WARNING.value,
+    EventType.LIMIT_REACHED.value,
+    EventType.CRM_PUSH_FAILED.value,
+    EventType.ENDPOINT_DISABLED.value,
+)
+"""The types that an endpoint can subscribe to; a test event is sent to the tested endpoint only."""
