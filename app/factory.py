@@ -21,11 +21,12 @@ from app.api import (
     session,
     sessions,
 )
-from app.api.docs import openapi, problems, start
+from app.api.docs import openapi, problems
 from app.api.http import admission, body, cors, errors, lifecycle
 from app.api.http.services import AppServices
 from app.api.ops import health
 from app.infra import log
+from app.pages import registration as pages
 from app.settings import Settings
 
 BLUEPRINTS = (
@@ -44,7 +45,6 @@ BLUEPRINTS = (
     password.blueprint,
     health.blueprint,
     problems.blueprint,
-    start.blueprint,
 )
 
 
@@ -77,6 +77,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     cors.register(app, settings.cors_origins)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
+    pages.register(app, message_key=settings.secret_key)
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]

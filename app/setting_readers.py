@@ -14,6 +14,8 @@ from limits import parse
 from redis.connection import parse_url
 
 from app import provider_settings
+from app.domain.errors import InvalidValue
+from app.domain.normal import emails as email_forms
 from app.provider_settings import SettingsError
 from app.secret_strength import GENERATE, MIN_SECRET_LENGTH, is_guessable
 
@@ -129,6 +131,17 @@ def origins(env: Environment, name: str) -> tuple[str, ...]:
             )
             raise SettingsError(message)
     return origins
+
+
+@_collect_errors
+def emails(env: Environment, name: str) -> tuple[str, ...]:
+    """Return e-mail addresses separated by commas, in their normal form."""
+    addresses = [text.strip() for text in env.str(name, "").split(",") if text.strip()]
+    try:
+        return tuple(map(email_forms.normal_email, addresses))
+    except InvalidValue as error:
+        message = f"{name} has an invalid e-mail address: {error} Separate several addresses by commas."
+        raise SettingsError(message) from error
 
 
 @_collect_errors

@@ -36,6 +36,7 @@ class Settings:
     cors_origins: tuple[str, ...]
     session_idle_days: int
     session_absolute_days: int
+    operators: tuple[str, ...]
     price_reveal_email: int
     price_reveal_phone: int
     feedback_unconfirmed_refund_share: float
@@ -98,6 +99,10 @@ class Settings:
         }
         return default[field]
 
+    def is_operator(self, email: str) -> bool:
+        """Return whether the account with this normalised e-mail address operates the deployment."""
+        return email in self.operators
+
     @property
     def default_max_age(self) -> timedelta:
         """Return the age at which stored values become stale and providers are called again."""
@@ -155,6 +160,7 @@ def _settings(env: Environment) -> Settings:
         cors_origins=readers.origins(env, "CORS_ORIGINS"),
         session_idle_days=env.int("SESSION_IDLE_DAYS", 14),
         session_absolute_days=env.int("SESSION_ABSOLUTE_DAYS", 90),
+        operators=readers.emails(env, "OPERATORS"),
         price_reveal_email=env.int("PRICE_REVEAL_EMAIL", 1),
         price_reveal_phone=env.int("PRICE_REVEAL_PHONE", 1),
         feedback_unconfirmed_refund_share=readers.share(env, "FEEDBACK_UNCONFIRMED_REFUND_SHARE", 0.05),

@@ -72,6 +72,17 @@ def login(body: dict[str, Any]) -> Response:
 
     A wrong password and an unknown e-mail address give the same response in the same time.
     """
+    return json_response(sign_in(body))
+
+
+def sign_in(body: dict[str, Any]) -> dict[str, Any]:
+    """Check the credentials, start a session, and return the response body; see `LoginSchema`.
+
+    Raises:
+        InvalidCredentials, AccountDisabled: no session was started.
+        TooManyAttempts: as in `LoginAttempt`.
+
+    """
     attempt = LoginAttempt(body["email"])
     with record_outcome():
         attempt.check_limits()
@@ -80,7 +91,7 @@ def login(body: dict[str, Any]) -> Response:
         if account is None or not is_correct:
             attempt.record_failure()
             raise InvalidCredentials
-        return json_response(_start(account, body, attempt))
+        return _start(account, body, attempt)
 
 
 def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Problem                      every error response (RFC 9457)
 ├── Unauthorized             401  MissingToken InvalidToken TokenExpired TokenRevoked InvalidCredentials
 ├── InsufficientCredits      402
 ├── Forbidden                403  ApiAccessRequired InsufficientScope AccountDisabled
+│                                 AdminRequired OperatorRequired CrossSiteRequest
 ├── NotFound                 404  ContactNotFound JobNotFound
 ├── MethodNotAllowed         405
 ├── RequestTimeout           408
@@ -177,6 +178,30 @@ class AccountDisabled(Forbidden):
     code = "account_disabled"
     title = "The account is disabled"
     help = "Ask your admin to enable the account."
+
+
+class AdminRequired(Forbidden):
+    """The page is for the admins of a workspace."""
+
+    code = "admin_required"
+    title = "This is for admins"
+    help = "Ask an admin of your workspace to do it, or to make you an admin."
+
+
+class OperatorRequired(Forbidden):
+    """The page concerns all workspaces of the deployment, and is for those who operate it."""
+
+    code = "operator_required"
+    title = "This is for operators"
+    help = "Ask an operator. Operators are the accounts whose e-mail addresses the setting OPERATORS lists."
+
+
+class CrossSiteRequest(Forbidden):
+    """A browser sent a form of another website with the user's session; it was not processed."""
+
+    code = "cross_site_request"
+    title = "The form was sent from another website"
+    help = "Nothing was changed. Open the page on this server, and send the form from there."
 
 
 class NotFound(Problem):

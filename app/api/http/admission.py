@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from flask import Flask, g, request
 from sqlalchemy.orm import Session
 
-from app.api.http import body
+from app.api.http import body, session_cookie
 from app.api.http.services import services
 from app.domain.errors import Unavailable
 
@@ -63,7 +63,7 @@ def _admit() -> None:
         Unavailable: it was not admitted in time.
 
     """
-    token = request.headers.get("Authorization")
+    token = request.headers.get("Authorization") or session_cookie.token()
     if token is None:
         return
     if (request.content_length or 0) <= body.MAX_BYTES:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import NoReturn, cast
 
 from apiflask import HTTPError, HTTPTokenAuth
-from flask import Response, after_this_request, request
+from flask import Response, after_this_request, g, request
 
 from app.api.http.errors import problem_response
 from app.api.http.failure_limits import FailureCounter
@@ -73,6 +73,18 @@ def _recheck_token(authenticated: Caller, started: float, response: Response) ->
     return response
 
 
+def authenticate(token: str) -> Caller:
+    """Return the caller whom this token identifies, and make it the caller of this request.
+
+    Raises:
+        InvalidToken, TokenExpired, TokenRevoked: the token is not valid.
+        TooManyAttempts: too many unknown tokens were sent from this network.
+
+    """
+    g.flask_httpauth_user = _verify(token)
+    return caller()
+
+
 @bearer.get_user_roles  # type: ignore[untyped-decorator]
 def _scopes(caller: Caller) -> list[Scope]:
     return list(caller.scopes)
@@ -88,7 +100,7 @@ def _refuse(error: HTTPError) -> NoReturn:
 
 
 def caller() -> Caller:
-    """Return the caller of this request, in a view under `auth_required(bearer)`."""
+    """Return the caller of this request, in a view under `auth_required(bearer)` or after `authenticate`."""
     return cast("Caller", bearer.current_user)
 
 

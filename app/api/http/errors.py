@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape as escape_html
 from itertools import islice
 from typing import Any
 
@@ -31,9 +30,7 @@ def register(app: APIFlask) -> None:
 
 
 def problem_response(problem: Problem) -> Response:
-    """Return the response for a problem; a browser gets a page for a 404 outside the API."""
-    if problem.status == errors.NotFound.status and html_pages.prefers_html():
-        return html_pages.page(problem.title, f"<p>{escape_html(problem.detail)}</p>", problem.status)
+    """Return the response for a problem."""
     body = problem.as_dict() | {"request_id": g.get("request_id")}
     response = current_app.response_class(
         json.dumps(body), status=problem.status, mimetype="application/problem+json"

@@ -47,7 +47,7 @@ def _finish(response: Response) -> Response:
     """Add the headers of every response, and count it in the metrics."""
     response.headers["X-Request-Id"] = g.get("request_id", "")
     response.headers["API-Version"] = API_VERSION
-    response.headers["Cache-Control"] = "no-store"
+    response.headers.setdefault("Cache-Control", "no-store")
     response.headers["X-Content-Type-Options"] = "nosniff"
     if response.calculate_content_length() == 0:
         response.headers.pop("Content-Type", None)

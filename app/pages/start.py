@@ -1,4 +1,4 @@
-"""/: the start page, with links to the documentation."""
+"""/: the search for people, for a browser; the paths of the documentation, for a program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from flask import Response
 
 from app.api.http import html_pages
 from app.api.http.body import json_response
+from app.api.http.rate_limits import Policy, limited
 from app.api.schemas.fields import ResponseSchema
+from app.pages.http.access import signed_in
+from app.pages.http.rendering import page
 
 blueprint = APIBlueprint("start", __name__, tag="Operations")
 
@@ -29,22 +32,12 @@ class StartResponseSchema(ResponseSchema):
 def start() -> Response:
     """List the paths of the documentation."""
     if html_pages.prefers_html():
-        return html_pages.page("Contact lookup", _PAGE)
+        return search()
     return html_pages.vary(json_response(LINKS))
 
 
-_PAGE = """
-<p>This is the server of a contact-lookup browser extension. It is running and serves a JSON API under
-<code>/api</code>.</p>
-<ul>
-<li><a href="/docs">Documentation</a> of every endpoint, with a form to try it</li>
-<li><a href="/problems">Problems</a>: every error code and its remedy</li>
-<li><a href="/readyz">Readiness</a>: the state of database, queue and workers</li>
-<li><a href="/openapi.json">OpenAPI document</a>, for generating clients</li>
-</ul>
-<h2>Next</h2>
-<p><strong>To use it</strong>, install the extension and enter the address of this page as its server. The
-administrator of the server creates your account.</p>
-<p><strong>To administer it</strong>, create an account with <code>flask accounts create</code> and check the
-installation with <code>flask doctor</code>. README.md has a tour of the API with curl.</p>
-"""
+@signed_in
+@limited(Policy.READ)
+def search() -> Response:
+    """Show the page of the workspace."""
+    return page("start.html")

@@ -1,0 +1,55 @@
+// What scripts add to the pages: everything works without them.
+
+const REFRESH_MS = 2000;
+
+/** Show the buttons that copy a value, and let them do it. */
+function prepareCopying(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "Copied";
+    });
+  }
+}
+
+/** Prevent that a second click sends a form again. */
+function preventSecondSubmission() {
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.dataset.sent) {
+      event.preventDefault();
+    }
+    form.dataset.sent = "1";
+    addEventListener("pageshow", () => delete form.dataset.sent, { once: true });
+  });
+}
+
+/** Replace the part of the page that changes (`data-live`) by its current state, until it no longer changes. */
+async function refresh() {
+  const live = document.querySelector("[data-live]");
+  if (!live) {
+    return;
+  }
+  await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+  try {
+    const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (response.redirected) {
+      location.assign(response.url);
+      return;
+    }
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const current = page.getElementById(live.id);
+    if (response.ok && current) {
+      live.replaceWith(current);
+      prepareCopying(current);
+    }
+  } catch {
+    // The server is away for the moment: ask again.
+  }
+  refresh();
+}
+
+prepareCopying(document);
+preventSecondSubmission();
+refresh();

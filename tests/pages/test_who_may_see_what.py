@@ -1,0 +1,85 @@
+"""Access to pages: every page and form, requested by every kind of visitor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from apiflask import APIFlask
+from page_support import ACCEPT, Visitor, is_page, visitor
+from settings_support import change_settings
+from users_support import create_user
+
+from app.core.accounts.accounts import Account, Role
+
+OPEN, MEMBER, ADMIN, OPERATOR = "everyone", "member", "admin", "operator"
+PAGES = {
+    "GET /sign-in": OPEN,
+    "POST /sign-in": OPEN,
+    "POST /sign-out": MEMBER,
+    "GET /static/<path:filename>": OPEN,
+}
+"""Who may use each route. `GET /`, which programs may call too, is added below."""
+ALLOWED = {
+    OPEN: {"nobody", "member", "admin", "operator"},
+    MEMBER: {"member", "admin", "operator"},
+    ADMIN: {"admin"},
+    OPERATOR: {"operator"},
+}
+
+
+@dataclass(slots=True)
+class Team:
+    """The visitors of a workspace, by what they are."""
+
+    nobody: Visitor
+    member: Visitor
+    admin: Visitor
+    operator: Visitor
+
+
+@pytest.fixture
+def team(app: APIFlask) -> Team:
+    """A workspace with a member, an admin and a member who operates the deployment."""
+    member = create_user(app)
+    admin = member.colleague(email="grace@acme.example")
+    operator = member.colleague(email="olive@acme.example")
+    with member.database.transaction() as session:
+        session.get_one(Account, admin.account_id).role = Role.ADMIN.value
+    change_settings(app, operators=(operator.email,), limit_login_address="100000/minute")
+    return Team(visitor(app), visitor(app, member), visitor(app, admin), visitor(app, operator))
+
+
+def test_every_page_names_who_may_use_it(app: APIFlask) -> None:
+    declared = {
+        f"{method} {rule.rule}": getattr(app.view_functions[rule.endpoint], "needs", OPEN)
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if is_page(app, rule)
+    }
+
+    assert declared == PAGES
+
+
+@pytest.mark.parametrize("name", ["nobody", "member", "admin", "operator"])
+def test_a_visitor_gets_only_the_pages_that_are_allowed(app: APIFlask, team: Team, name: str) -> None:
+    routes = PAGES | {"GET /": MEMBER}
+    browser: Visitor = getattr(team, name)
+
+    refused = {route for route in routes if route != "POST /sign-out" and not _is_admitted(browser, route)}
+
+    assert refused == {
+        route for route, needs in routes.items() if route != "POST /sign-out" and name not in ALLOWED[needs]
+    }
+
+
+def _is_admitted(browser: Visitor, route: str) -> bool:
+    """Send an empty form or open the page; ids are those of nothing, which is found out after the access."""
+    method, _, rule = route.partition(" ")
+    path = rule.replace("<path:filename>", "icon.svg")
+    with browser.client.open(
+        path, method=method, headers=ACCEPT, data={} if method == "POST" else None
+    ) as page:
+        page.get_data()
+        is_sent_away = page.status_code == 303 and page.headers["Location"].startswith("/sign-in")
+        return not is_sent_away and page.status_code != 403
