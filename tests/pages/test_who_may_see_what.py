@@ -54,7 +54,7 @@ def test_every_page_names_who_may_use_it(app: APIFlask) -> None:
     declared = {
         f"{method} {rule.rule}": getattr(app.view_functions[rule.endpoint], "needs", OPEN)
         for rule in app.url_map.iter_rules()
-        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
         if is_page(app, rule)
     }
 
