@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import as_dict, new_ids, rows_in, rows_in_pairs
 from app.core.contacts.emails import Email
+from app.core.contacts.job_changes import Employer, Move
 from app.core.contacts.phones import Phone
-from app.domain.findings import FoundContact, SourceKind
+from app.domain.findings import FoundContact, Source, SourceKind
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, person_key
 from app.domain.records.merging import Change, initial_provenance, merge
@@ -63,6 +64,7 @@ class ContactResolver:
         self.new: list[dict[str, Any]] = []
         self.shared: list[bool] = []
         self._changed: dict[str, dict[str, Any]] = {}
+        self._moved: dict[str, tuple[str, Source]] = {}
         self._rows: dict[str, dict[str, Any]] = {}
         self._by_profile: dict[str, dict[str, Any]] = {}
         self._by_value: dict[str, dict[str, dict[str, Any]]] = {}
@@ -76,6 +78,21 @@ class ContactResolver:
         """Return the existing rows to update."""
         return list(self._changed.values())
 
+    @property
+    def moves(self) -> list[Move]:
+        """Return the changes from one company to another, of rows that had a company before."""
+        return [
+            Move(
+                contact_id=contact_id,
+                previous=Employer(company_id=previous),
+                current=Employer(company_id=self._rows[contact_id]["company_id"]),
+                source=source.kind.value,
+                as_of=source.at,
+            )
+            for contact_id, (previous, source) in self._moved.items()
+            if self._rows[contact_id]["company_id"] != previous
+        ]
+
     def upsert(
         self, record: FoundContact, employer: str | None, now: datetime
     ) -> tuple[dict[str, Any], Change | None]:
@@ -85,7 +102,10 @@ class ContactResolver:
         if row is None:
             return self._add(record, employer, now), None
         values = {name: getattr(record, name) for name in _FIELDS} | {"company_id": employer}
+        previous = row["company_id"]
         change = merge(row, values, _UNITS, record.source)
+        if previous is not None and row["company_id"] != previous:
+            self._moved[row["id"]] = (self._moved.get(row["id"], (previous,))[0], record.source)
         if row["linkedin_url"] is None and record.linkedin_url is not None:
             row["linkedin_url"] = record.linkedin_url
             change = Change.CHANGED

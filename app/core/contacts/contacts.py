@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import companies, emails, phones
+from app.core.contacts import companies, emails, job_changes, phones
 from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
 from app.core.contacts.emails import EmailEntry
@@ -103,6 +103,7 @@ def upsert_many(
         if change is not None and row["id"] not in fresh:
             resolver.mark_changed(row, change, now)
     update_all(session, Contact, resolver.changed, UPDATED_COLUMNS)
+    job_changes.record(session, resolver.moves, now=now)
     return [
         UpsertResult(row["id"], _greatest(contact_change, change), shared)
         for (row, contact_change), change, shared in zip(results, changes, resolver.shared, strict=True)

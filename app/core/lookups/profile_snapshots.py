@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import lock_resolution
 from app.core.contacts.saved_profiles import SavedProfile
-from app.core.lookups import disclosure
+from app.core.lookups import disclosure, profile_job_changes
 from app.domain.errors import PersonSuppressed
 from app.domain.ids import new_id
 from app.domain.normal import names
@@ -102,7 +102,8 @@ def save(
     match, stored = disclosure.find(session, workspace_id, subject)
     if stored.is_suppressed(match.contact, subject):
         raise PersonSuppressed
-    snapshot = replace(snapshot, captured_at=snapshot.captured_at or now)
+    captured_at = snapshot.captured_at or now
+    snapshot = replace(snapshot, captured_at=captured_at)
     created = _insert(session, workspace_id, account_id, snapshot, now)
     profile = session.scalars(
         select(SavedProfile)
@@ -111,10 +112,16 @@ def save(
         .execution_options(populate_existing=True)
     ).one()
     before = _position(profile)
+    previous_employer = profile_job_changes.named_in(profile)
     changes = (*_merge(profile, snapshot), *_apply_annotations(profile, snapshot))
     if changes:
         profile.updated_at = now
     session.flush()
+    contact = profile_job_changes.owned_contact(match, stored)
+    if contact is not None:
+        profile_job_changes.record(
+            session, contact, profile, previous=previous_employer, captured_at=captured_at, now=now
+        )
     if created:
         return SaveResult(profile, created=True)
     previous = before if _position(profile).differs_from(before) else None
