@@ -21,7 +21,7 @@ from app.api import (
     session,
     sessions,
 )
-from app.api.docs import openapi, problems
+from app.api.docs import llms, openapi, problems
 from app.api.http import admission, body, cors, errors, lifecycle
 from app.api.http.services import AppServices
 from app.api.ops import health
@@ -45,6 +45,7 @@ BLUEPRINTS = (
     password.blueprint,
     health.blueprint,
     problems.blueprint,
+    llms.blueprint,
 )
 
 

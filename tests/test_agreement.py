@@ -41,6 +41,7 @@ OPEN_TO_ALL = {
     "/problems",
     "/problems/<code>",
     "/openapi.json",
+    "/llms.txt",
     "/docs",
     "/docs/assets/<path:name>",
     "/docs/oauth2-redirect",

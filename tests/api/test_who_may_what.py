@@ -112,6 +112,7 @@ ACCESS_RULES = {
     "GET /problems": open_to_all("it is documentation"),
     "GET /problems/<code>": open_to_all("it is documentation"),
     "GET /openapi.json": open_to_all("it is documentation"),
+    "GET /llms.txt": open_to_all("it is documentation"),
     "GET /docs": open_to_all("it is documentation"),
     "GET /docs/assets/<path:name>": open_to_all("files of the documentation page"),
     "GET /docs/oauth2-redirect": open_to_all("a file of the documentation page"),

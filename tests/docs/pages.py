@@ -23,6 +23,8 @@ NOT_RUN = {
     ("docs/benchmarks.md", ""): "runs for a quarter of an hour; tests/benchmarks tests the parts",
     ("docs/docker.md", ""): "needs Docker; tests/tools/test_deployment_files.py checks the Compose file",
     ("docs/install.md", ""): "needs root, systemd and a PostgreSQL server",
+    ("docs/programs.md", "pip"): "downloads packages from the registry",
+    ("docs/programs.md", "CONTACT_LOOKUP_URL"): "serves until it is stopped; tests/e2e does the same",
     ("docs/operating.md", "chromium"): "needs the key that signs the extension",
     ("docs/operating.md", "pg_dump"): "needs a PostgreSQL server",
     ("docs/reliability.md", ""): "runs for an hour; .ci/run runs the short forms",

@@ -21,6 +21,7 @@ FOLDERS = (
     "docs",
     "extension",
     "fuzz",
+    "mcp_server",
     "tests",
     "tools",
     "workers",

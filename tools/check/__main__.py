@@ -14,7 +14,7 @@ from tools.state import ROOT
 
 FULLY_COVERED = "app/core/*,app/domain/*"  # every branch in these must be tested
 PYTHON = sys.executable
-PACKAGES = ["app", "workers", "cli", "tools", "chaos", "fuzz", "benchmarks"]
+PACKAGES = ["app", "workers", "cli", "mcp_server", "tools", "chaos", "fuzz", "benchmarks"]
 SOURCES = [*PACKAGES, "dev.py", "gunicorn.conf.py"]  # for bandit; ruff alone checks the tests
 STEPS = {
     "format": ["ruff", "format", "--check", "."],

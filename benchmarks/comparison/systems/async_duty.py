@@ -19,13 +19,13 @@ WAIT_SECONDS = 25
 SendAndWait = Callable[[int], Awaitable[None]]
 
 
-class Subject(BaseModel):  # type: ignore[misc] # without types, see pyproject.toml
+class Subject(BaseModel):
     """Whom a request is about."""
 
     linkedin_url: str
 
 
-class SubjectRequest(BaseModel):  # type: ignore[misc] # likewise
+class SubjectRequest(BaseModel):
     """The body of a request."""
 
     subject: Subject

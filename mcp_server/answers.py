@@ -1,0 +1,88 @@
+"""What a tool returns: what the call cost, what is left, and the answer of the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from mcp_server.api import ApiResponse
+
+FINAL = frozenset({"succeeded", "failed", "canceled", "expired"})
+
+
+class Cost(BaseModel):
+    """Credits."""
+
+    charged: int = Field(description="Credits that this call cost.")
+    balance: int = Field(description="Credits that the workspace has left.")
+    reserved: int = Field(default=0, description="Credits that are held until the job has finished.")
+
+
+class Answer(BaseModel):
+    """The answer of a tool."""
+
+    summary: str = Field(description="What happened, what it cost, and what to do next.")
+    cost: Cost
+    finished: bool = Field(
+        default=True, description="False while the job is running: call the tool job later."
+    )
+    repeated: bool = Field(
+        default=False, description="True if this call had been made before, and costs nothing."
+    )
+    answer: dict[str, Any] = Field(description="The response of the API.")
+
+
+def of_free_call(response: ApiResponse, balance: int) -> Answer:
+    """Return the answer of an endpoint that charges nothing."""
+    cost = Cost(charged=0, balance=balance)
+    return Answer(summary=f"Free. {_left(balance)}", cost=cost, answer=response.body)
+
+
+def of_job(response: ApiResponse) -> Answer:
+    """Return the answer of an endpoint that creates or polls a job."""
+    body, job = response.body, response.body["job"]
+    credits, finished = body["credits"], job["status"] in FINAL
+    charged = 0 if response.is_replay else credits["charged"]
+    cost = Cost(charged=charged, balance=credits["balance"], reserved=credits["reserved"])
+    if not finished:
+        summary = (
+            f"The job {job['id']} is still running, and holds {_credits(cost.reserved)}. Call the tool job"
+            " with this id to get the result; that costs nothing more."
+        )
+    else:
+        summary = f"{_outcome(job)} {_price(charged, body, response)} {_left(cost.balance)}"
+    return Answer(summary=summary, cost=cost, finished=finished, repeated=response.is_replay, answer=body)
+
+
+def of_estimate(response: ApiResponse, balance: int) -> Answer:
+    """Return the answer of an enrichment that was only estimated."""
+    estimate = response.body["estimate"]
+    low, high = estimate["credits_min"], estimate["credits_max"]
+    summary = f"It would cost {low} to {high} credits. Nothing was done or charged. {_left(balance)}"
+    return Answer(summary=summary, cost=Cost(charged=0, balance=balance), answer=response.body)
+
+
+def _outcome(job: dict[str, Any]) -> str:
+    if job["status"] == "succeeded":
+        return {"not_found": "Nothing was found.", "suppressed": "The person is suppressed."}.get(
+            job["outcome"], "Found." if job["outcome"] == "found" else "Found in part."
+        )
+    return f"The job {job['status']}: {job.get('error', {}).get('detail', 'no reason is known.')}"
+
+
+def _price(charged: int, body: dict[str, Any], response: ApiResponse) -> str:
+    if response.is_replay:
+        earlier = _credits(body["credits"]["charged"])
+        return f"This repeats an earlier call, which cost {earlier}; this one was free."
+    if body["credits"]["already_owned"]:
+        return "The workspace already owns it, so it was free."
+    return f"It cost {_credits(charged)}." if charged else "It was free."
+
+
+def _left(balance: int) -> str:
+    return f"{_credits(balance)} left."
+
+
+def _credits(count: int) -> str:
+    return "1 credit" if count == 1 else f"{count} credits"

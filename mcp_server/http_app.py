@@ -1,0 +1,63 @@
+"""The MCP server over streamable HTTP: a bearer token is required, Host and Origin are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from mcp.server import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+MAX_BODY = 256 * 1024
+"""As the API's own limit."""
+NO_TOKEN = "Send an API key of the service as Authorization: Bearer key_…."  # noqa: S105 -- a message
+
+
+class BearerRequired:
+    """Refuses HTTP requests without a bearer token; the API checks the token itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or respond with 401."""
+        if scope["type"] != "http" or _has_token(Headers(scope=scope)):
+            await self.app(scope, receive, send)
+            return
+        response = JSONResponse(
+            {"error": "missing_token", "error_description": NO_TOKEN},
+            401,
+            {"WWW-Authenticate": 'Bearer realm="mcp"'},
+        )
+        await response(scope, receive, send)
+
+
+def application(server: MCPServer, public_urls: Sequence[str]) -> ASGIApp:
+    """Return the ASGI application, which serves loopback and these public addresses at /mcp.
+
+    A request whose Host is another gets 421, and one from a web page of another origin 403, as the
+    specification demands against DNS rebinding. No request depends on an earlier one.
+    """
+    app = server.streamable_http_app(
+        stateless_http=True,
+        max_request_body_size=MAX_BODY,
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=[f"{host}:*" for host in LOOPBACK] + [urlsplit(url).netloc for url in public_urls],
+            allowed_origins=[f"http://{host}:*" for host in LOOPBACK] + [_origin(url) for url in public_urls],
+        ),
+    )
+    return BearerRequired(app)
+
+
+def _has_token(headers: Headers) -> bool:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and bool(token.strip())
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,31 @@
+"""Hashes of websites, computed here so that the name of a website is not sent."""
+
+from __future__ import annotations
+
+import hashlib
+from urllib.parse import urlsplit
+
+import idna
+from mcp.server.mcpserver.exceptions import ToolError
+
+MAX_HASHES = 8
+
+
+def website_hashes(website: str) -> list[str]:
+    """Return the SHA-256 of the website's host and of each parent domain, the most specific first.
+
+    Raises:
+        ToolError: it is neither a URL nor a domain.
+
+    """
+    try:
+        host = urlsplit(website if "//" in website else f"//{website}").hostname or ""
+        labels = idna.encode(host.rstrip("."), uts46=True).decode().split(".")
+    except ValueError:
+        labels = []
+    domains = [".".join(labels[start:]) for start in range(len(labels) - 1)]
+    if not domains:
+        raise ToolError(
+            "This is not a website. Pass a domain such as acme.com, or a URL such as https://acme.com."
+        )
+    return [hashlib.sha256(domain.encode()).hexdigest() for domain in domains[-MAX_HASHES:]]

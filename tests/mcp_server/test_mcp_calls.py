@@ -1,0 +1,200 @@
+"""The MCP server's calls of the API: polling, retries and errors, against an API on loopback."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, get_args
+
+import anyio
+import pytest
+from apiflask import APIFlask
+from mcp import Client
+from mcp_types import CallToolResult
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from mcp_server import api, inputs
+from mcp_server.server import build
+from mcp_server.settings import Settings, SettingsError
+from mcp_server.websites import website_hashes
+from tools.state import ROOT
+
+REVEAL = "/api/ext/reveal/email"
+PERSON = {"person": {"contact_id": "con_1"}}
+
+
+def job_response(status: str, *, http: int, charged: int = 0, **headers: str) -> Response:
+    """Return the response of a queued endpoint."""
+    body = {
+        "job": {"id": "job_1", "status": status, "outcome": "found", "progress": {"done": 0, "total": 1}},
+        "result": None,
+        "trace": [],
+        "credits": {"charged": charged, "reserved": 1 - charged, "balance": 9, "already_owned": False},
+    }
+    return Response(json.dumps(body), http, content_type="application/json", headers=headers)
+
+
+def problem(status: int, **fields: Any) -> Response:
+    body = json.dumps({"code": "some_code", "detail": "Do this.", **fields})
+    return Response(body, status, content_type="application/problem+json")
+
+
+def call(httpserver: HTTPServer, name: str, arguments: dict[str, Any]) -> CallToolResult:
+    """Call a tool of a server in this process, as over stdio."""
+
+    async def run() -> CallToolResult:
+        async with Client(build(Settings(httpserver.url_for("").rstrip("/"), "key_test"))) as client:
+            return await client.call_tool(name, arguments)
+
+    return anyio.run(run)
+
+
+def test_a_job_that_takes_longer_is_polled_until_it_has_finished(httpserver: HTTPServer) -> None:
+    httpserver.expect_request(REVEAL).respond_with_response(job_response("queued", http=202))
+    polled = iter([job_response("running", http=202), job_response("succeeded", http=200, charged=1)])
+    httpserver.expect_request("/api/ext/jobs", query_string={"id": "job_1"}).respond_with_handler(
+        lambda _request: next(polled)
+    )
+
+    result = call(httpserver, "reveal_email", PERSON).structured_content
+
+    assert result is not None
+    assert (result["finished"], result["cost"]["charged"]) == (True, 1)
+
+
+def test_a_job_that_outlasts_the_call_is_returned_with_the_way_to_its_result(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "BUDGET_SECONDS", 0.0)
+    httpserver.expect_request(REVEAL).respond_with_response(job_response("queued", http=202))
+    httpserver.expect_request("/api/ext/jobs").respond_with_response(job_response("running", http=202))
+
+    result = call(httpserver, "reveal_email", PERSON).structured_content
+
+    assert result is not None
+    assert (result["finished"], result["cost"]["reserved"]) == (False, 1)
+    assert "job_1 is still running" in result["summary"]
+
+
+def test_a_retry_after_a_lost_answer_has_the_same_key_and_reports_what_the_call_cost(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "RETRY_DELAYS", (0.0, 0.01))
+    keys = []
+
+    def respond(request: Request) -> Response:
+        keys.append(request.headers["Idempotency-Key"])
+        if len(keys) == 1:
+            return problem(503)
+        return job_response("succeeded", http=200, charged=1, **{"Idempotent-Replay": "true"})
+
+    httpserver.expect_request(REVEAL).respond_with_handler(respond)
+
+    result = call(httpserver, "reveal_email", PERSON).structured_content
+
+    assert result is not None
+    assert result["cost"]["charged"] == 1
+    assert (len(keys), len(set(keys))) == (2, 1)
+
+
+def test_a_service_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "RETRY_DELAYS", (0.0, 0.01))
+
+    with HTTPServer(host="127.0.0.1") as stopped:
+        address = stopped.url_for("").rstrip("/")
+
+    async def run() -> CallToolResult:
+        async with Client(build(Settings(address, "key_test"))) as client:
+            return await client.call_tool("session", {})
+
+    assert f"The service at {address} cannot be reached" in str(anyio.run(run).content)
+
+
+@pytest.mark.parametrize(
+    ("response", "sentence"),
+    [
+        (problem(402, required=2, balance=1), "402 some_code: Do this. Required: 2 credits; balance: 1."),
+        (problem(429, retry_after=30), "429 some_code: Do this. Try again in 30 seconds."),
+        (problem(422, errors=[{"pointer": "/subject", "detail": "No."}]), "Do this. /subject: No."),
+        (Response("<html>", 200), "The response with status 200 is not from the API."),
+    ],
+)
+def test_a_refusal_is_an_error_with_the_sentence_of_the_api(
+    httpserver: HTTPServer, response: Response, sentence: str
+) -> None:
+    httpserver.expect_request(REVEAL).respond_with_response(response)
+
+    result = call(httpserver, "reveal_email", PERSON)
+
+    assert result.is_error
+    assert sentence in str(result.content)
+
+
+def test_the_key_is_in_no_text_that_is_printed() -> None:
+    settings = Settings("http://127.0.0.1:1", "key_secret")
+
+    assert "key_secret" not in f"{settings} {api.Api(settings.base_url, 'key_secret')}"
+
+
+@pytest.mark.parametrize(
+    ("environment", "missing"),
+    [
+        ({}, "CONTACT_LOOKUP_URL"),
+        ({"CONTACT_LOOKUP_URL": "lookup.example.com"}, "CONTACT_LOOKUP_URL"),
+        ({"CONTACT_LOOKUP_URL": "https://lookup.example.com"}, "CONTACT_LOOKUP_KEY"),
+    ],
+)
+def test_a_missing_setting_is_named(environment: dict[str, str], missing: str) -> None:
+    with pytest.raises(SettingsError, match=missing):
+        Settings.read(environment, with_key=True)
+
+
+def test_websites_are_hashed_as_the_published_vectors() -> None:
+    vectors = json.loads((ROOT / "app" / "domain" / "data" / "vectors.json").read_text())["website"]
+    url = re.compile(r"https?://[^\\@%]+")
+    plain = [vector for vector in vectors if vector.get("sha256") and url.fullmatch(vector["input"])]
+
+    missed = [vector["input"] for vector in plain if vector["sha256"] not in website_hashes(vector["input"])]
+
+    assert len(plain) > 5
+    assert missed == []
+
+
+@pytest.mark.parametrize("website", ["", "localhost", "not a website", "https://"])
+def test_what_is_not_a_website_is_an_error_that_shows_one(httpserver: HTTPServer, website: str) -> None:
+    result = call(httpserver, "company_by_website", {"website": website})
+
+    assert result.is_error
+    assert "Pass a domain such as acme.com" in str(result.content)
+
+
+@pytest.mark.parametrize(
+    ("model", "schema"),
+    [(inputs.Person, "Subject"), (inputs.NamedCompany, "NamedCompany"), (inputs.Profile, "Profile")],
+)
+def test_the_inputs_have_the_fields_of_the_api(
+    app: APIFlask, model: type[inputs.StrictModel], schema: str
+) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+
+    assert (
+        model.model_fields.keys() == document["components"]["schemas"][f"{schema}Schema"]["properties"].keys()
+    )
+
+
+@pytest.mark.parametrize(
+    ("literal", "schema", "name"),
+    [
+        (inputs.EmailType, "RevealEmail", "types"),
+        (inputs.PhoneType, "RevealPhone", "types"),
+        (inputs.MinStatus, "RevealEmail", "min_status"),
+        (inputs.EnrichedField, "Enrichment", "fields"),
+        (inputs.Known, "LeadsByWebsiteHash", "has"),
+    ],
+)
+def test_the_inputs_have_the_values_of_the_api(app: APIFlask, literal: Any, schema: str, name: str) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    field = document["components"]["schemas"][f"{schema}Schema"]["properties"][name]
+
+    assert set(get_args(literal)) == set(field.get("items", field)["enum"])
