@@ -43,7 +43,8 @@ def banner(state: State) -> str:
     access = state.read("up.json")
     return f"""
 The service is running.
-  API       {access["base_url"]}
+  Page      {access["base_url"]}
+  API       {access["base_url"]}/api
   Docs      {access["base_url"]}/docs
   Sign in   {access["email"]}   password: {access["password"]}
   Flower    {access["flower_url"]}   login: {access["flower_login"]}

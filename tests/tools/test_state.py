@@ -3,7 +3,7 @@ from __future__ import annotations
 import stat
 
 from tools.services import environment
-from tools.state import Lock, State
+from tools.state import DEMO_EMAIL, Lock, State
 
 
 def test_secrets_are_generated_once_and_only_the_owner_can_read_them(state: State) -> None:
@@ -59,3 +59,10 @@ def test_the_default_database_is_a_file_in_the_data_directory(state: State) -> N
     env = environment.for_children(state, {}, redis_url="redis://r")
 
     assert env["DATABASE_URL"] == f"sqlite:///{state.database}"
+
+
+def test_the_account_of_the_demo_is_an_operator_unless_others_are_named(state: State) -> None:
+    default = environment.for_children(state, {}, redis_url="redis://r")
+    chosen = environment.for_children(state, {"OPERATORS": "ada@acme.example"}, redis_url="redis://r")
+
+    assert (default["OPERATORS"], chosen["OPERATORS"]) == (DEMO_EMAIL, "ada@acme.example")

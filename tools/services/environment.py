@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tools.services.ports import LOOPBACK
-from tools.state import ROOT
+from tools.state import DEMO_EMAIL, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +30,7 @@ def for_children(
         "SECRET_KEY": stored["SECRET_KEY"],
         "SUPPRESSION_KEY": stored["SUPPRESSION_KEY"],
         "FLOWER_BASIC_AUTH": stored["FLOWER_BASIC_AUTH"],
+        "OPERATORS": DEMO_EMAIL,
         "BEAT_SCHEDULE": str(state.path("beat-schedule")),
         **{f"PROVIDERS_{field}": "default,sandbox" for field in ("EMAIL", "PHONE", "PERSON", "COMPANY")},
     }.items():
