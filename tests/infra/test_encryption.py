@@ -34,11 +34,9 @@ def test_another_key_purpose_or_row_cannot_read_it(keys: DigestKeys, purpose: st
         decrypt(keys, purpose, context, stored)
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda stored: stored[:-1], lambda stored: stored[:4], lambda stored: b""]
-)
-def test_a_damaged_value_cannot_be_read(damage: object) -> None:
+@pytest.mark.parametrize("kept", [0, 4, -1])
+def test_a_damaged_value_cannot_be_read(kept: int) -> None:
     stored = encrypt(KEYS, "tokens", "row-1", b"open sesame")
 
     with pytest.raises(Undecryptable):
-        decrypt(KEYS, "tokens", "row-1", damage(stored))  # type: ignore[operator]
+        decrypt(KEYS, "tokens", "row-1", stored[:kept])
