@@ -8,12 +8,14 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app import settings as app_settings
 from app.api import (
     company_by_hash,
+    contacts,
     enrichment_request,
     feedback,
     jobs,
     keys,
     leads_by_website_hash,
     linkedin_save,
+    lists,
     login,
     lookup,
     password,
@@ -39,6 +41,8 @@ BLUEPRINTS = (
     company_by_hash.blueprint,
     leads_by_website_hash.blueprint,
     jobs.blueprint,
+    contacts.blueprint,
+    lists.blueprint,
     feedback.blueprint,
     keys.blueprint,
     sessions.blueprint,

@@ -17,8 +17,7 @@ from app.api.schemas.contact_schemas import (
     AvailableSchema,
     CompanySchema,
     ContactSchema,
-    EmailSchema,
-    PhoneSchema,
+    RevealedSchema,
     SavedSchema,
 )
 from app.api.schemas.fields import ResponseSchema, StrictSchema, SubjectSchema, exactly_one
@@ -84,13 +83,6 @@ class CandidateSchema(ResponseSchema):
     confidence = fields.Float(metadata={"example": 0.71})
     contact = fields.Nested(ContactSchema)
     company = fields.Nested(CompanySchema, allow_none=True)
-
-
-class RevealedSchema(ResponseSchema):
-    """The values that the workspace owns, unmasked."""
-
-    emails = fields.List(fields.Nested(EmailSchema))
-    phones = fields.List(fields.Nested(PhoneSchema))
 
 
 class ResultSchema(ResponseSchema):

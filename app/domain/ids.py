@@ -33,6 +33,7 @@ Prefix = Literal[
     "fdb",
     "aud",
     "opt",
+    "lst",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
@@ -92,4 +93,5 @@ EXAMPLES: dict[Prefix, str] = {
     "evt": "evt_0crnqk4e1k9jv0d2m4f6h8a9",
     "whe": "whe_0crnqk4e1k9jv0d2m4f6h8aa",
     "whk": "whk_0crnqk4e1k9jv0d2m4f6h8ab",
+    "lst": "lst_0crnqk4e1k9jv0d2m4f6h8ac",
 }

@@ -27,6 +27,7 @@ from app.core.accounts import accounts, api_keys, sessions
 from app.core.accounts.accounts import Account
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.sessions import LoginSession
+from app.core.contacts import contact_lists
 from app.core.jobs import jobs
 from app.core.ledger import acquisition
 from app.domain.callers import Scope
@@ -86,6 +87,18 @@ ACCESS_RULES = {
     "GET /api/ext/jobs": requires("token", 200),
     "GET /api/ext/jobs?id={job_id}": requires(
         "token", 202, owned_by="the workspace's", code_if_missing="job_not_found", scope_to_see=Scope.REVEAL
+    ),
+    "GET /api/contacts": requires(Scope.LOOKUP, 200),
+    "GET /api/contacts/<contact_id>": requires(
+        Scope.LOOKUP, 200, owned_by="the workspace's", code_if_missing="contact_not_found"
+    ),
+    "POST /api/contacts/<contact_id>": requires(Scope.SAVE, 200, body={"note": "hi"}),
+    "GET /api/lists": requires(Scope.LOOKUP, 200),
+    "POST /api/lists": requires(Scope.SAVE, 200, 201, body={"name": "Hot"}),
+    "POST /api/lists/<list_id>": requires(Scope.SAVE, 200, body={"name": "Hot"}, owned_by="the workspace's"),
+    "DELETE /api/lists/<list_id>": requires(Scope.SAVE, 204, owned_by="the workspace's"),
+    "POST /api/lists/<list_id>/contacts": requires(
+        Scope.SAVE, 200, body={"add": []}, owned_by="the workspace's"
     ),
     "POST /api/feedback": requires(
         Scope.REVEAL,
@@ -170,6 +183,11 @@ class SampleTenants:
                 session, self.owner.account_id, network=b"", lifetime=LIFETIME, now=clock.now()
             )[0].id
 
+    def a_list_id(self) -> str:
+        """Return the id of the owner's only list; renaming a second one to its name would be refused."""
+        with self.owner.database.transaction() as session:
+            return contact_lists.ensure(session, self.owner.workspace_id, "Hot", now=clock.now())[0].id
+
     def call(self, method: str, route: str, headers: dict[str, str], body: Any = None) -> TestResponse:
         """Send a request to existing resources of the owner."""
         path = route.replace("<code>", "not_found").replace("<path:name>", "swagger-ui.css")
@@ -177,7 +195,9 @@ class SampleTenants:
             path = path.replace("<key_id>", self.key(*Scope)[0])
         if "<session_id>" in path:
             path = path.replace("<session_id>", self.a_session_id())
-        path = path.replace("{job_id}", self.job_id)
+        if "<list_id>" in path:
+            path = path.replace("<list_id>", self.a_list_id())
+        path = path.replace("{job_id}", self.job_id).replace("<contact_id>", self.contact_id)
         if body and body.get("contact_id") == "{contact_id}":
             body = body | {"contact_id": self.contact_id}
         headers = headers | {"Prefer": "respond-async"}
@@ -433,6 +453,9 @@ def test_every_route_rejects_unknown_nested_fields(tenants: SampleTenants) -> No
     [
         ("DELETE", "/api/keys/{}", "key", None),
         ("DELETE", "/api/sessions/{}", "session", None),
+        ("GET", "/api/contacts/{}", "contact", None),
+        ("POST", "/api/lists/{}", "list", {"name": "Cold"}),
+        ("DELETE", "/api/lists/{}", "list", None),
         ("GET", "/api/ext/jobs?id={}", "job", None),
         ("POST", "/api/feedback", "contact", {"email": ADDRESS, "kind": "bounce"}),
     ],
@@ -440,13 +463,14 @@ def test_every_route_rejects_unknown_nested_fields(tenants: SampleTenants) -> No
 def test_another_workspaces_resource_is_indistinguishable_from_a_missing_one(
     tenants: SampleTenants, *, caller: str, method: str, path: str, thing: str, body: dict[str, Any] | None
 ) -> None:
-    if caller == "colleague" and thing in {"job", "contact"}:
+    if caller == "colleague" and thing in {"job", "contact", "list"}:
         pytest.skip("the workspace's things are a colleague's too")
     theirs = {
         "key": tenants.key(*Scope)[0],
         "session": tenants.a_session_id(),
         "job": tenants.job_id,
         "contact": tenants.contact_id,
+        "list": tenants.a_list_id(),
     }[thing]
     headers = BY_NAME[caller].headers(tenants) | {"X-Request-Id": "same"}
 
@@ -455,7 +479,7 @@ def test_another_workspaces_resource_is_indistinguishable_from_a_missing_one(
             path.format(resource_id),
             method=method,
             headers=headers,
-            json=body and body | {"contact_id": resource_id},
+            json=body and body | ({"contact_id": resource_id} if thing == "contact" else {}),
         )
         for resource_id in (theirs, new_id(theirs[:3]))  # type: ignore[arg-type]
     )

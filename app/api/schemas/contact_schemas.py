@@ -118,6 +118,13 @@ class PhoneSchema(ResponseSchema):
     sources = fields.List(fields.Nested(SourceSchema))
 
 
+class RevealedSchema(ResponseSchema):
+    """The values that the workspace owns, unmasked."""
+
+    emails = fields.List(fields.Nested(EmailSchema))
+    phones = fields.List(fields.Nested(PhoneSchema))
+
+
 class ProvenanceSchema(ResponseSchema):
     """The source and the time of a value."""
 

@@ -1,11 +1,21 @@
-"""Profiles saved by the accounts of a workspace, visible to that workspace only."""
+"""People saved by the accounts of a workspace, visible to that workspace only."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Row, Select, String, UniqueConstraint, bindparam, select
+from sqlalchemy import (
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    Row,
+    Select,
+    String,
+    UniqueConstraint,
+    bindparam,
+    select,
+)
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
@@ -16,17 +26,27 @@ from app.infra.statements import any_of
 
 
 class SavedProfile(Base):
-    """A profile saved by a workspace. `captured` is the time at which each field was read (RFC 3339).
+    """A person saved by a workspace: by profile, or by contact if that had none.
 
-    `list_name` is called `list` in the API; `saved_by` is the account that saved the profile first.
+    `captured` is the time at which each field was read (RFC 3339). `list_name` is called `list` in the API:
+    the list that the last save of the profile named. The person may be on others too (`contact_lists`).
+    `saved_by` is the account that saved the person first.
     """
 
     __tablename__ = "saved_profiles"
-    __table_args__ = (UniqueConstraint("workspace_id", "linkedin_url"),)
+    __table_args__ = (
+        UniqueConstraint("workspace_id", "linkedin_url"),
+        UniqueConstraint("workspace_id", "contact_id"),
+        CheckConstraint("(linkedin_url IS NULL) <> (contact_id IS NULL)", name="profile_or_contact"),
+        Index("ix_saved_profiles_workspace_id_created_at", "workspace_id", "created_at", "id"),
+    )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     workspace_id: Mapped[str] = mapped_column(foreign_key())
-    linkedin_url: Mapped[str]
+    linkedin_url: Mapped[str | None]
+    contact_id: Mapped[str | None] = mapped_column(
+        String(28), ForeignKey("contacts.id", ondelete="CASCADE"), index=True
+    )
     full_name: Mapped[str | None]
     headline: Mapped[str | None]
     title: Mapped[str | None]
@@ -46,6 +66,7 @@ class SavedProfile(Base):
     def subject(self) -> Subject:
         """The person as the subject of a request."""
         return Subject(
+            contact_id=self.contact_id,
             linkedin_url=self.linkedin_url,
             full_name=self.full_name,
             company_domain=self.company_domain,

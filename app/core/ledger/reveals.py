@@ -35,6 +35,7 @@ AT_ONCE = datetime.fromtimestamp(0, UTC)
 """The `verify_at` of new reveals, before every other."""
 OF_EMAILS = text("field = 'email'")
 """The condition for reveals of e-mails. The index is used for the same text only."""
+OWNED = text("refunded_at IS NULL")
 
 
 class Reveal(Base):
@@ -48,6 +49,14 @@ class Reveal(Base):
     __table_args__ = (
         Index("ix_reveals_contact_id", "contact_id"),
         Index("ix_reveals_job_id", "job_id"),
+        Index(
+            "ix_reveals_owned",
+            "workspace_id",
+            "created_at",
+            "contact_id",
+            sqlite_where=OWNED,
+            postgresql_where=OWNED,
+        ),
         Index("ix_reveals_verify_at", "verify_at", sqlite_where=OF_EMAILS, postgresql_where=OF_EMAILS),
     )
 

@@ -24,8 +24,9 @@ _PERSON = (
     "city", "country",
 )  # fmt: skip
 _COMPANY = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
-_EMAIL = ("", "_type", "_status", "_confidence", "_verified_at", "_seen_at")
-_PHONE = ("", "_type", "_status", "_do_not_call", "_verified_at", "_seen_at")
+EMAIL_PARTS = ("", "_type", "_status", "_confidence", "_verified_at", "_seen_at")
+PHONE_PARTS = ("", "_type", "_status", "_do_not_call", "_verified_at", "_seen_at")
+"""The endings of the columns of a value and its attributes."""
 
 _PERSON_COLUMNS = (*_PERSON, *(f"company_{name}" for name in _COMPANY))
 _EMPLOYER = [getattr(Company, name).label(f"company_{name}") for name in _COMPANY]
@@ -35,23 +36,21 @@ _PEOPLE = (
     .order_by(Contact.id)
 )
 _COMPANIES = select(*_EMPLOYER, Company.id, Company.provenance).order_by(Company.id)
-_EMAILS = select(
-    Email.contact_id, Email.email, Email.type, Email.status, Email.confidence, Email.verified_at,
-    Email.last_seen_at,
-).order_by(Email.id)  # fmt: skip
+_EMAIL_VALUES = ("email", "type", "status", "confidence", "verified_at", "last_seen_at")
+_PHONE_VALUES = ("e164", "type", "status", "do_not_call", "verified_at", "last_seen_at")
+_EMAILS = select(Email.contact_id, *(getattr(Email, name) for name in _EMAIL_VALUES)).order_by(Email.id)
 _PHONES = select(
-    Phone.contact_id, Phone.e164, Phone.type, Phone.status, Phone.do_not_call, Phone.verified_at,
-    Phone.last_seen_at, Phone.extension,
-).order_by(Phone.id)  # fmt: skip
+    Phone.contact_id, *(getattr(Phone, name) for name in _PHONE_VALUES), Phone.extension
+).order_by(Phone.id)
 
 
 def contact_columns(session: Session) -> list[str]:
     """Return the columns of a contact export; e-mail and phone columns for the contact with the most."""
     columns = [*_PERSON_COLUMNS, "updated_at"]
-    for field, parts, table in (("email", _EMAIL, Email), ("phone", _PHONE, Phone)):
+    for field, parts, table in (("email", EMAIL_PARTS, Email), ("phone", PHONE_PARTS, Phone)):
         counts = select(func.count().label("n")).select_from(table).group_by(table.contact_id).subquery()
         max_count = session.scalar(select(func.max(counts.c.n))) or 1
-        columns += [name for index in range(max_count) for name in _numbered(field, parts, index)]
+        columns += [name for index in range(max_count) for name in numbered(field, parts, index)]
     return columns
 
 
@@ -73,7 +72,7 @@ def company_rows(session: Session) -> Iterator[dict[str, str]]:
     last = ""
     while batch := session.execute(_COMPANIES.where(Company.id > last).limit(BATCH_SIZE)).all():
         for company in batch:
-            yield _texts(company_columns(), company) | {"updated_at": _date(company.provenance)}
+            yield texts(company_columns(), company) | {"updated_at": _date(company.provenance)}
         last = batch[-1].id
 
 
@@ -106,19 +105,26 @@ def _identifiers(contact: Any, emails: Sequence[Any], phones: Sequence[Any]) -> 
 
 
 def _row(contact: Any, emails: Sequence[Any], phones: Sequence[Any]) -> dict[str, str]:  # noqa: ANN401 -- a row
-    row = _texts(_PERSON_COLUMNS, contact)
+    row = texts(_PERSON_COLUMNS, contact)
     row["updated_at"] = _date(contact.provenance)
+    return row | value_cells(emails, phones)
+
+
+def value_cells(emails: Sequence[Any], phones: Sequence[Any]) -> dict[str, str]:
+    """Return the cells of a contact's e-mails and phones, of which there may be any number."""
+    cells: dict[str, str] = {}
     for index, email in enumerate(emails):
-        row |= _texts(_numbered("email", _EMAIL, index), email[1:])
+        values = [getattr(email, name) for name in _EMAIL_VALUES]
+        cells |= texts(numbered("email", EMAIL_PARTS, index), values)
     for index, phone in enumerate(phones):
-        names = _numbered("phone", _PHONE, index)
-        row |= _texts(names, phone[1:])
+        names = numbered("phone", PHONE_PARTS, index)
+        cells |= texts(names, [getattr(phone, name) for name in _PHONE_VALUES])
         if phone.extension:
-            row[names[0]] = f"{phone.e164};ext={phone.extension}"
-    return row
+            cells[names[0]] = f"{phone.e164};ext={phone.extension}"
+    return cells
 
 
-def _texts(columns: Sequence[str], values: Sequence[Any]) -> dict[str, str]:
+def texts(columns: Sequence[str], values: Sequence[Any]) -> dict[str, str]:
     """Return the texts of the first values, which are those of the columns."""
     return {
         column: value if isinstance(value, str) else _text(value)
@@ -141,7 +147,7 @@ def _date(provenance: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _numbered(field: str, parts: Sequence[str], index: int) -> tuple[str, ...]:
+def numbered(field: str, parts: Sequence[str], index: int) -> tuple[str, ...]:
     """Return the columns of a contact's e-mail or phone: `email`, `email_type`, then `email_2` and so on."""
     name = field if index == 0 else f"{field}_{index + 1}"
     return tuple(f"{name}{part}" for part in parts)

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from app.core.contacts import contact_lists, saved_contacts
 from app.core.contacts.bulk import lock_resolution
+from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.lookups import disclosure, profile_job_changes
 from app.domain.errors import PersonSuppressed
@@ -105,18 +107,15 @@ def save(
     captured_at = snapshot.captured_at or now
     snapshot = replace(snapshot, captured_at=captured_at)
     created = _insert(session, workspace_id, account_id, snapshot, now)
-    profile = session.scalars(
-        select(SavedProfile)
-        .where(SavedProfile.workspace_id == workspace_id, SavedProfile.linkedin_url == snapshot.linkedin_url)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    ).one()
-    before = _position(profile)
+    profile = _locked(session, workspace_id, snapshot.linkedin_url, match.contact, now=now)
+    before, list_before = _position(profile), profile.list_name
     previous_employer = profile_job_changes.named_in(profile)
     changes = (*_merge(profile, snapshot), *_apply_annotations(profile, snapshot))
     if changes:
         profile.updated_at = now
     session.flush()
+    if profile.list_name != list_before:
+        contact_lists.follow_save(session, profile, list_before, now=now)
     contact = profile_job_changes.owned_contact(match, stored)
     if contact is not None:
         profile_job_changes.record(
@@ -148,6 +147,28 @@ def _insert(
         .returning(SavedProfile.id)
     ).first()
     return row is not None
+
+
+def _locked(
+    session: Session, workspace_id: str, linkedin_url: str, contact: Contact | None, *, now: datetime
+) -> SavedProfile:
+    """Return the locked profile with this URL, merged with the row of the same contact saved without one."""
+    is_contact = [SavedProfile.contact_id == contact.id] if contact else []
+    rows = session.scalars(
+        select(SavedProfile)
+        .where(
+            SavedProfile.workspace_id == workspace_id,
+            or_(SavedProfile.linkedin_url == linkedin_url, *is_contact),
+        )
+        .order_by(SavedProfile.id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    ).all()
+    (profile,) = (row for row in rows if row.linkedin_url == linkedin_url)
+    for row in rows:
+        if row is not profile:
+            saved_contacts.merge(session, row, profile, now=now)
+    return profile
 
 
 def _merge(profile: SavedProfile, snapshot: ProfileSnapshot) -> list[FieldChange]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, delete, func, or_, select
+from sqlalchemy import and_, delete, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.core.accounts.accounts import Account
@@ -25,6 +25,7 @@ from app.core.contacts import bulk, emails, phones
 from app.core.contacts.bounce_reports import Feedback
 from app.core.contacts.bulk import BATCH_SIZE
 from app.core.contacts.companies import Company
+from app.core.contacts.contact_lists import ContactList
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
@@ -71,8 +72,8 @@ class ErasurePlan:
 
     `to_suppress` are the identifiers for the suppression list; `shared` counts those that other contacts also
     have. `lookup_ids` are jobs to delete, `job_ids` jobs to redact; `mentioning_ids` are saved profiles of
-    other people that mention the person. `providers` were asked about the person; `accounts` sign in with an
-    address of the person.
+    other people that mention the person, `list_ids` lists whose name does. `providers` were asked about the
+    person; `accounts` sign in with an address of the person.
     """
 
     matcher: PersonMatcher
@@ -83,6 +84,7 @@ class ErasurePlan:
     lookup_ids: tuple[str, ...] = ()
     profile_ids: tuple[str, ...] = ()
     mentioning_ids: tuple[str, ...] = ()
+    list_ids: tuple[str, ...] = ()
     recipients: tuple[Recipient, ...] = ()
     providers: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()
@@ -133,6 +135,11 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
     matcher = redaction.person_matcher(own, contact_ids=ids, names=_names(session, contacts))
     jobs, lookups = _jobs(session, matcher)
     profiles, mentioning = _profiles(session, matcher)
+    lists = [
+        row.id
+        for row in session.execute(select(ContactList.id, ContactList.name))
+        if matcher.matches(row.name)
+    ]
     return ErasurePlan(
         matcher=matcher,
         contact_ids=ids,
@@ -142,12 +149,13 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         lookup_ids=tuple(lookups),
         profile_ids=tuple(profiles),
         mentioning_ids=tuple(mentioning),
+        list_ids=tuple(lists),
         recipients=_recipients(session, ids),
         providers=_providers(session, jobs),
         accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(matcher.emails)))),
         counts=_counts(session, ids)
         | {"jobs": len(jobs), "lookups": len(lookups)}
-        | {"saved_profiles": len(profiles), "notes": len(mentioning)},
+        | {"saved_profiles": len(profiles), "notes": len(mentioning) + len(lists)},
     )
 
 
@@ -174,6 +182,8 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
         select(SavedProfile).where(SavedProfile.id.in_(erasure_plan.mentioning_ids))
     ):
         _clean(profile, erasure_plan.matcher)
+    named = ContactList.id.in_(erasure_plan.list_ids)
+    session.execute(update(ContactList).where(named).values(name=ContactList.id))
     caller_identifiers.delete_all(session, erasure_plan.to_suppress)
     redaction.delete_lookups(session, erasure_plan.lookup_ids)
     for job in jobs:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own
 
 from app.core.accounts import accounts
+from app.core.contacts import contact_lists, saved_contacts
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.contacts.suppressions import Identifier
@@ -411,3 +412,27 @@ def test_a_contact_requested_only_by_these_identifiers_is_erased_and_no_other(se
         row.contact_id for row in session.scalars(select(CallerIdentifier)) if row.kind == "linkedin_url"
     }
     assert (plan.contact_ids, remaining) == ((nameless.id,), {shared.id})
+
+
+def test_a_list_that_names_the_person_is_kept_under_another_name(
+    session: Session, workspace_id: str, ada: Contact
+) -> None:
+    contact_list, _ = contact_lists.ensure(session, workspace_id, f"Ask {EMAIL.value}", now=NOW)
+
+    plan = erase(session, EMAIL)
+
+    assert plan.counts["notes"] == 1
+    assert contact_list.name == contact_list.id
+
+
+def test_a_person_saved_without_a_profile_is_erased_with_the_contact(
+    session: Session, workspace_id: str
+) -> None:
+    contact = a_contact(session, None, "Bob Ray")
+    an_email(session, contact, "bob@acme.com")
+    saved_contacts.save(session, workspace_id, "acc_x", [contact], now=NOW)
+
+    plan = erase(session, Identifier("email", "bob@acme.com"))
+
+    assert plan.counts["saved_profiles"] == 1
+    assert session.scalars(select(SavedProfile.id)).all() == []

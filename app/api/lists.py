@@ -1,0 +1,180 @@
+"""/api/lists: the lists of the workspace, and who is on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response
+from marshmallow import fields, validate
+
+from app.api.docs.operations import documented, id_parameter
+from app.api.http import admission
+from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
+from app.api.http.idempotency_header import REPLAYED, begin, finish
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema, StrictSchema
+from app.api.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema
+from app.core.contacts import contact_lists
+from app.core.owned import owned_edits
+from app.core.owned.owned_edits import Edit
+from app.domain.callers import Scope
+from app.domain.errors import ContactNotFound, NotFound, ValidationFailed
+from app.domain.ids import EXAMPLES
+from app.infra import database_clock
+
+blueprint = APIBlueprint("lists", __name__, tag="Contacts and lists")
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 100
+MAX_CHANGES = 100
+LIST_ID = {"list_id": id_parameter("lst")}
+
+
+class ListsQuery(Schema):
+    """The page of the lists."""
+
+    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
+    cursor = fields.String(metadata={"description": "`next_cursor` of the previous page."})
+
+
+class ListsResponseSchema(ResponseSchema):
+    """A page of lists, by name."""
+
+    lists = fields.List(fields.Nested(ContactListSchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True, metadata={"example": None})
+
+
+class NamedListSchema(StrictSchema):
+    """A list to create or rename."""
+
+    name = NonBlankString(required=True, metadata={"example": "Prospects"})
+
+
+class MembersSchema(StrictSchema):
+    """People to add to a list and to remove from it, by the id of the contact or of the saved profile."""
+
+    add = fields.List(
+        fields.String(),
+        load_default=list,
+        validate=validate.Length(max=MAX_CHANGES),
+        metadata={"example": [EXAMPLES["con"]]},
+    )
+    remove = fields.List(
+        fields.String(),
+        load_default=list,
+        validate=validate.Length(max=MAX_CHANGES),
+        metadata={"example": []},
+    )
+
+
+class MembersResponseSchema(ResponseSchema):
+    """What a change of a list did."""
+
+    added = fields.Integer(required=True, metadata={"example": 1, "description": "People new to the list."})
+    removed = fields.Integer(required=True, metadata={"example": 0})
+
+
+KNOWN_LIST: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
+    200: {
+        "description": "The workspace has a list of this name.",
+        "content": {"application/json": {"schema": ContactListResponseSchema}},
+    }
+}
+
+
+@blueprint.get("/api/lists")
+@documented(ValidationFailed)
+@blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
+@limited(Policy.READ)
+@blueprint.input(ListsQuery, location="query", arg_name="query")
+@blueprint.output(ListsResponseSchema)
+def index(query: dict[str, Any]) -> Response:
+    """List the lists of the workspace, by name."""
+    limit = query["limit"]
+    with services().database.reading() as session:
+        after = query.get("cursor")
+        rows = contact_lists.page(session, caller().workspace_id, after=after, limit=limit + 1)
+    next_cursor = rows[limit - 1].name if len(rows) > limit else None
+    return json_response(
+        {"lists": [contact_lists.public(row) for row in rows[:limit]], "next_cursor": next_cursor}
+    )
+
+
+@blueprint.post("/api/lists")
+@documented(takes_idempotency_key=True)
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
+@limited(Policy.WRITE)
+@blueprint.input(NamedListSchema, arg_name="body")
+@blueprint.output(ContactListResponseSchema, status_code=201, description="The list is new.")
+@blueprint.doc(responses=KNOWN_LIST)
+def create(body: dict[str, Any]) -> Response:
+    """Create a list; if the workspace has one of this name, that one is returned."""
+    workspace_id = caller().workspace_id
+    with admission.transaction() as session:
+        now = database_clock.value(session)
+        list_id, is_new = begin(session, now=now), False
+        is_replay = list_id is not None
+        if list_id is None:
+            contact_list, is_new = contact_lists.ensure(session, workspace_id, body["name"], now=now)
+            list_id = contact_list.id
+            finish(session, list_id)
+        shown = contact_lists.public(contact_lists.described(session, workspace_id, list_id))
+    return json_response(shown, 201 if is_new else 200, REPLAYED if is_replay else None)
+
+
+@blueprint.post("/api/lists/<list_id>")
+@documented(NotFound, takes_idempotency_key=True, path_parameters=LIST_ID)
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
+@limited(Policy.WRITE)
+@blueprint.input(NamedListSchema, arg_name="body")
+@blueprint.output(ContactListResponseSchema)
+def rename(list_id: str, body: dict[str, Any]) -> Response:
+    """Rename a list."""
+    workspace_id = caller().workspace_id
+    with admission.transaction() as session:
+        now = database_clock.value(session)
+        is_replay = begin(session, now=now) is not None
+        if not is_replay:
+            contact_lists.rename(session, workspace_id, list_id, body["name"], now=now)
+            finish(session, list_id)
+        shown = contact_lists.public(contact_lists.described(session, workspace_id, list_id))
+    return json_response(shown, 200, REPLAYED if is_replay else None)
+
+
+@blueprint.delete("/api/lists/<list_id>")
+@documented(NotFound, path_parameters=LIST_ID)
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
+@limited(Policy.WRITE)
+@blueprint.output({}, status_code=204)
+def delete(list_id: str) -> Response:
+    """Delete a list; the people on it stay saved."""
+    with admission.transaction() as session:
+        contact_lists.remove(session, caller().workspace_id, list_id)
+    return Response(status=204)
+
+
+@blueprint.post("/api/lists/<list_id>/contacts")
+@documented(NotFound, ContactNotFound, takes_idempotency_key=True, path_parameters=LIST_ID)
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
+@limited(Policy.WRITE)
+@blueprint.input(MembersSchema, arg_name="body")
+@blueprint.output(MembersResponseSchema)
+def change_members(list_id: str, body: dict[str, Any]) -> Response:
+    """Add people to a list and remove others, free of charge.
+
+    A stored contact that was not saved yet is saved by that. Repeating a change is harmless: nobody is on a
+    list twice.
+    """
+    workspace_id, account_id = caller().workspace_id, caller().account_id
+    with admission.transaction() as session:
+        now = database_clock.value(session)
+        if begin(session, now=now) is not None:
+            contact_lists.get(session, workspace_id, list_id)
+            return json_response({"added": 0, "removed": 0}, 200, REPLAYED)
+        edit = Edit(workspace_id=workspace_id, account_id=account_id, now=now)
+        change = owned_edits.change_list(session, edit, list_id, add=body["add"], remove=body["remove"])
+        finish(session, list_id)
+    return json_response({"added": change.added, "removed": change.removed})

@@ -1,0 +1,1 @@
+"""What a workspace owns: the people that it revealed or saved, as a list with filters and downloads."""
