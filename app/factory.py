@@ -10,6 +10,7 @@ from app.api import (
     company_by_hash,
     contacts,
     enrichment_request,
+    events,
     feedback,
     jobs,
     keys,
@@ -22,6 +23,8 @@ from app.api import (
     reveal,
     session,
     sessions,
+    webhook_endpoints,
+    webhooks,
 )
 from app.api.docs import llms, openapi, problems
 from app.api.http import admission, body, cors, errors, lifecycle
@@ -47,6 +50,9 @@ BLUEPRINTS = (
     keys.blueprint,
     sessions.blueprint,
     password.blueprint,
+    events.blueprint,
+    webhook_endpoints.blueprint,
+    webhooks.blueprint,
     health.blueprint,
     problems.blueprint,
     llms.blueprint,

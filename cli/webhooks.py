@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 from sqlalchemy.orm import Session
 
 from app.core.jobs import webhook_admin, webhook_attempts
 from app.core.jobs.webhook_admin import WebhookStatus
-from app.core.jobs.webhook_attempts import WebhookAttempt
 from app.infra import database_clock
-from app.infra.clock import rfc3339
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find
@@ -58,7 +55,7 @@ def show_webhook(webhook_id: str, *, as_json: bool) -> None:
     if status is None:
         raise _unknown(webhook_id)
     webhook = _to_json(status)
-    log = [_attempt(attempt, now=now) for attempt in attempts]
+    log = [webhook_attempts.to_public(attempt, now=now) for attempt in attempts]
     lines = [_table([webhook]), table(ATTEMPT_COLUMNS, ([*row.values()] for row in log))]
     show({"webhook": webhook, "attempts": log}, "\n\n".join(lines), as_json=as_json)
 
@@ -120,30 +117,7 @@ def _replay_failed(since: datetime, workspace: str | None) -> list[str]:
 
 
 def _to_json(status: WebhookStatus) -> dict[str, Any]:
-    """Return the webhook without path and query of its URL, which may hold the receiver's secrets."""
-    return {
-        "id": status.webhook.id,
-        "workspace_id": status.webhook.workspace_id,
-        "type": status.type,
-        "job_id": status.webhook.job_id,
-        "event_id": status.webhook.event_id,
-        "endpoint_id": status.webhook.endpoint_id,
-        "host": urlsplit(status.webhook.url).hostname,
-        "attempts": status.webhook.attempts,
-        "state": status.state.value,
-        "next_at": rfc3339(status.next_at),
-        "delivered_at": rfc3339(status.webhook.delivered_at),
-    }
-
-
-def _attempt(attempt: WebhookAttempt, *, now: datetime) -> dict[str, Any]:
-    return {
-        "attempted_at": rfc3339(attempt.attempted_at),
-        "state": webhook_attempts.state(attempt, now=now).value,
-        "status": attempt.status,
-        "error": attempt.error,
-        "latency_ms": attempt.latency_ms,
-    }
+    return {"workspace_id": status.webhook.workspace_id, **status.to_public()}
 
 
 def _table(webhooks: list[dict[str, Any]]) -> str:

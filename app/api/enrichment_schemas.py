@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
-from ipaddress import ip_network
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate
 
 from app.api.http.errors import field_errors
-from app.api.http.services import services
 from app.api.schemas.contact_schemas import (
     CompanySchema,
     ConflictSchema,
@@ -21,7 +19,6 @@ from app.api.schemas.contact_schemas import (
 )
 from app.api.schemas.fields import (
     MAX_REFERENCE,
-    MAX_URL,
     NonBlankString,
     ResponseSchema,
     StrictBoolean,
@@ -31,9 +28,9 @@ from app.api.schemas.fields import (
     website,
 )
 from app.api.schemas.job_schemas import JobResponseSchema
+from app.api.webhook_urls import webhook_url
 from app.core.lookups.enrichment_estimates import Estimate
-from app.domain.errors import InsufficientIdentifiers, InvalidValue, Problem, ValidationFailed
-from app.domain.normal.webhook_addresses import parse_target
+from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
 
 MAX_ITEMS = 100
 PERSON_FIELDS = ("profile", "email", "phone", "company")
@@ -50,17 +47,6 @@ class EnrichmentRequest:
     max_credits: int | None
     dry_run: bool
     webhook_url: str | None
-
-
-def _check_webhook_url(url: str) -> None:
-    """Raise ValidationError if the URL can never be called.
-
-    The host name is resolved at delivery, because its addresses may have changed by then.
-    """
-    try:
-        parse_target(url, tuple(map(ip_network, services().settings.webhook_networks)))
-    except InvalidValue as error:
-        raise ValidationError(str(error)) from error
 
 
 class NamedCompanySchema(StrictSchema):
@@ -108,14 +94,9 @@ class EnrichmentSchema(StrictSchema):
     )
     max_credits = fields.Integer(strict=True, allow_none=True, validate=validate.Range(min=0))
     dry_run = StrictBoolean(load_default=False)
-    webhook_url = fields.String(
+    webhook_url = webhook_url(
         allow_none=True,
-        validate=[validate.Length(max=MAX_URL), _check_webhook_url],
-        metadata={
-            "format": "url",
-            "example": "https://hooks.acme.example/contact-lookup",
-            "description": "Receives `job.finished`, signed as in the Standard Webhooks specification.",
-        },
+        description="Receives `job.finished`, signed as in the Standard Webhooks specification.",
     )
 
     @post_load

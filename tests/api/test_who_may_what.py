@@ -18,16 +18,19 @@ from page_support import is_page
 from rich.console import Console
 from rich.table import Table
 from settings_support import change_settings
-from sqlalchemy import update
+from sqlalchemy import delete, select, update
 from stored_support import a_company, a_contact, an_email
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.core.accounts import accounts, api_keys, sessions
-from app.core.accounts.accounts import Account
+from app.core.accounts.accounts import Account, Role
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.sessions import LoginSession
 from app.core.contacts import contact_lists
+from app.core.events import endpoints, events
+from app.core.events.deliveries import Webhook
+from app.core.events.endpoints import WebhookEndpoint
 from app.core.jobs import jobs
 from app.core.ledger import acquisition
 from app.domain.callers import Scope
@@ -47,7 +50,7 @@ class AccessRule:
     `scope_to_see` is the scope without which an API key gets a 404 for the resource.
     """
 
-    needs: Literal["nothing", "token", "session", "api access"] | Scope
+    needs: Literal["nothing", "token", "session", "api access", "admin"] | Scope
     statuses: frozenset[int]
     body: dict[str, Any] | None = None
     owned_by: Literal["everyone's", "the workspace's", "the account's"] = "everyone's"
@@ -118,6 +121,19 @@ ACCESS_RULES = {
     "POST /api/password": requires(
         "session", 204, body={"current_password": PASSWORD, "new_password": PASSWORD}
     ),
+    "GET /api/events": requires(Scope.LOOKUP, 200),
+    "GET /api/webhook-endpoints": requires("admin", 200),
+    "POST /api/webhook-endpoints": requires(
+        "admin", 201, body={"url": "https://hooks.acme.example/", "types": ["job.finished"]}
+    ),
+    "POST /api/webhook-endpoints/<endpoint_id>": requires(
+        "admin", 200, body={"enabled": True}, owned_by="the workspace's"
+    ),
+    "DELETE /api/webhook-endpoints/<endpoint_id>": requires("admin", 204, owned_by="the workspace's"),
+    "POST /api/webhook-endpoints/<endpoint_id>/test": requires("admin", 202, owned_by="the workspace's"),
+    "GET /api/webhooks": requires(Scope.LOOKUP, 200),
+    "GET /api/webhooks/<webhook_id>": requires(Scope.LOOKUP, 200, owned_by="the workspace's"),
+    "POST /api/webhooks/<webhook_id>/replay": requires("admin", 202, owned_by="the workspace's"),
     "GET /": open_to_all("it says where the documentation is"),
     "GET /healthz": open_to_all("it says only that the process answers"),
     "GET /readyz": open_to_all("load balancers have no token; it names no one", 200, 503),
@@ -131,6 +147,11 @@ ACCESS_RULES = {
     "GET /docs/oauth2-redirect": open_to_all("a file of the documentation page"),
 }
 """By method, rule and, where it selects the resource, query."""
+WITHOUT_A_BODY = {
+    "POST /api/ext/logout",
+    "POST /api/webhook-endpoints/<endpoint_id>/test",
+    "POST /api/webhooks/<webhook_id>/replay",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +209,30 @@ class SampleTenants:
         with self.owner.database.transaction() as session:
             return contact_lists.ensure(session, self.owner.workspace_id, "Hot", now=clock.now())[0].id
 
+    def an_endpoint_id(self) -> str:
+        """Create the only webhook endpoint of the owner's workspace; return its id."""
+        with self.owner.database.transaction() as session:
+            session.execute(delete(WebhookEndpoint))
+            workspace_id, url = self.owner.workspace_id, "https://hooks.acme.example/"
+            types = ["job.finished"]
+            return endpoints.create(session, workspace_id, url=url, types=types, now=clock.now()).id
+
+    def a_webhook_id(self) -> str:
+        """Return the id of a delivery to an endpoint of the owner's workspace."""
+        endpoint_id, now = self.an_endpoint_id(), clock.now()
+        with self.owner.database.transaction() as session:
+            event_id = events.record_test(session, self.owner.workspace_id, endpoint_id, now=now)
+            return session.scalars(select(Webhook.id).where(Webhook.event_id == event_id)).one()
+
     def call(self, method: str, route: str, headers: dict[str, str], body: Any = None) -> TestResponse:
         """Send a request to existing resources of the owner."""
         path = route.replace("<code>", "not_found").replace("<path:name>", "swagger-ui.css")
         if "<key_id>" in path:
             path = path.replace("<key_id>", self.key(*Scope)[0])
+        if "<endpoint_id>" in path:
+            path = path.replace("<endpoint_id>", self.an_endpoint_id())
+        if "<webhook_id>" in path:
+            path = path.replace("<webhook_id>", self.a_webhook_id())
         if "<session_id>" in path:
             path = path.replace("<session_id>", self.a_session_id())
         if "<list_id>" in path:
@@ -289,6 +329,8 @@ def tenants(app: APIFlask) -> SampleTenants:
     with owner.database.transaction() as session:
         password_hash = session.get_one(Account, owner.account_id).password_hash
         session.execute(update(Account).values(password_hash=password_hash))
+        admins = [owner.account_id, stranger.account_id]
+        session.execute(update(Account).where(Account.id.in_(admins)).values(role=Role.ADMIN.value))
         contact = a_contact(session, a_company(session))
         an_email(session, contact, ADDRESS)
         acquisition.acquire_field(
@@ -395,7 +437,7 @@ def test_every_route_with_a_body_has_a_request_schema(app: APIFlask) -> None:
     takes = {route for route, operation in operations.items() if "requestBody" in operation}
 
     assert takes == {route for route, rule in ACCESS_RULES.items() if rule.body is not None}
-    assert {route for route in operations if route.startswith("POST ")} - takes == {"POST /api/ext/logout"}
+    assert {route for route in operations if route.startswith("POST ")} - takes == WITHOUT_A_BODY
 
 
 def test_every_authenticated_route_has_a_response_schema(app: APIFlask) -> None:
@@ -457,13 +499,16 @@ def test_every_route_rejects_unknown_nested_fields(tenants: SampleTenants) -> No
         ("POST", "/api/lists/{}", "list", {"name": "Cold"}),
         ("DELETE", "/api/lists/{}", "list", None),
         ("GET", "/api/ext/jobs?id={}", "job", None),
+        ("DELETE", "/api/webhook-endpoints/{}", "endpoint", None),
+        ("GET", "/api/webhooks/{}", "webhook", None),
+        ("POST", "/api/webhooks/{}/replay", "webhook", None),
         ("POST", "/api/feedback", "contact", {"email": ADDRESS, "kind": "bounce"}),
     ],
 )
 def test_another_workspaces_resource_is_indistinguishable_from_a_missing_one(
     tenants: SampleTenants, *, caller: str, method: str, path: str, thing: str, body: dict[str, Any] | None
 ) -> None:
-    if caller == "colleague" and thing in {"job", "contact", "list"}:
+    if caller == "colleague" and thing in {"job", "contact", "list", "endpoint", "webhook"}:
         pytest.skip("the workspace's things are a colleague's too")
     theirs = {
         "key": tenants.key(*Scope)[0],
@@ -471,6 +516,8 @@ def test_another_workspaces_resource_is_indistinguishable_from_a_missing_one(
         "job": tenants.job_id,
         "contact": tenants.contact_id,
         "list": tenants.a_list_id(),
+        "endpoint": tenants.an_endpoint_id(),
+        "webhook": tenants.a_webhook_id(),
     }[thing]
     headers = BY_NAME[caller].headers(tenants) | {"X-Request-Id": "same"}
 
@@ -553,8 +600,10 @@ def _expected(rule: AccessRule, caller: CallerKind) -> set[tuple[int, str, str]]
 def _lacking(rule: AccessRule, caller: CallerKind) -> str:
     if isinstance(rule.needs, Scope):
         return "insufficient_scope" if caller.lacks == rule.needs else ""
-    if caller.is_key and rule.needs in {"session", "api access"}:
+    if caller.is_key and rule.needs in {"session", "api access", "admin"}:
         return rule.code_for_keys
+    if rule.needs == "admin" and caller.account == "a colleague":
+        return "admin_required"
     return "api_access_required" if rule.needs == caller.lacks == "api access" else ""
 
 

@@ -105,7 +105,7 @@ def test_webhooks_are_listed_by_failure_and_workspace(
     listed = body_of(run("list", "--workspace", workspace_id, "--json"))["webhooks"]
 
     assert [(webhook["id"], webhook["state"]) for webhook in listed] == sorted(
-        [(delivered, "delivered"), (abandoned, "given up")], reverse=True
+        [(delivered, "delivered"), (abandoned, "given_up")], reverse=True
     )
     assert [webhook["id"] for webhook in body_of(run("list", "--failed", "--json"))["webhooks"]] == [
         abandoned

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts import api_keys, sessions
 from app.core.accounts.workspaces import foreign_key
-from app.domain.errors import ApiAccessRequired
+from app.domain.errors import AdminRequired, ApiAccessRequired
 from app.domain.ids import new_id
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
@@ -106,6 +106,17 @@ def require_api_access(session: Session, account_id: str) -> None:
     """
     if not locked(session, account_id).api_access:
         raise ApiAccessRequired
+
+
+def require_admin(session: Session, account_id: str) -> None:
+    """Raise unless the account is an admin of its workspace.
+
+    Raises:
+        AdminRequired: it is not.
+
+    """
+    if session.scalar(select(Account.role).where(Account.id == account_id)) != Role.ADMIN:
+        raise AdminRequired
 
 
 def set_password(session: Session, account_id: str, password_hash: str, *, now: Moment) -> None:

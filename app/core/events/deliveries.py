@@ -13,7 +13,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstra
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
-from app.core.events.endpoints import WebhookEndpoint
+from app.core.events.endpoints import DisabledReason, WebhookEndpoint
 from app.domain.ids import new_id
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
@@ -94,6 +94,15 @@ def insert_for(
     for start in range(0, len(rows), _BATCH):
         part = rows[start : start + _BATCH]
         session.execute(insert(session, Webhook).values(part).on_conflict_do_nothing())
+
+
+def disable(session: Session, endpoint: WebhookEndpoint, *, now: Moment) -> None:
+    """Disable an endpoint that the caller has locked, and end its retries."""
+    if endpoint.disabled_at is None:
+        endpoint.disabled_at, endpoint.disabled_reason = now, DisabledReason.ADMIN.value
+        session.flush()
+        session.refresh(endpoint)
+        give_up(session, endpoint.id)
 
 
 def give_up(session: Session, endpoint_id: str) -> None:

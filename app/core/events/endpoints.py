@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, String, func, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
-from app.domain.errors import NotFound
+from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
 from app.infra.database_clock import Moment
 from app.infra.db import Base
@@ -26,6 +26,10 @@ DISABLE_AFTER = timedelta(days=2)
 
 The retries of one delivery take about three days, so an endpoint is never disabled by its first failure.
 """
+
+
+MAX_ENDPOINTS = 20
+"""The number of endpoints that a workspace can have; each event is delivered to all of them."""
 
 
 class DisabledReason(StrEnum):
@@ -57,7 +61,16 @@ class WebhookEndpoint(Base):
 def create(
     session: Session, workspace_id: str, *, url: str, types: Sequence[str], now: Moment
 ) -> WebhookEndpoint:
-    """Insert an enabled endpoint; the URL must be validated."""
+    """Insert an enabled endpoint; the URL must be validated.
+
+    Raises:
+        ValidationFailed: the workspace has too many.
+
+    """
+    mine = select(func.count()).where(WebhookEndpoint.workspace_id == workspace_id)
+    if session.scalars(mine).one() >= MAX_ENDPOINTS:
+        detail = f"The workspace has {MAX_ENDPOINTS} endpoints. Delete one that is no longer used."
+        raise ValidationFailed(errors=(FieldError("/url", detail),))
     endpoint = WebhookEndpoint(
         id=new_id("whe"), workspace_id=workspace_id, url=url, types=sorted(set(types)), created_at=now
     )
@@ -101,6 +114,11 @@ def enabled(session: Session, workspace_ids: Collection[str]) -> Sequence[Webhoo
     )
     locking = query.order_by(WebhookEndpoint.id).with_for_update(read=True, key_share=True)
     return session.scalars(locking).all()
+
+
+def enable(endpoint: WebhookEndpoint) -> None:
+    """Enable an endpoint that the caller has locked; its failures before no longer count."""
+    endpoint.disabled_at = endpoint.disabled_reason = endpoint.failing_since = None
 
 
 def any_enabled(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:

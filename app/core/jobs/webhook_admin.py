@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import Select, and_, case, exists, func, literal, or_, select, tuple_, update
 from sqlalchemy.orm import Session
@@ -17,9 +18,10 @@ from app.core.events.endpoints import WebhookEndpoint
 from app.core.events.events import Event
 from app.core.jobs.jobs import Job
 from app.core.jobs.webhook_attempts import WebhookAttempt
-from app.domain.errors import NotFound
+from app.domain.errors import NotFound, ValidationFailed
 from app.domain.event_types import JOB_FINISHED
 from app.domain.ids import time_of
+from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
 from app.infra.db import UtcDateTime
 
@@ -29,7 +31,7 @@ class DeliveryState(StrEnum):
 
     DELIVERED = "delivered"
     WAITING = "waiting"
-    GIVEN_UP = "given up"
+    GIVEN_UP = "given_up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,23 @@ class WebhookStatus:
     def next_at(self) -> datetime | None:
         """Return the time of the next attempt; None while the job is open."""
         return self.webhook.next_at if self.finished_at and self.state is DeliveryState.WAITING else None
+
+    def to_public(self) -> dict[str, Any]:
+        """Return the webhook without path and query of its URL, which may hold the receiver's secrets."""
+        webhook = self.webhook
+        return {
+            "id": webhook.id,
+            "type": self.type,
+            "job_id": webhook.job_id,
+            "event_id": webhook.event_id,
+            "endpoint_id": webhook.endpoint_id,
+            "host": urlsplit(webhook.url).hostname,
+            "attempts": webhook.attempts,
+            "state": self.state.value,
+            "next_at": rfc3339(self.next_at),
+            "delivered_at": rfc3339(webhook.delivered_at),
+            "created_at": rfc3339(webhook.created_at),
+        }
 
 
 def latest(
@@ -84,6 +103,21 @@ def get_of_workspace(session: Session, workspace_id: str, webhook_id: str) -> We
     if status is None or status.webhook.workspace_id != workspace_id:
         raise NotFound("There is no such delivery. List the latest ones with GET /api/webhooks.")
     return status
+
+
+def replay_of_workspace(session: Session, workspace_id: str, webhook_id: str, *, now: Moment) -> None:
+    """Schedule the workspace's webhook for delivery now, with a new retry schedule.
+
+    Raises:
+        NotFound: there is no such webhook.
+        ValidationFailed: its endpoint is disabled.
+
+    """
+    get_of_workspace(session, workspace_id, webhook_id)
+    if not replay(session, [webhook_id], now=now):
+        raise ValidationFailed(
+            "The endpoint of the delivery is disabled. Enable it, then replay the delivery."
+        )
 
 
 def replay(session: Session, webhook_ids: Sequence[str], *, now: Moment) -> list[str]:

@@ -1,4 +1,4 @@
-"""Log of attempts to deliver a webhook, for operators.
+"""Log of attempts to deliver a webhook.
 
 An attempt is inserted before the POST and completed after it. An attempt that was never completed is lost:
 its worker died during the request, and whether the receiver accepted it is unknown.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import ForeignKey, String, delete, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain.ids import new_id
+from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
 from app.infra.db import Base
 
@@ -77,6 +79,17 @@ def state(attempt: WebhookAttempt, *, now: datetime) -> AttemptState:
     if attempt.latency_ms is None:
         return AttemptState.RUNNING if now < attempt.attempted_at + LEASE else AttemptState.LOST
     return AttemptState.DELIVERED if attempt.error is None else AttemptState.FAILED
+
+
+def to_public(attempt: WebhookAttempt, *, now: datetime) -> dict[str, Any]:
+    """Return the attempt as the log shows it."""
+    return {
+        "attempted_at": rfc3339(attempt.attempted_at),
+        "state": state(attempt, now=now).value,
+        "status": attempt.status,
+        "error": attempt.error,
+        "latency_ms": attempt.latency_ms,
+    }
 
 
 def purge_expired(session: Session, *, now: Moment) -> None:

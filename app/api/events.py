@@ -1,0 +1,79 @@
+"""GET /api/events: the latest events of the workspace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response
+from marshmallow import fields, validate
+
+from app.api.docs.operations import documented
+from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.api.schemas.contact_schemas import TIME
+from app.api.schemas.fields import AsciiInteger, ResponseSchema
+from app.core.events import events as core
+from app.domain import ids
+from app.domain.callers import Scope
+from app.domain.errors import FieldError, ValidationFailed
+from app.domain.event_types import EventType
+
+blueprint = APIBlueprint("events", __name__, tag="Events and webhooks")
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+
+
+class EventsQuery(Schema):
+    """The type and page of a list of events."""
+
+    type = fields.String(validate=validate.OneOf([type_.value for type_ in EventType]))
+    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
+    cursor = fields.String(
+        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^evt_[0-9a-v]{24}$"}
+    )
+
+
+class EventSchema(ResponseSchema):
+    """An event; its webhooks have the same body."""
+
+    id = fields.String(required=True, metadata={"example": ids.EXAMPLES["evt"]})
+    type = fields.String(required=True, metadata={"example": EventType.CONTACT_JOB_CHANGED.value})
+    timestamp = fields.DateTime(required=True, metadata={"example": TIME})
+    data = fields.Dict(
+        required=True,
+        metadata={
+            "description": "Ids and figures; it has no personal data.",
+            "example": {"contact_id": ids.EXAMPLES["con"], "source": "import"},
+        },
+    )
+
+
+class EventsResponseSchema(ResponseSchema):
+    """The workspace's events of the last 180 days, newest first."""
+
+    events = fields.List(fields.Nested(EventSchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True)
+
+
+@blueprint.get("/api/events")
+@documented(ValidationFailed)
+@blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
+@limited(Policy.READ)
+@blueprint.input(EventsQuery, location="query", arg_name="query")
+@blueprint.output(EventsResponseSchema)
+def index(query: dict[str, Any]) -> Response:
+    """List the events of the workspace, newest first."""
+    cursor, limit = query.get("cursor"), query["limit"]
+    if cursor is not None and not ids.is_id(cursor, "evt"):
+        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
+    with services().database.reading() as session:
+        rows = core.latest(
+            session, caller().workspace_id, type_=query.get("type"), before=cursor, limit=limit + 1
+        )
+    next_cursor = rows[limit - 1].id if len(rows) > limit else None
+    listed = [core.to_public(row) for row in rows[:limit]]
+    return json_response({"events": listed, "next_cursor": next_cursor})

@@ -1,0 +1,160 @@
+"""/api/webhooks: the log of the workspace's deliveries and their attempts, and their replay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response
+from marshmallow import fields, validate
+
+from app.api.docs.operations import documented, id_parameter
+from app.api.http import admission
+from app.api.http.admins import admin_caller
+from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.api.schemas.contact_schemas import TIME
+from app.api.schemas.fields import AsciiInteger, ResponseSchema
+from app.core.jobs import webhook_admin, webhook_attempts
+from app.core.jobs.webhook_admin import DeliveryState
+from app.core.jobs.webhook_attempts import AttemptState
+from app.domain import ids
+from app.domain.callers import Scope
+from app.domain.errors import AdminRequired, FieldError, NotFound, ValidationFailed
+from app.infra import database_clock
+from app.infra.log import log
+
+blueprint = APIBlueprint("webhooks", __name__, tag="Events and webhooks")
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+WEBHOOK_ID = {"webhook_id": id_parameter("whk")}
+
+
+class WebhooksQuery(Schema):
+    """The filter and page of the log."""
+
+    failed = fields.Boolean(
+        load_default=False, metadata={"description": "Only deliveries that failed or were given up."}
+    )
+    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
+    cursor = fields.String(
+        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^whk_[0-9a-v]{24}$"}
+    )
+
+
+class WebhookSchema(ResponseSchema):
+    """A delivery of an event, or of the end of a job, to a URL; of the URL, only the host is shown."""
+
+    id = fields.String(
+        required=True,
+        metadata={"description": "The `webhook-id` of the messages.", "example": ids.EXAMPLES["whk"]},
+    )
+    type = fields.String(required=True, metadata={"example": "contact.job_changed"})
+    job_id = fields.String(required=True, allow_none=True, metadata={"example": None})
+    event_id = fields.String(required=True, allow_none=True, metadata={"example": ids.EXAMPLES["evt"]})
+    endpoint_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Null for the `webhook_url` of an enrichment.",
+            "example": ids.EXAMPLES["whe"],
+        },
+    )
+    host = fields.String(required=True, allow_none=True, metadata={"example": "hooks.acme.example"})
+    attempts = fields.Integer(required=True, metadata={"example": 1})
+    state = fields.String(required=True, metadata={"enum": [state.value for state in DeliveryState]})
+    next_at = fields.DateTime(required=True, allow_none=True, metadata={"example": TIME})
+    delivered_at = fields.DateTime(required=True, allow_none=True, metadata={"example": TIME})
+    created_at = fields.DateTime(required=True, metadata={"example": TIME})
+
+
+class AttemptSchema(ResponseSchema):
+    """One POST of a delivery; attempts are kept for 30 days."""
+
+    attempted_at = fields.DateTime(required=True, metadata={"example": TIME})
+    state = fields.String(required=True, metadata={"enum": [state.value for state in AttemptState]})
+    status = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The receiver's HTTP status.", "example": 204},
+    )
+    error = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Why it failed; null after a success.", "example": "timeout"},
+    )
+    latency_ms = fields.Integer(required=True, allow_none=True, metadata={"example": 84})
+
+
+class WebhookLogSchema(WebhookSchema):
+    """A delivery with its attempts, oldest first."""
+
+    log = fields.List(fields.Nested(AttemptSchema), required=True)
+
+
+class ReplayedWebhookSchema(WebhookSchema):
+    """The delivery as it is now."""
+
+
+class WebhooksResponseSchema(ResponseSchema):
+    """The workspace's deliveries, newest first."""
+
+    webhooks = fields.List(fields.Nested(WebhookSchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True)
+
+
+@blueprint.get("/api/webhooks")
+@documented(ValidationFailed)
+@blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
+@limited(Policy.READ)
+@blueprint.input(WebhooksQuery, location="query", arg_name="query")
+@blueprint.output(WebhooksResponseSchema)
+def index(query: dict[str, Any]) -> Response:
+    """List the workspace's deliveries, newest first."""
+    cursor, limit = query.get("cursor"), query["limit"]
+    if cursor is not None and not ids.is_id(cursor, "whk"):
+        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
+    with services().database.reading() as session:
+        rows = webhook_admin.latest(
+            session,
+            workspace_id=caller().workspace_id,
+            failed=query["failed"],
+            before=cursor,
+            limit=limit + 1,
+        )
+    next_cursor = rows[limit - 1].webhook.id if len(rows) > limit else None
+    return json_response({"webhooks": [row.to_public() for row in rows[:limit]], "next_cursor": next_cursor})
+
+
+@blueprint.get("/api/webhooks/<webhook_id>")
+@documented(NotFound, path_parameters=WEBHOOK_ID)
+@blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
+@limited(Policy.READ)
+@blueprint.output(WebhookLogSchema)
+def show(webhook_id: str) -> Response:
+    """Return a delivery with the log of its attempts."""
+    with services().database.reading() as session:
+        status = webhook_admin.get_of_workspace(session, caller().workspace_id, webhook_id)
+        attempts = webhook_attempts.list_for_webhook(session, webhook_id)
+        now = database_clock.value(session)
+    log_entries = [webhook_attempts.to_public(attempt, now=now) for attempt in attempts]
+    return json_response({**status.to_public(), "log": log_entries})
+
+
+@blueprint.post("/api/webhooks/<webhook_id>/replay")
+@documented(AdminRequired, NotFound, ValidationFailed, path_parameters=WEBHOOK_ID)
+@blueprint.auth_required(bearer)
+@limited(Policy.WRITE)
+@blueprint.output(ReplayedWebhookSchema, status_code=202)
+def replay(webhook_id: str) -> Response:
+    """Deliver again, with the same `webhook-id` and a new series of retries; for the session of an admin."""
+    with admission.transaction() as session:
+        workspace_id = admin_caller(session).workspace_id
+        webhook_admin.replay_of_workspace(session, workspace_id, webhook_id, now=database_clock.now())
+        status = webhook_admin.get_of_workspace(session, workspace_id, webhook_id)
+        response = json_response(status.to_public(), 202)
+    log.info("webhook replayed", webhook=webhook_id)
+    return response
