@@ -77,11 +77,11 @@ def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:
 
 
 def test_every_route_requires_a_token_or_is_listed_as_open(app: APIFlask) -> None:
-    routes = {rule.rule: app.view_functions[rule.endpoint] for rule in app.url_map.iter_rules()}
+    routes = [(rule.rule, app.view_functions[rule.endpoint]) for rule in app.url_map.iter_rules()]
 
     without = {
         rule
-        for rule, view in routes.items()
+        for rule, view in routes
         if "auth" not in getattr(view, "_spec", {}) and not hasattr(view, "needs")
     }
 

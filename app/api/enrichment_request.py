@@ -48,6 +48,16 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
     Results appear as items finish; an invalid item does not affect the others. With `dry_run` the response
     is an estimate and nothing is queued.
     """
+    return submit(body)
+
+
+def submit(body: EnrichmentRequest) -> Response:
+    """Submit the enrichment for the caller, and wait for it as the caller prefers; or return the estimate.
+
+    Raises:
+        InsufficientCredits: nothing was submitted.
+
+    """
     with services().database.reading() as session:
         estimate = enrichment_estimates.estimate(
             session,

@@ -111,7 +111,7 @@ def create(body: dict[str, Any]) -> Response:
     account_id = _session_caller().account_id
     with admission.transaction() as session:
         now = database_clock.value(session)
-        _require_future(body["expires_at"], now)
+        require_future(body["expires_at"], now)
         accounts.require_api_access(session, account_id)
         reference = begin(session, now=now)
         if reference:
@@ -167,7 +167,8 @@ def _to_json(key: ApiKey) -> dict[str, Any]:
     }
 
 
-def _require_future(expires_at: datetime | None, now: datetime) -> None:
+def require_future(expires_at: datetime | None, now: datetime) -> None:
+    """Raise ValidationFailed for an expiry in the past or more than 100 years ahead."""
     if expires_at is not None and expires_at <= now:
         raise ValidationFailed(errors=(FieldError("/expires_at", "This must be in the future."),))
     if expires_at is not None and expires_at > now + MAX_LIFETIME:

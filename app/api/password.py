@@ -51,7 +51,18 @@ def change(body: dict[str, Any]) -> Response:
     All API keys and sessions of the account end at once, including the current session. Sign in again with
     the new password. Wrong passwords count towards the limits of the login.
     """
-    account_id = session_caller().account_id
+    change_password(session_caller().account_id, body)
+    return Response(status=204)
+
+
+def change_password(account_id: str, body: dict[str, Any]) -> None:
+    """Change the password after a check of the current one, and end all sessions and API keys of the account.
+
+    Raises:
+        ValidationFailed: the current password is wrong.
+        TooManyAttempts: as in `LoginAttempt`.
+
+    """
     with services().database.reading() as session:
         account = session.get_one(Account, account_id)
         email, checked_hash = account.email, account.password_hash
@@ -69,7 +80,6 @@ def change(body: dict[str, Any]) -> Response:
         accounts.set_password(session, account_id, new_hash, now=database_clock.now())
         login_throttle.reset(session, email)
     log.info("password changed", account=account_id)
-    return Response(status=204)
 
 
 def _refuse() -> NoReturn:

@@ -114,7 +114,7 @@ def email(body: RevealRequest) -> Response:
     Costs a credit only if an address of at least the requested status is returned. Addresses that the
     workspace already owns are free.
     """
-    return submit_and_wait(_job_request(ContactField.EMAIL, body), client_reference=body.client_reference)
+    return submit_and_wait(job_request(ContactField.EMAIL, body), client_reference=body.client_reference)
 
 
 @blueprint.post("/api/ext/reveal/phone")
@@ -125,10 +125,11 @@ def email(body: RevealRequest) -> Response:
 @blueprint.output(RevealResponseSchema)
 def phone(body: RevealRequest) -> Response:
     """Reveal phone numbers, on the same terms as e-mail addresses."""
-    return submit_and_wait(_job_request(ContactField.PHONE, body), client_reference=body.client_reference)
+    return submit_and_wait(job_request(ContactField.PHONE, body), client_reference=body.client_reference)
 
 
-def _job_request(field: ContactField, body: RevealRequest) -> JobRequest:
+def job_request(field: ContactField, body: RevealRequest) -> JobRequest:
+    """Return the job of the caller for this request."""
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     return JobRequest(
         kind=KINDS[field],

@@ -6,13 +6,17 @@ from pathlib import Path
 
 from flask import Blueprint, Flask, Response
 
-from app.pages import sign_in, start
+from app.pages import account, history, keys, search, sign_in, start
 from app.pages.http import error_pages, messages, rendering
 
 CACHE_SECONDS = 31_536_000
 BLUEPRINTS = (
     sign_in.blueprint,
     start.blueprint,
+    search.blueprint,
+    history.blueprint,
+    keys.blueprint,
+    account.blueprint,
 )
 _FOLDER = Path(__file__).parent
 

@@ -8,10 +8,8 @@ from flask import Response
 
 from app.api.http import html_pages
 from app.api.http.body import json_response
-from app.api.http.rate_limits import Policy, limited
 from app.api.schemas.fields import ResponseSchema
-from app.pages.http.access import signed_in
-from app.pages.http.rendering import page
+from app.pages import search
 
 blueprint = APIBlueprint("start", __name__, tag="Operations")
 
@@ -32,12 +30,5 @@ class StartResponseSchema(ResponseSchema):
 def start() -> Response:
     """List the paths of the documentation."""
     if html_pages.prefers_html():
-        return search()
+        return search.form()
     return html_pages.vary(json_response(LINKS))
-
-
-@signed_in
-@limited(Policy.READ)
-def search() -> Response:
-    """Show the page of the workspace."""
-    return page("start.html")

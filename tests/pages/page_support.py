@@ -26,8 +26,8 @@ class Visitor:
         return self.client.get(path, headers=ACCEPT, **options)
 
     def send(self, path: str, headers: dict[str, str] | None = None, **fields: Any) -> TestResponse:
-        """Send a form of this server; return the page to which it leads."""
-        own = {"Sec-Fetch-Site": "same-origin"} | ACCEPT | (headers or {})
+        """Send a form of this server; return the page to which it leads, without waiting for a job."""
+        own = {"Sec-Fetch-Site": "same-origin", "Prefer": "respond-async"} | ACCEPT | (headers or {})
         return self.client.post(path, data=fields, headers=own, follow_redirects=True)
 
     def sign_in(self, user: SignedInUser) -> TestResponse:

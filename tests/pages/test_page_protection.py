@@ -8,17 +8,12 @@ import pytest
 from apiflask import APIFlask
 from page_support import ACCEPT, visitor
 from settings_support import change_settings
-from users_support import PASSWORD, SignedInUser, bearer, create_user
+from users_support import PASSWORD, SignedInUser, bearer
 
 from app.domain.errors import Unavailable
-from app.pages import start
+from app.pages import search
 
 OWN = "http://localhost"
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +89,7 @@ def test_a_failure_of_the_database_gives_a_page(
     def fail(*_arguments: object, **_options: object) -> None:
         raise Unavailable
 
-    monkeypatch.setattr(start, "page", fail)
+    monkeypatch.setattr(search, "page", fail)
     monkeypatch.setattr("app.pages.http.access._read_viewer", fail)
 
     response = visitor(app, user).open("/")

@@ -6,16 +6,11 @@ import pytest
 from apiflask import APIFlask
 from page_support import ACCEPT, visitor
 from sqlalchemy import select
-from users_support import PASSWORD, SignedInUser, create_user
+from users_support import PASSWORD, SignedInUser
 
 from app.core.accounts import accounts
 from app.core.accounts.sessions import LoginSession
 from app.infra import clock
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def test_a_browser_without_a_session_is_asked_to_sign_in(app: APIFlask) -> None:

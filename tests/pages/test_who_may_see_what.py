@@ -18,6 +18,19 @@ PAGES = {
     "POST /sign-in": OPEN,
     "POST /sign-out": MEMBER,
     "GET /static/<path:filename>": OPEN,
+    "POST /": MEMBER,
+    "POST /reveal": MEMBER,
+    "POST /save": MEMBER,
+    "GET /history": MEMBER,
+    "GET /history/<job_id>": MEMBER,
+    "POST /history/<job_id>/again": MEMBER,
+    "GET /keys": MEMBER,
+    "POST /keys": MEMBER,
+    "POST /keys/<key_id>/revoke": MEMBER,
+    "GET /account": MEMBER,
+    "POST /account/sessions/<session_id>/end": MEMBER,
+    "POST /account/sessions/end-others": MEMBER,
+    "POST /account/password": MEMBER,
 }
 """Who may use each route. `GET /`, which programs may call too, is added below."""
 ALLOWED = {

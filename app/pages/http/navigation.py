@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import request
+from flask import request, url_for
 
 from app.pages.http.access import Needs, Viewer
+
+_STARTS = frozenset({"/", "/admin"})
+"""Pages to which the others are not subordinate, although their paths begin with theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +21,21 @@ class Entry:
 
     @property
     def is_current(self) -> bool:
-        """Return whether the page that is shown belongs to this link."""
-        return request.blueprint == self.endpoint.partition(".")[0]
+        """Return whether the page that is shown is that of this link, or one below it."""
+        own = url_for(self.endpoint)
+        return request.path == own or (own not in _STARTS and request.path.startswith(f"{own}/"))
 
 
 GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
-    "member": ("Workspace", (Entry("start.start", "Search"),)),
+    "member": (
+        "Workspace",
+        (
+            Entry("start.start", "Search"),
+            Entry("history.index", "History"),
+            Entry("keys_page.index", "API keys"),
+            Entry("account.index", "Account"),
+        ),
+    ),
     "admin": ("Administration", ()),
     "operator": ("Operation", ()),
 }

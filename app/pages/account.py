@@ -1,0 +1,89 @@
+"""/account: the signed-in account, its sessions and its password."""
+
+from __future__ import annotations
+
+from flask import Response, flash, request
+
+from app.api import password
+from app.api.http import admission, session_cookie
+from app.api.http.auth import caller
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.core.accounts import sessions
+from app.domain.errors import TooManyAttempts, ValidationFailed
+from app.infra import database_clock
+from app.infra.log import log
+from app.pages.http import forms
+from app.pages.http.access import signed_in
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.forms import InvalidForm
+from app.pages.http.rendering import go_to, page
+
+blueprint = PageBlueprint("account", __name__)
+
+
+@blueprint.get("/account")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """Show the account, its sessions and the form for a new password."""
+    return _page()
+
+
+@blueprint.post("/account/sessions/<session_id>/end")
+@signed_in
+@limited(Policy.WRITE)
+def end_session(session_id: str) -> Response:
+    """End one session of the account at once."""
+    with admission.transaction() as session:
+        sessions.end(session, caller().account_id, session_id, now=database_clock.now())
+    log.info("session ended", account=caller().account_id, session=session_id)
+    flash("The session has ended.", "success")
+    return go_to("account.index")
+
+
+@blueprint.post("/account/sessions/end-others")
+@signed_in
+@limited(Policy.WRITE)
+def end_others() -> Response:
+    """End every other session of the account at once."""
+    current = caller()
+    with admission.transaction() as session:
+        ended = sessions.end_all(
+            session, current.account_id, spared=current.token_id, now=database_clock.now()
+        )
+    log.info("other sessions ended", account=current.account_id, sessions=ended)
+    flash(f"Ended {ended} other session(s).", "success")
+    return go_to("account.index")
+
+
+@blueprint.post("/account/password")
+@signed_in
+@limited(Policy.WRITE)
+def change_password() -> Response:
+    """Change the password; all sessions end, so the next page is the sign-in."""
+    typed = {name: request.form.get(name, "") for name in ("current_password", "new_password")}
+    try:
+        password.change_password(caller().account_id, forms.load(password.PasswordSchema(), typed))
+    except InvalidForm as invalid:
+        return _page(422, errors=invalid.messages)
+    except ValidationFailed as problem:
+        return _page(422, errors=forms.messages(problem.errors))
+    except TooManyAttempts as problem:
+        return _page(problem.status, errors={"": f"Too many attempts. Wait {problem.retry_after} seconds."})
+    flash("The password is changed, and all sessions and API keys have ended. Sign in with the new password.")
+    response = go_to("sign_in.form", next="/account")
+    session_cookie.clear(response)
+    return response
+
+
+def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
+    lifetime = services().session_lifetime
+    with services().database.reading() as session:
+        rows = sessions.of_account(session, caller().account_id, lifetime=lifetime, now=database_clock.now())
+    return page(
+        "account.html",
+        status,
+        sessions=[(row, row.ends_at(lifetime), row.id == caller().token_id) for row in rows],
+        errors=errors or {},
+    )

@@ -1,0 +1,84 @@
+"""/history: the requests of the workspace, and the receipt of each with what it found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, flash, request
+
+from app.api.http import waiting
+from app.api.http.auth import caller
+from app.api.http.job_responses import job_body
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.api.http.waiting import JobSnapshot
+from app.core.jobs import job_history, jobs
+from app.domain.errors import JobNotFound
+from app.domain.ids import is_id
+from app.domain.kinds import Status
+from app.pages import repeats
+from app.pages.http import paging
+from app.pages.http.access import signed_in
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.rendering import go_to, page
+
+blueprint = PageBlueprint("history", __name__)
+
+STATUSES = [(status.value, status.value) for status in Status]
+
+
+@blueprint.get("/history")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """List the requests of the workspace, newest first."""
+    chosen = request.args.get("status", "")
+    status = chosen if chosen in set(Status) else None
+    before = paging.cursor("job")
+    with services().database.reading() as session:
+        rows = jobs.latest(
+            session, caller().workspace_id, status=status, before=before, limit=paging.ROWS + 1
+        )
+        shown, older = paging.split(rows, lambda job: job.id)
+        described = job_history.describe(session, caller().workspace_id, shown)
+    return page("history.html", jobs=described, older=older, chosen=status or "", statuses=STATUSES)
+
+
+@blueprint.get("/history/<job_id>")
+@signed_in
+@limited(Policy.READ)
+def receipt(job_id: str) -> Response:
+    """Show what a request found, which providers were asked, and what it cost."""
+    snapshot = _read(job_id)
+    with services().database.reading() as session:
+        (described,) = job_history.describe(session, caller().workspace_id, [snapshot.job])
+    return page(
+        "receipt.html",
+        body=job_body(snapshot, repeated=False),
+        described=described,
+        can_repeat=repeats.is_repeatable(snapshot.job, snapshot.items),
+    )
+
+
+@blueprint.post("/history/<job_id>/again")
+@signed_in
+@limited(Policy.SPEND)
+def again(job_id: str) -> Response:
+    """Submit the request again, as a new one."""
+    snapshot = _read(job_id)
+    if not repeats.is_repeatable(snapshot.job, snapshot.items):
+        flash(
+            "This request cannot be repeated: it found something, or its details have been deleted.",
+            "failure",
+        )
+        return go_to("history.receipt", job_id=job_id)
+    answer: dict[str, Any] = repeats.repeat(snapshot.job, snapshot.items)
+    if answer["job"]["id"] == job_id:
+        flash("The answer is still fresh, so no one was asked again. Nothing was charged.")
+    return go_to("history.receipt", job_id=answer["job"]["id"])
+
+
+def _read(job_id: str) -> JobSnapshot:
+    if not is_id(job_id, "job"):
+        raise JobNotFound
+    return waiting.read(services(), caller().workspace_id, job_id)

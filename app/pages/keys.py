@@ -1,0 +1,83 @@
+"""/keys: the API keys of the signed-in account."""
+
+from __future__ import annotations
+
+from flask import Response, flash, request
+
+from app.api import keys as keys_api
+from app.api.http import admission
+from app.api.http.auth import caller
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.core.accounts import accounts, api_keys
+from app.domain.callers import Scope
+from app.domain.errors import ValidationFailed
+from app.infra import database_clock
+from app.infra.log import log
+from app.pages.http import forms
+from app.pages.http.access import signed_in
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.forms import InvalidForm
+from app.pages.http.rendering import go_to, page
+
+blueprint = PageBlueprint("keys_page", __name__)
+
+
+@blueprint.get("/keys")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """List the keys, with the form for a new one."""
+    return _page()
+
+
+@blueprint.post("/keys")
+@signed_in
+@limited(Policy.WRITE)
+def create() -> Response:
+    """Create a key, and show its secret this once."""
+    expires = forms.text("expires_at")
+    body = {"name": forms.text("name"), "scopes": request.form.getlist("scopes")}
+    try:
+        new = forms.load(
+            keys_api.NewKeySchema(), body | ({"expires_at": f"{expires}T00:00:00Z"} if expires else {})
+        )
+        with admission.transaction() as session:
+            now = database_clock.value(session)
+            keys_api.require_future(new["expires_at"], now)
+            accounts.require_api_access(session, caller().account_id)
+            key, secret = api_keys.create(session, caller().account_id, **new, now=now)
+    except InvalidForm as invalid:
+        return _page(422, errors=invalid.messages)
+    except ValidationFailed as problem:
+        return _page(422, errors=forms.messages(problem.errors))
+    log.info("API key created", account=caller().account_id, key=key.id)
+    return _page(201, secret=secret)
+
+
+@blueprint.post("/keys/<key_id>/revoke")
+@signed_in
+@limited(Policy.WRITE)
+def revoke(key_id: str) -> Response:
+    """Revoke a key; it stops working at once."""
+    with admission.transaction() as session:
+        api_keys.revoke(session, caller().account_id, key_id, now=database_clock.now())
+    log.info("API key revoked", account=caller().account_id, key=key_id)
+    flash("The key is revoked. It no longer works.", "success")
+    return go_to("keys_page.index")
+
+
+def _page(status: int = 200, *, errors: dict[str, str] | None = None, secret: str = "") -> Response:
+    with services().database.reading() as session:
+        keys = api_keys.of_account(session, caller().account_id)
+    scopes = request.form.getlist("scopes") if errors else list(Scope)
+    return page(
+        "keys.html",
+        status,
+        keys=keys,
+        errors=errors or {},
+        secret=secret,
+        name=request.form.get("name", "") if errors else "",
+        scopes=list(Scope),
+        chosen=scopes,
+    )

@@ -1,0 +1,52 @@
+"""Repeats of requests: an earlier request is submitted again as a new one, at the usual price."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.api import enrichment_request, reveal
+from app.api.enrichment_schemas import EnrichmentRequest
+from app.api.http.job_requests import submit_and_wait
+from app.api.reveal import RevealRequest
+from app.core.jobs.jobs import Job, JobItem
+from app.domain.kinds import Kind, Outcome
+from app.domain.records.subjects import Subject
+
+_FIELDS = {kind.value: field for field, kind in reveal.KINDS.items()}
+_OPTIONS = ("types", "min_status", "max_age_days")
+
+
+def is_repeatable(job: Job, items: Sequence[JobItem]) -> bool:
+    """Return whether the job found nothing or not all, and its request is still stored."""
+    if job.finished_at is None or job.outcome in {Outcome.FOUND, Outcome.SUPPRESSED}:
+        return False
+    if job.kind == Kind.ENRICHMENT_REQUEST:
+        return bool(items) and all(item.request for item in items)
+    return job.kind in _FIELDS and "subject" in job.request
+
+
+def repeat(job: Job, items: Sequence[JobItem]) -> dict[str, Any]:
+    """Submit the request of a repeatable job again, for the caller; return the job's response body.
+
+    Raises:
+        InsufficientCredits: nothing was submitted.
+
+    """
+    if job.kind == Kind.ENRICHMENT_REQUEST:
+        response = enrichment_request.submit(
+            EnrichmentRequest(
+                entity=job.request["entity"],
+                items=tuple(item.request for item in items),
+                fields=tuple(job.request["fields"]),
+                max_credits=job.request["max_credits"],
+                dry_run=False,
+                webhook_url=None,
+            )
+        )
+    else:
+        options = {name: job.request[name] for name in _OPTIONS}
+        body = RevealRequest(Subject(**job.request["subject"]), options, job.request.get("client_reference"))
+        response = submit_and_wait(reveal.job_request(_FIELDS[job.kind], body))
+    answer: dict[str, Any] = response.get_json()
+    return answer

@@ -1,0 +1,148 @@
+"""/: search for a person, and see what is stored; /reveal and /save: the actions on the person found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, flash, request
+
+from app.api import reveal
+from app.api.http import admission
+from app.api.http.auth import caller
+from app.api.http.job_requests import submit_and_wait
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.api.linkedin_save import LinkedinSaveSchema
+from app.api.schemas.fields import SubjectSchema
+from app.core.lookups import lookups, profile_snapshots
+from app.core.lookups.disclosure import ContactField
+from app.domain.findings import EmailStatus
+from app.domain.records.subjects import Subject
+from app.infra import database_clock
+from app.pages.http import forms, subject_fields
+from app.pages.http.access import signed_in
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.error_pages import local_path
+from app.pages.http.forms import InvalidForm
+from app.pages.http.rendering import go_to, go_to_path, page
+
+blueprint = PageBlueprint("search", __name__)
+
+SCHEMAS = {ContactField.EMAIL: reveal.RevealEmailSchema, ContactField.PHONE: reveal.RevealPhoneSchema}
+_BEST_FIRST = (EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the page offers for a field: values that the workspace owns, and masked ones with their price."""
+
+    field: ContactField
+    owned: list[dict[str, Any]]
+    masked: list[dict[str, Any]]
+    price: int
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the options of a reveal that accepts each of the masked values."""
+        if not self.masked:
+            return {}
+        statuses = {value["status"] for value in self.masked}
+        min_status = next((status for status in _BEST_FIRST if status in statuses), "any")
+        types = sorted({value["type"] for value in self.masked})
+        return {"min_status": min_status, "types": types}
+
+
+@signed_in
+@limited(Policy.READ)
+def form() -> Response:
+    """Show the empty search."""
+    return _page()
+
+
+@blueprint.post("/")
+@signed_in
+@limited(Policy.LOOKUP)
+def find() -> Response:
+    """Show what is stored about a person; free, and no provider is queried."""
+    try:
+        subject: Subject = forms.load(SubjectSchema(), subject_fields.from_form())
+    except InvalidForm as invalid:
+        return _page(422, errors=subject_fields.errors(invalid))
+    prices = services().settings.prices
+    with services().bulkhead.db_slot(caller().workspace_id), services().database.reading() as session:
+        (result,) = lookups.look_up(session, caller().workspace_id, [subject], prices=prices)
+    contact = result["contact"]
+    named = {"contact_id": contact["id"]} if contact else subject.as_dict()
+    return _page(result=result, subject=named, offers=_offers(result))
+
+
+@blueprint.post("/reveal")
+@signed_in
+@limited(Policy.SPEND)
+def reveal_field() -> Response:
+    """Reveal a field of a person, and show the receipt."""
+    field = ContactField.PHONE if forms.text("field") == ContactField.PHONE else ContactField.EMAIL
+    options = {"types": request.form.getlist("types")} if request.form.getlist("types") else {}
+    body = {"subject": subject_fields.from_form(), **options, **forms.texts("min_status")}
+    try:
+        loaded = forms.load(SCHEMAS[field](), body)
+    except InvalidForm as invalid:
+        return _page(422, errors=subject_fields.errors(invalid))
+    answer = submit_and_wait(reveal.job_request(field, loaded)).get_json()
+    return go_to("history.receipt", job_id=answer["job"]["id"])
+
+
+@blueprint.post("/save")
+@signed_in
+@limited(Policy.WRITE)
+def save() -> Response:
+    """Save the profile of a person to a list of the workspace."""
+    tags = [tag.strip() for tag in forms.text("tags").split(",") if tag.strip()]
+    body = {"profile": forms.texts("linkedin_url", "full_name"), **forms.texts("list", "note")}
+    try:
+        snapshot = forms.load(LinkedinSaveSchema(), body | ({"tags": tags} if tags else {}))
+    except InvalidForm as invalid:
+        return _page(422, errors=invalid.messages)
+    with admission.transaction() as session:
+        profile_snapshots.save(
+            session,
+            workspace_id=caller().workspace_id,
+            account_id=caller().account_id,
+            snapshot=snapshot,
+            now=database_clock.value(session),
+        )
+    flash(f"Saved in the list {body['list']}." if "list" in body else "Saved.", "success")
+    return go_to_path(local_path(forms.text("next")))
+
+
+def _offers(result: dict[str, Any]) -> list[Offer]:
+    prices = services().settings.prices
+    return [
+        Offer(
+            field,
+            result["revealed"][f"{field.value}s"],
+            [entry for entry in result["available"] if entry["field"] == field.value and not entry["owned"]],
+            prices[reveal.KINDS[field]],
+        )
+        for field in (ContactField.EMAIL, ContactField.PHONE)
+    ]
+
+
+def _page(
+    status: int = 200,
+    *,
+    errors: dict[str, str] | None = None,
+    result: dict[str, Any] | None = None,
+    subject: dict[str, str] | None = None,
+    offers: list[Offer] | None = None,
+) -> Response:
+    return page(
+        "search.html",
+        status,
+        errors=errors or {},
+        typed=subject_fields.typed(),
+        result=result,
+        subject=subject,
+        offers=offers or [],
+    )

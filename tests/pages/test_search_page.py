@@ -1,0 +1,170 @@
+"""Search, reveal and save on the page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from page_support import Visitor
+from settings_support import change_settings
+from sqlalchemy import select
+from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, suppress
+from users_support import SignedInUser
+
+from app.core.accounts import workspaces
+from app.core.contacts.saved_profiles import SavedProfile
+from app.core.jobs.jobs import Job
+from app.domain.kinds import Kind
+
+ADDRESS = "ada@acme.com"
+
+
+@pytest.fixture
+def ada(user: SignedInUser) -> str:
+    """Store a person with an address and a number; return the contact's id."""
+    with user.database.transaction() as session:
+        contact = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+        an_email(session, contact, ADDRESS)
+        a_phone(session, contact, "+442079460018")
+    return contact.id
+
+
+def fields_of(page: str, action: str) -> dict[str, Any]:
+    """Return the hidden fields of the form with this action."""
+    form = re.search(rf'action="{action}">(.*?)</form>', page, re.DOTALL)
+    assert form, page
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[1]))
+
+
+def test_a_search_shows_masked_values_and_their_price(browser: Visitor, ada: str) -> None:
+    page = browser.send("/", full_name="Ada Lovelace", company="acme.com")
+
+    assert page.status_code == 200
+    assert "a•••••@acme.com" in page.text
+    assert ADDRESS not in page.text
+    assert "Reveal e-mail · 1 credit" in page.text
+    assert "Engineer · Acme Engines" in page.text
+
+
+def test_a_search_is_free_and_creates_no_request(browser: Visitor, user: SignedInUser, ada: str) -> None:
+    browser.send("/", linkedin_url=ADA_URL)
+
+    with user.database.reading() as session:
+        assert workspaces.balance(session, user.workspace_id).available == 250
+        assert session.scalars(select(Job)).all() == []
+
+
+def test_the_searched_person_is_not_in_the_url(browser: Visitor, ada: str) -> None:
+    page = browser.send("/", email=ADDRESS)
+
+    assert page.request.path == "/"
+    assert page.request.query_string == b""
+    assert 'method="post"' in page.text
+
+
+def test_an_unknown_person_can_be_searched_at_the_providers(browser: Visitor) -> None:
+    page = browser.send("/", full_name="Grace Hopper", company="Navy")
+
+    assert "Nothing is stored about this person" in page.text
+    assert "Find e-mail · 1 credit" in page.text
+    assert fields_of(page.text, "/reveal") == {
+        "field": "email",
+        "full_name": "Grace Hopper",
+        "company_name": "Navy",
+    }
+
+
+def test_too_few_fields_are_explained(browser: Visitor) -> None:
+    page = browser.send("/", full_name="Ada Lovelace")
+
+    assert page.status_code == 422
+    assert "or a name with a company" in page.text
+    assert 'value="Ada Lovelace"' in page.text
+
+
+def test_an_invalid_field_is_marked(browser: Visitor) -> None:
+    page = browser.send("/", phone="12")
+
+    assert page.status_code == 422
+    assert re.search(r'id="phone"[^>]*aria-invalid="true"', page.text)
+    assert 'id="phone-error"' in page.text
+
+
+def test_a_suppressed_person_is_not_shown(browser: Visitor, user: SignedInUser, ada: str) -> None:
+    with user.database.transaction() as session:
+        suppress(session, "email", ADDRESS)
+
+    page = browser.send("/", linkedin_url=ADA_URL)
+
+    assert "asked not to be found" in page.text
+    assert "Reveal" not in page.text
+
+
+def test_a_reveal_leads_to_its_receipt_and_holds_its_price(
+    browser: Visitor, user: SignedInUser, ada: str
+) -> None:
+    found = browser.send("/", full_name="Ada Lovelace", company="Acme Engines").text
+
+    page = browser.send("/reveal", **fields_of(found, "/reveal"))
+
+    with user.database.reading() as session:
+        (job,) = session.scalars(select(Job)).all()
+        balance = workspaces.balance(session, user.workspace_id)
+    assert page.request.path == f"/history/{job.id}"
+    assert "in progress" in page.text
+    assert '<meta http-equiv="refresh"' in page.text
+    assert (job.kind, job.request["subject"], job.request["min_status"]) == (
+        Kind.REVEAL_EMAIL,
+        {"contact_id": ada},
+        "valid",
+    )
+    assert (balance.available, balance.held) == (249, 1)
+
+
+def test_two_clicks_are_one_request(browser: Visitor, user: SignedInUser, ada: str) -> None:
+    fields = fields_of(browser.send("/", linkedin_url=ADA_URL).text, "/reveal")
+
+    pages = [browser.send("/reveal", **fields) for _ in range(2)]
+
+    with user.database.reading() as session:
+        assert len(session.scalars(select(Job)).all()) == 1
+    assert pages[0].request.path == pages[1].request.path
+
+
+def test_without_credits_nothing_is_charged(app: APIFlask, browser: Visitor, ada: str) -> None:
+    change_settings(app, price_reveal_email=1000)
+
+    page = browser.send("/reveal", field="email", contact_id=ada)
+
+    assert page.status_code == 402
+    assert "Not enough credits" in page.text
+    assert "Nothing was charged" in page.text
+
+
+def test_a_profile_is_saved_with_list_and_tags(browser: Visitor, user: SignedInUser, ada: str) -> None:
+    page = browser.send(
+        "/save",
+        linkedin_url=ADA_URL,
+        full_name="Ada Lovelace",
+        list="Prospects",
+        tags="engines, poetry,",
+        note="",
+    )
+
+    with user.database.reading() as session:
+        (profile,) = session.scalars(select(SavedProfile)).all()
+    assert "Saved in the list Prospects" in page.text
+    assert (profile.list_name, profile.tags, profile.note) == ("Prospects", ["engines", "poetry"], None)
+    assert (profile.workspace_id, profile.saved_by) == (user.workspace_id, user.account_id)
+
+
+def test_names_are_escaped(browser: Visitor, user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        a_contact(session, a_company(session), "<b>Ada</b> Lovelace", linkedin_url=ADA_URL)
+
+    page = browser.send("/", linkedin_url=ADA_URL)
+
+    assert "<b>Ada" not in page.text
+    assert "&lt;b&gt;Ada" in page.text
