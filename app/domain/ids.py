@@ -34,6 +34,7 @@ Prefix = Literal[
     "aud",
     "opt",
     "lst",
+    "lim",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
