@@ -48,13 +48,13 @@ def commands(group: click.Command, path: str) -> set[str]:
 
 
 def test_the_table_of_endpoints_has_every_route(app: APIFlask) -> None:
-    row = re.compile(r"^\|[^|\n]*\| `(GET|POST|DELETE)` \| `([^`]+)` \|", re.MULTILINE)
+    row = re.compile(r"^\|[^|\n]*\| `(GET|POST|PUT|DELETE)` \| `([^`]+)` \|", re.MULTILINE)
 
     served = {
         (method, re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", rule.rule))
         for rule in app.url_map.iter_rules()
         for method in rule.methods or ()
-        if method in {"GET", "POST", "DELETE"}
+        if method in {"GET", "POST", "PUT", "DELETE"}
         and rule.endpoint not in PART_OF_THE_DOCS_PAGE
         and not is_page(app, rule)
     }
