@@ -69,6 +69,9 @@ class Settings:
     cost_ceiling_email: float | None
     cost_ceiling_phone: float | None
     webhook_networks: tuple[str, ...]
+    upload_max_mb: int
+    upload_max_rows: int
+    upload_retention_days: int
     provider_variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Variables named after a provider or country, such as `HUNTER_API_KEY` and `PROVIDERS_EMAIL_DE`."""
 
@@ -193,5 +196,8 @@ def _settings(env: Environment) -> Settings:
         cost_ceiling_email=readers.ceiling(env, "COST_CEILING_EMAIL"),
         cost_ceiling_phone=readers.ceiling(env, "COST_CEILING_PHONE"),
         webhook_networks=readers.networks(env, "WEBHOOK_NETWORKS"),
+        upload_max_mb=env.int("UPLOAD_MAX_MB", 20),
+        upload_max_rows=env.int("UPLOAD_MAX_ROWS", 50_000),
+        upload_retention_days=env.int("UPLOAD_RETENTION_DAYS", 30),
         provider_variables=provider_settings.pick(os.environ),
     )

@@ -16,7 +16,6 @@ GROUPS = (
     "credits",
     "database",
     "jobs",
-    "limits",
     "providers",
     "suppressions",
     "webhooks",

@@ -18,6 +18,7 @@ from workers.jobs import (
     reveal,
     reverification,
     upkeep,
+    uploads,
     webhooks,
 )
 from workers.providers import registry
@@ -34,6 +35,7 @@ JOB_MODULES = (
     reveal,
     reverification,
     upkeep,
+    uploads,
     webhooks,
 )
 

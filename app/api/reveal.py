@@ -22,13 +22,7 @@ from app.core.lookups import disclosure
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
 from app.domain import ids
 from app.domain.callers import Scope
-from app.domain.errors import (
-    ContactNotFound,
-    InsufficientCredits,
-    InsufficientIdentifiers,
-    NotAProfileUrl,
-    SpendingLimitReached,
-)
+from app.domain.errors import ContactNotFound, InsufficientCredits, InsufficientIdentifiers, NotAProfileUrl
 from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
 
@@ -109,9 +103,7 @@ class RevealResponseSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/reveal/email")
-@documented(
-    InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, SpendingLimitReached, ContactNotFound
-)
+@documented(InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, ContactNotFound)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealEmailSchema, arg_name="body", example=EXAMPLE)
@@ -126,9 +118,7 @@ def email(body: RevealRequest) -> Response:
 
 
 @blueprint.post("/api/ext/reveal/phone")
-@documented(
-    InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, SpendingLimitReached, ContactNotFound
-)
+@documented(InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, ContactNotFound)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealPhoneSchema, arg_name="body", example=EXAMPLE)

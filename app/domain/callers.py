@@ -31,10 +31,7 @@ SCOPES: dict[Kind, Scope] = {
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of an authenticated request; `token_id` is the id of the session or API key.
-
-    `is_admin` means that the account is an admin of its workspace.
-    """
+    """The sender of an authenticated request; `token_id` is the id of the session or API key."""
 
     account_id: str
     workspace_id: str
@@ -42,12 +39,6 @@ class Caller:
     token_id: str
     scopes: tuple[Scope, ...]
     expires_at: datetime | None
-    is_admin: bool = False
-
-    @property
-    def key_id(self) -> str | None:
-        """Return the id of the caller's API key, or None for a session."""
-        return self.token_id if self.kind == "api_key" else None
 
     @property
     def kinds(self) -> frozenset[Kind]:

@@ -4,12 +4,13 @@ InvalidValue                 a text has no normal form; schemas convert it to on
 Problem                      every error response (RFC 9457)
 ├── MalformedJson            400
 ├── Unauthorized             401  MissingToken InvalidToken TokenExpired TokenRevoked InvalidCredentials
-├── InsufficientCredits      402  SpendingLimitReached
+├── InsufficientCredits      402
 ├── Forbidden                403  ApiAccessRequired InsufficientScope AccountDisabled
 │                                 AdminRequired OperatorRequired CrossSiteRequest
-├── NotFound                 404  ContactNotFound JobNotFound
+├── NotFound                 404  ContactNotFound JobNotFound UploadNotFound
 ├── MethodNotAllowed         405
 ├── RequestTimeout           408
+├── UploadNotReady           409
 ├── PayloadTooLarge          413
 ├── UnsupportedMediaType     415
 ├── Unprocessable            422  ValidationFailed InsufficientIdentifiers IdempotencyKeyReused
@@ -24,8 +25,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
-from app.domain.spending import LimitUsage, Period
 
 
 class InvalidValue(ValueError):  # noqa: N818 -- the name states the fault, as in ValueError
@@ -152,26 +151,6 @@ class InsufficientCredits(Problem):
         )
 
 
-class SpendingLimitReached(InsufficientCredits):
-    """A limit of the account or of the API key does not allow the request."""
-
-    code = "spending_limit_reached"
-    title = "A spending limit is reached"
-    help = "Ask your admin to raise the limit; the same request with the same Idempotency-Key then works."
-
-    def __init__(self, required: int, balance: int, usage: LimitUsage) -> None:
-        """Store the cost of the request, the balance of the workspace, and the limit with its use."""
-        super().__init__(required, balance)
-        limit = "monthly limit" if usage.period is Period.MONTH else "spending cap"
-        owner = "account" if usage.subject == "account" else "API key"
-        resets = f" It resets at {usage.as_dict()['resets_at']}." if usage.resets_at else ""
-        self.detail = (
-            f"This needs {required} credit(s). The {limit} of this {owner} is {usage.credits}, of which "
-            f"{usage.spent} are spent and {usage.held} are reserved.{resets} {self.help}"
-        )
-        self.extra["limit"] = usage.as_dict()
-
-
 class Forbidden(Problem):
     """Base of errors about requests that the caller is not permitted to make."""
 
@@ -251,6 +230,14 @@ class JobNotFound(NotFound):
     help = "List the workspace's latest jobs with GET /api/ext/jobs."
 
 
+class UploadNotFound(NotFound):
+    """No upload of the caller's workspace has this id."""
+
+    code = "upload_not_found"
+    title = "No such upload"
+    help = "List the workspace's uploads with GET /api/uploads."
+
+
 class MethodNotAllowed(Problem):
     """The path exists, but does not support the method."""
 
@@ -268,6 +255,17 @@ class RequestTimeout(Problem):
     title = "The request took too long to arrive"
     retryable = True
     help = "Nothing was changed. Send the request again over a faster connection."
+
+
+class UploadNotReady(Problem):
+    """The upload's status does not allow this."""
+
+    code = "upload_not_ready"
+    status = 409
+    title = "The status of the upload does not allow this"
+    help = (
+        "Read the upload's status with GET /api/uploads/<id>, and wait until it is the one that this needs."
+    )
 
 
 class PayloadTooLarge(Problem):

@@ -43,6 +43,7 @@ FORGET = "upkeep.forget"
 DELIVER = "upkeep.deliver"
 REVERIFY = "upkeep.reverify"
 AUDIT = "upkeep.audit"
+ADVANCE_UPLOAD = "upkeep.upload"
 
 
 class Status(StrEnum):

@@ -25,6 +25,8 @@ from app.server.client_networks import LOOPBACK_ADDRESSES, client_network
 
 MIN_READ_BYTES_PER_SECOND = 16 * 1024
 """The minimum rate at which a client must read a long response."""
+MIN_SEND_BYTES_PER_SECOND = 64 * 1024
+"""The rate by which a long body may take longer than the timeout of its phase."""
 MAX_SHARE_PER_CLIENT = 4
 """One address may hold 1/4 of the connections, unless there are proxies in front."""
 RESERVE_SHARE = 16
@@ -93,6 +95,8 @@ class Connection:
             raise RequestTimeout from None
         if not received and self.is_aborted:
             raise RequestTimeout
+        if self.phase is ReadPhase.BODY:
+            self._deadline += len(received) / MIN_SEND_BYTES_PER_SECOND
         return received
 
     def sendall(self, data: bytes) -> None:

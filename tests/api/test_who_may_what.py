@@ -33,6 +33,8 @@ from app.core.events.deliveries import Webhook
 from app.core.events.endpoints import WebhookEndpoint
 from app.core.jobs import jobs
 from app.core.ledger import acquisition
+from app.core.uploads import uploads
+from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.callers import Scope
 from app.domain.ids import new_id
 from app.domain.tokens import TokenKind, new_token
@@ -66,6 +68,12 @@ def open_to_all(reason: str, *statuses: int, body: dict[str, Any] | None = None)
 
 def requires(needs: Any, *statuses: int, **extra: Any) -> AccessRule:
     return AccessRule(needs, frozenset(statuses), **extra)
+
+
+def of_an_upload(*statuses: int, **extra: Any) -> AccessRule:
+    return requires(
+        Scope.ENRICH, *statuses, owned_by="the workspace's", code_if_missing="upload_not_found", **extra
+    )
 
 
 SUBJECT = {"subject": {"linkedin_url": PROFILE}}
@@ -115,13 +123,6 @@ ACCESS_RULES = {
     "DELETE /api/keys/<key_id>": requires(
         "session", 204, owned_by="the account's", code_for_keys="api_access_required"
     ),
-    "GET /api/limits": requires("token", 200),
-    "PUT /api/limits/accounts/<account_id>": requires(
-        "admin", 200, body={"monthly_limit": 5}, owned_by="the workspace's"
-    ),
-    "PUT /api/limits/keys/<key_id>": requires(
-        "session", 200, body={"spending_cap": 5}, owned_by="the account's"
-    ),
     "GET /api/sessions": requires("session", 200),
     "DELETE /api/sessions": requires("session", 204),
     "DELETE /api/sessions/<session_id>": requires("session", 204, owned_by="the account's"),
@@ -142,6 +143,14 @@ ACCESS_RULES = {
     "GET /api/webhooks/<webhook_id>": requires(Scope.LOOKUP, 200, owned_by="the workspace's"),
     "POST /api/webhooks/<webhook_id>/replay": requires("admin", 202, owned_by="the workspace's"),
     "GET /": open_to_all("it says where the documentation is"),
+    "POST /api/uploads": requires(Scope.ENRICH, 201),
+    "GET /api/uploads": requires(Scope.ENRICH, 200),
+    "GET /api/uploads/<upload_id>": of_an_upload(200),
+    "PUT /api/uploads/<upload_id>/mapping": of_an_upload(200, body={"columns": ["email"]}),
+    "POST /api/uploads/<upload_id>/start": of_an_upload(200, body={"max_credits": 1}),
+    "POST /api/uploads/<upload_id>/cancel": of_an_upload(200),
+    "GET /api/uploads/<upload_id>/result": of_an_upload(200),
+    "DELETE /api/uploads/<upload_id>": of_an_upload(204),
     "GET /healthz": open_to_all("it says only that the process answers"),
     "GET /readyz": open_to_all("load balancers have no token; it names no one", 200, 503),
     "GET /metrics": open_to_all("METRICS_TOKEN, or loopback without one; 404 for other callers"),
@@ -156,9 +165,12 @@ ACCESS_RULES = {
 """By method, rule and, where it selects the resource, query."""
 WITHOUT_A_BODY = {
     "POST /api/ext/logout",
+    "POST /api/uploads/<upload_id>/cancel",
     "POST /api/webhook-endpoints/<endpoint_id>/test",
     "POST /api/webhooks/<webhook_id>/replay",
 }
+FILES = {"POST /api/uploads": b"Email\r\nada@acme.com\r\n"}
+"""The routes whose body is a file, and a CSV file to send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +243,23 @@ class SampleTenants:
             event_id = events.record_test(session, self.owner.workspace_id, endpoint_id, now=now)
             return session.scalars(select(Webhook.id).where(Webhook.event_id == event_id)).one()
 
+    def an_upload_id(self) -> str:
+        """Return the id of the owner's only upload, whose file has been read."""
+        now = clock.now()
+        with self.owner.database.transaction() as session:
+            session.execute(delete(Upload).where(Upload.workspace_id == self.owner.workspace_id))
+            upload = uploads.create(
+                session,
+                workspace_id=self.owner.workspace_id,
+                account_id=self.owner.account_id,
+                api_key_id=None,
+                file_name="people.csv",
+                content=b"",
+                now=now,
+            )
+            upload.status, upload.header, upload.columns = UploadStatus.READY.value, ["Email"], ["email"]
+            return upload.id
+
     def call(self, method: str, route: str, headers: dict[str, str], body: Any = None) -> TestResponse:
         """Send a request to existing resources of the owner."""
         path = route.replace("<code>", "not_found").replace("<path:name>", "swagger-ui.css")
@@ -245,11 +274,14 @@ class SampleTenants:
         if "<list_id>" in path:
             path = path.replace("<list_id>", self.a_list_id())
         path = path.replace("{job_id}", self.job_id).replace("<contact_id>", self.contact_id)
-        path = path.replace("<account_id>", self.owner.account_id)
+        if "<upload_id>" in path:
+            path = path.replace("<upload_id>", self.an_upload_id())
         if body and body.get("contact_id") == "{contact_id}":
             body = body | {"contact_id": self.contact_id}
         headers = headers | {"Prefer": "respond-async"}
-        with self.owner.client.open(path, method=method, headers=headers, json=body) as response:
+        file = FILES.get(f"{method} {route}")
+        sent = {"json": body} if file is None else {"data": file, "content_type": "text/csv"}
+        with self.owner.client.open(path, method=method, headers=headers, **sent) as response:
             response.get_data()
             return response
 
@@ -444,7 +476,7 @@ def test_every_route_with_a_body_has_a_request_schema(app: APIFlask) -> None:
     operations = dict(_operations(app))
     takes = {route for route, operation in operations.items() if "requestBody" in operation}
 
-    assert takes == {route for route, rule in ACCESS_RULES.items() if rule.body is not None}
+    assert takes - FILES.keys() == {route for route, rule in ACCESS_RULES.items() if rule.body is not None}
     assert {route for route in operations if route.startswith("POST ")} - takes == WITHOUT_A_BODY
 
 

@@ -108,6 +108,19 @@ def test_occasional_bytes_do_not_extend_the_timeout(
     assert client.connection.is_last
 
 
+def test_a_long_body_may_take_longer(client: ConnectedClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch, ReadPhase.BODY, 0.0)
+    monkeypatch.setattr(connections, "MIN_SEND_BYTES_PER_SECOND", 1)
+    client.connection.begin(ReadPhase.HEAD)
+    client.connection.phase = ReadPhase.BODY
+    client.socket.sendall(b"20 seconds at this rate")
+    client.connection.recv(100)
+    client.connection._deadline -= 20  # noqa: SLF001 - as if these 20 seconds had passed
+    client.socket.sendall(b"more")
+
+    assert client.connection.recv(100) == b"more"
+
+
 def test_a_new_phase_has_a_new_timeout(client: ConnectedClient, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch, ReadPhase.HEAD, 0.0)
     client.connection.begin(ReadPhase.HEAD)

@@ -20,6 +20,7 @@ from app.core.lists import imported_rows
 from app.core.lookups import people_counts
 from app.core.privacy import redaction
 from app.core.queues import worker_heartbeats as presence
+from app.core.uploads import uploads as stored_uploads
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
 from app.infra import celery_app, database_clock
@@ -28,7 +29,7 @@ from app.infra.database_clock import Moment
 from app.infra.log import log
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, webhooks
+from workers.jobs import audit, uploads, webhooks
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
@@ -59,6 +60,7 @@ def purge_once(services: WorkerServices) -> None:
     now, settings = database_clock.now(), services.settings
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
+    kept = stored_uploads.retention(settings.upload_retention_days, settings.job_retention_days)
     for step in (
         partial(idempotency.purge_expired, now=now),
         partial(sessions.purge_expired, now=now),
@@ -67,6 +69,7 @@ def purge_once(services: WorkerServices) -> None:
         partial(presence.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
+        partial(stored_uploads.purge_expired, before=now - kept),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
     ):
@@ -140,7 +143,7 @@ class Sweeper:
     them on its own.
     """
 
-    STEPS: Sequence[Step] = (sweep_once, webhooks.send_due)
+    STEPS: Sequence[Step] = (sweep_once, webhooks.send_due, uploads.send_due)
     RARE_STEPS: Sequence[Step] = (audit.audit_if_due,)
     """Steps that run once in RARE_TURNS turns, because they take longer and are not urgent."""
 

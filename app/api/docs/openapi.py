@@ -13,7 +13,7 @@ from flask_swagger_ui import __file__ as swagger_ui
 
 from app.api.docs import openapi_errors, openapi_headers
 from app.api.docs.operations import Operation, operation_of
-from app.api.http import idempotency_header
+from app.api.http import idempotency_header, received_files
 from app.api.schemas.fields import StrictSchema
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.domain.errors import IdempotencyKeyReused, Problem
@@ -87,6 +87,10 @@ def _subclasses(schema: type[StrictSchema]) -> Iterator[type[StrictSchema]]:
 def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
     """Add to an operation of the document what its view declares."""
     operation = operation_of(view)
+    if operation.file_types:
+        entry["requestBody"] = {
+            "content": {name: {"schema": _file_schema(name)} for name in operation.file_types}
+        }
     response_schema = view._spec.get("response", {}).get("schema")  # type: ignore[attr-defined]  # noqa: SLF001 -- APIFlask has no public access to it
     queued = isinstance(response_schema, JobResponseSchema)
     takes_key = "requestBody" in entry and (queued or operation.takes_idempotency_key)
@@ -102,6 +106,14 @@ def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
             credits_optional=operation.other_body is not None,
             takes_key=takes_key,
         )
+
+
+def _file_schema(media_type: str) -> dict[str, Any]:
+    """Return the schema of a file as a whole body, or as a part of a form."""
+    file = {"type": "string", "contentMediaType": "application/octet-stream"}
+    if media_type != received_files.FORM:
+        return file
+    return {"type": "object", "required": [received_files.PART], "properties": {received_files.PART: file}}
 
 
 def _add_errors(entry: dict[str, Any], operation: Operation, *, takes_key: bool) -> None:

@@ -18,6 +18,7 @@ class Operation:
 
     `errors` are added to those of all endpoints, all with a body and all with a token. `other_body` is the
     schema of a 200 response that contains no job. `path_parameters` describes the parameters of the path.
+    `file_types` are the media types of a body that is a file.
     """
 
     errors: tuple[type[Problem], ...] = ()
@@ -25,6 +26,7 @@ class Operation:
     sends_credits: bool = False
     other_body: dict[str, Any] | None = None
     path_parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    file_types: tuple[str, ...] = ()
 
 
 def documented(
@@ -33,9 +35,12 @@ def documented(
     sends_credits: bool = False,
     other_body: dict[str, Any] | None = None,
     path_parameters: dict[str, dict[str, Any]] | None = None,
+    file_types: tuple[str, ...] = (),
 ) -> Callable[[View], View]:
     """Declare the fields of `Operation` for a view; place it directly below the route."""
-    operation = Operation(errors, takes_idempotency_key, sends_credits, other_body, path_parameters or {})
+    operation = Operation(
+        errors, takes_idempotency_key, sends_credits, other_body, path_parameters or {}, file_types
+    )
 
     def decorate(view: View) -> View:
         view.operation = operation  # type: ignore[attr-defined]  # functions accept attributes

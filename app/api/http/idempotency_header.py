@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from flask import request
 from sqlalchemy.orm import Session
@@ -19,10 +20,13 @@ PATTERN = "^[!-~](?:[ -~]{0,253}[!-~])?$"
 _KEY = re.compile(PATTERN, re.ASCII)
 
 
-def begin(session: Session, *, now: Moment, store: bool = True) -> str | None:
+def begin(
+    session: Session, *, now: Moment, store: bool = True, body: dict[str, Any] | None = None
+) -> str | None:
     """Claim the request's key, if any; for a replay, return the id that the first request created.
 
-    With `store=False` the key is validated, but neither stored nor compared.
+    With `store=False` the key is validated, but neither stored nor compared. `body` is what replays must have
+    in common, by default the JSON of the request.
 
     Raises:
         ValidationFailed: the key is not 1 to 255 printable characters.
@@ -32,7 +36,8 @@ def begin(session: Session, *, now: Moment, store: bool = True) -> str | None:
     key = _key()
     if key is None or not store:
         return None
-    digest = idempotency.digest(digest_keys(session), request.path, request.get_json(silent=True) or {})
+    same = (request.get_json(silent=True) or {}) if body is None else body
+    digest = idempotency.digest(digest_keys(session), request.path, same)
     return idempotency.begin(session, caller().workspace_id, key, digest, now=now)
 
 

@@ -46,13 +46,15 @@ def estimate(
     *,
     settings: Settings,
     now: datetime,
+    counted: set[str] | None = None,
 ) -> Estimate:
     """Return the estimated cost of the items; `requests` are the requests of the job's items.
 
-    A person who occurs twice is charged once.
+    A person who occurs twice is charged once. `counted` are the people of earlier parts of a list, to which
+    those of this part are added.
     """
     counts: Counter[str] = Counter()
-    counted: set[str] = set()
+    counted = set() if counted is None else counted
     field_requests = [
         field_request for field, field_request in DEFAULT_FIELD_REQUESTS.items() if field.value in fields
     ]

@@ -39,6 +39,8 @@ from app.core.lookups import contact_data
 from app.core.matching import caller_identifiers
 from app.core.privacy import redaction
 from app.core.quality.verifications import Verification
+from app.core.uploads import erasure as upload_erasure
+from app.core.uploads.erasure import RowKey
 from app.domain.errors import ContactNotFound
 from app.domain.kinds import Kind
 from app.domain.normal.names import name_key, nickname_of
@@ -72,8 +74,8 @@ class ErasurePlan:
 
     `to_suppress` are the identifiers for the suppression list; `shared` counts those that other contacts also
     have. `lookup_ids` are jobs to delete, `job_ids` jobs to redact; `mentioning_ids` are saved profiles of
-    other people that mention the person, `list_ids` lists whose name does. `providers` were asked about the
-    person; `accounts` sign in with an address of the person.
+    other people that mention the person, `list_ids` lists whose name does, `upload_rows` the rows of uploaded
+    files that do. `providers` were asked about the person; `accounts` sign in with an address of the person.
     """
 
     matcher: PersonMatcher
@@ -85,6 +87,7 @@ class ErasurePlan:
     profile_ids: tuple[str, ...] = ()
     mentioning_ids: tuple[str, ...] = ()
     list_ids: tuple[str, ...] = ()
+    upload_rows: tuple[RowKey, ...] = ()
     recipients: tuple[Recipient, ...] = ()
     providers: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()
@@ -140,6 +143,7 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         for row in session.execute(select(ContactList.id, ContactList.name))
         if matcher.matches(row.name)
     ]
+    upload_rows = upload_erasure.mentioning(session, matcher)
     return ErasurePlan(
         matcher=matcher,
         contact_ids=ids,
@@ -150,12 +154,14 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         profile_ids=tuple(profiles),
         mentioning_ids=tuple(mentioning),
         list_ids=tuple(lists),
+        upload_rows=tuple(upload_rows),
         recipients=_recipients(session, ids),
         providers=_providers(session, jobs),
         accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(matcher.emails)))),
         counts=_counts(session, ids)
         | {"jobs": len(jobs), "lookups": len(lookups)}
-        | {"saved_profiles": len(profiles), "notes": len(mentioning) + len(lists)},
+        | {"saved_profiles": len(profiles), "notes": len(mentioning) + len(lists)}
+        | {"upload_rows": len(upload_rows)},
     )
 
 
@@ -184,6 +190,7 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
         _clean(profile, erasure_plan.matcher)
     named = ContactList.id.in_(erasure_plan.list_ids)
     session.execute(update(ContactList).where(named).values(name=ContactList.id))
+    upload_erasure.clear(session, erasure_plan.upload_rows)
     caller_identifiers.delete_all(session, erasure_plan.to_suppress)
     redaction.delete_lookups(session, erasure_plan.lookup_ids)
     for job in jobs:

@@ -1,0 +1,186 @@
+"""Schemas of uploads: their mapping, price, progress and results."""
+
+from __future__ import annotations
+
+from marshmallow import fields, validate
+
+from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema
+from app.core.uploads import chunks, starters
+from app.core.uploads.upload_tables import UploadStatus
+from app.domain import ids
+from app.domain.errors import InsufficientCredits
+from app.domain.lists.upload_columns import UPLOAD_FIELDS
+
+PAID_FIELDS = ("email", "phone")
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+MAX_RESULT_ROWS = 500
+MAX_COLUMNS = 300
+REASONS = (
+    InsufficientCredits.code,
+    chunks.MAX_CREDITS,
+    starters.ACCOUNT_DISABLED,
+    starters.KEY_ENDED,
+    "unreadable",
+)
+
+
+class MappingSchema(StrictSchema):
+    """The field of each column, and what to find for each person."""
+
+    columns = fields.List(
+        fields.String(allow_none=True, validate=validate.OneOf([*UPLOAD_FIELDS, None])),
+        required=True,
+        validate=validate.Length(min=1, max=MAX_COLUMNS),
+        metadata={
+            "example": ["full_name", "company_domain", None],
+            "description": "As many as the list has columns; null for one that is not used.",
+        },
+    )
+    fields_ = fields.List(
+        fields.String(validate=validate.OneOf(PAID_FIELDS)),
+        data_key="fields",
+        load_default=["email"],
+        validate=validate.Length(min=1, max=len(PAID_FIELDS)),
+        metadata={"example": ["email"]},
+    )
+
+
+class StartSchema(StrictSchema):
+    """The most that the whole upload may cost."""
+
+    max_credits = fields.Integer(
+        strict=True,
+        allow_none=True,
+        load_default=None,
+        validate=validate.Range(min=0),
+        metadata={"example": 500, "description": "In credits; null for no limit but the balance."},
+    )
+
+
+class UploadsQuery(StrictSchema):
+    """The page of a list of uploads."""
+
+    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
+    cursor = fields.String(
+        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^upl_[0-9a-v]{24}$"}
+    )
+
+
+class ResultQuery(StrictSchema):
+    """The format of a result, and the page of one in JSON."""
+
+    format = fields.String(validate=validate.OneOf(["csv", "json"]), load_default="csv")
+    limit = AsciiInteger(load_default=100, validate=validate.Range(min=1, max=MAX_RESULT_ROWS))
+    cursor = AsciiInteger(
+        load_default=0,
+        validate=validate.Range(min=0),
+        metadata={"description": "`next_cursor` of the previous page."},
+    )
+
+
+class UploadEstimateSchema(ResponseSchema):
+    """What the upload may cost: the minimum is what is stored, the maximum all that is not owned."""
+
+    credits_min = fields.Integer(metadata={"example": 120})
+    credits_max = fields.Integer(metadata={"example": 480})
+    people = fields.Integer(metadata={"example": 490})
+    owned = fields.Integer(metadata={"example": 10})
+    suppressed = fields.Integer(metadata={"example": 0})
+    duplicates = fields.Integer(metadata={"example": 8})
+    invalid = fields.Integer(metadata={"example": 2, "description": "Rows that name nobody."})
+
+
+class UploadProgressSchema(ResponseSchema):
+    """The people that are finished, of all that the list names."""
+
+    done = fields.Integer(metadata={"example": 200})
+    total = fields.Integer(metadata={"example": 490})
+
+
+class UploadCreditsSchema(ResponseSchema):
+    """What the upload has cost, and what its open jobs hold."""
+
+    charged = fields.Integer(metadata={"example": 150})
+    reserved = fields.Integer(metadata={"example": 250})
+
+
+class UploadSummarySchema(ResponseSchema):
+    """An uploaded list."""
+
+    id = fields.String(required=True, metadata={"example": ids.EXAMPLES["upl"]})
+    file_name = fields.String(required=True, metadata={"example": "prospects.csv"})
+    status = fields.String(
+        required=True, metadata={"enum": [status.value for status in UploadStatus], "example": "running"}
+    )
+    reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": None, "description": f"Why it is paused or failed: {', '.join(REASONS)}."},
+    )
+    detail = fields.String(required=True, allow_none=True)
+    created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
+    rows = fields.Integer(required=True, metadata={"example": 500})
+    priced = fields.Integer(required=True, metadata={"example": 500, "description": "Rows priced so far."})
+    fields_ = fields.List(
+        fields.String(), data_key="fields", attribute="fields", metadata={"example": ["email"]}
+    )
+    max_credits = fields.Integer(required=True, allow_none=True, metadata={"example": 500})
+    estimate = fields.Nested(UploadEstimateSchema, required=True, allow_none=True)
+    progress = fields.Nested(UploadProgressSchema, required=True)
+    outcomes = fields.Dict(
+        keys=fields.String(),
+        values=fields.Integer(),
+        required=True,
+        metadata={"example": {"found": 150, "not_found": 50}, "description": "Finished people by outcome."},
+    )
+    credits = fields.Nested(UploadCreditsSchema, required=True)
+
+
+class UploadColumnSchema(ResponseSchema):
+    """A column of the list, its field, and values of the first rows."""
+
+    name = fields.String(metadata={"example": "Full name"})
+    field = fields.String(allow_none=True, metadata={"example": "full_name"})
+    samples = fields.List(fields.String(), metadata={"example": ["Ada Lovelace"]})
+
+
+class UploadSchema(UploadSummarySchema):
+    """An uploaded list with its columns; they are empty until a worker has read the file."""
+
+    columns = fields.List(fields.Nested(UploadColumnSchema), required=True)
+
+
+class UploadsResponseSchema(ResponseSchema):
+    """A page of the workspace's uploads, newest first."""
+
+    uploads = fields.List(fields.Nested(UploadSummarySchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True)
+
+
+class ResultRowSchema(ResponseSchema):
+    """A row with its result; that of a person who occurs again is the result of the first row."""
+
+    row = fields.Integer(metadata={"example": 1, "description": "From 1, without the header."})
+    line = fields.Integer(metadata={"example": 2, "description": "The line in the file, from 1."})
+    cells = fields.List(fields.String(), metadata={"example": ["Ada Lovelace", "acme.example"]})
+    outcome = fields.String(
+        metadata={
+            "example": "found",
+            "description": "As of an enriched item; or invalid, failed or pending.",
+        }
+    )
+    email = fields.String(allow_none=True, metadata={"example": "ada@acme.example"})
+    email_status = fields.String(allow_none=True, metadata={"example": "valid"})
+    phone = fields.String(allow_none=True, metadata={"example": None})
+    credits = fields.Integer(metadata={"example": 1})
+    sources = fields.List(fields.String(), metadata={"example": ["hunter"]})
+    receipt = fields.String(allow_none=True, metadata={"example": ids.EXAMPLES["job"]})
+    note = fields.String(allow_none=True)
+
+
+class ResultResponseSchema(ResponseSchema):
+    """A page of the result, in the order of the file."""
+
+    rows = fields.List(fields.Nested(ResultRowSchema), required=True)
+    next_cursor = fields.Integer(required=True, allow_none=True)

@@ -1,0 +1,139 @@
+"""What members and programs do with uploads; the API and the pages share it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from app.api.http import admission
+from app.api.http.auth import caller
+from app.api.http.idempotency_header import begin, finish
+from app.api.http.received_files import ReceivedFile
+from app.api.http.services import services
+from app.core.uploads import representations, uploads
+from app.core.uploads.upload_tables import Upload
+from app.domain.errors import FieldError, ValidationFailed
+from app.domain.kinds import ADVANCE_UPLOAD, Queue
+from app.domain.lists import upload_columns
+from app.infra import database_clock
+from app.infra.log import log
+
+NAMES_NOBODY = (
+    "No person can be named by these columns. Map a LinkedIn profile, an e-mail or a phone, "
+    "or a name and a company or its domain."
+)
+
+
+def create(file: ReceivedFile) -> tuple[dict[str, Any], bool]:
+    """Store the file, and return the upload; whether an earlier request with the same key stored it.
+
+    Raises:
+        UploadNotReady: the workspace has too many unfinished uploads.
+        IdempotencyKeyReused: the key was used for another file.
+
+    """
+    now = database_clock.now()
+    with admission.transaction() as session:
+        reference = begin(session, now=now, body={"sha256": sha256(file.content).hexdigest()})
+        if reference:
+            earlier = uploads.get(session, caller().workspace_id, reference)
+            return representations.describe(session, earlier), True
+        upload = uploads.create(
+            session,
+            workspace_id=caller().workspace_id,
+            account_id=caller().account_id,
+            api_key_id=_key_id(),
+            file_name=file.name,
+            content=file.content,
+            now=now,
+        )
+        finish(session, upload.id)
+        representation = representations.describe(session, upload)
+    log.info("upload received", upload=upload.id, bytes=len(file.content))
+    _wake(upload)
+    return representation, False
+
+
+def map_columns(upload_id: str, columns: Sequence[str | None], fields: Sequence[str]) -> dict[str, Any]:
+    """Store the mapping, have the upload priced, and return it.
+
+    Raises:
+        UploadNotFound, UploadNotReady: as in `uploads.map_columns`.
+        ValidationFailed: there are more or fewer fields than columns, or they name nobody.
+
+    """
+    with admission.transaction() as session:
+        upload = uploads.locked(session, caller().workspace_id, upload_id)
+        _check_columns(upload, columns)
+        uploads.map_columns(session, upload, columns, fields, now=database_clock.now())
+        representation = representations.describe(session, upload)
+    _wake(upload)
+    return representation
+
+
+def start(upload_id: str, max_credits: int | None) -> dict[str, Any]:
+    """Start or continue the upload for the caller, and return it.
+
+    Raises:
+        UploadNotFound, UploadNotReady: as in `uploads.start`.
+
+    """
+    with admission.transaction() as session:
+        upload = uploads.locked(session, caller().workspace_id, upload_id)
+        uploads.start(
+            session,
+            upload,
+            account_id=caller().account_id,
+            api_key_id=_key_id(),
+            max_credits=max_credits,
+            now=database_clock.now(),
+        )
+        representation = representations.describe(session, upload)
+    log.info("upload started", upload=upload_id, account=caller().account_id)
+    _wake(upload)
+    return representation
+
+
+def cancel(upload_id: str) -> dict[str, Any]:
+    """Cancel the upload, and return it.
+
+    Raises:
+        UploadNotFound: as in `uploads.locked`.
+
+    """
+    with admission.transaction() as session:
+        upload = uploads.locked(session, caller().workspace_id, upload_id)
+        uploads.cancel(session, upload, now=database_clock.now())
+        return representations.describe(session, upload)
+
+
+def delete(upload_id: str) -> None:
+    """Delete the upload with its rows and its result.
+
+    Raises:
+        UploadNotFound: as in `uploads.locked`.
+
+    """
+    with admission.transaction() as session:
+        uploads.remove(session, uploads.locked(session, caller().workspace_id, upload_id))
+    log.info("upload deleted", upload=upload_id, account=caller().account_id)
+
+
+def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:
+    if len(columns) != len(upload.header):
+        detail = f"The list has {len(upload.header)} columns; give a field or null for each."
+    elif not upload_columns.names_people(columns):
+        detail = NAMES_NOBODY
+    else:
+        return
+    raise ValidationFailed(detail, errors=(FieldError("/columns", detail),))
+
+
+def _key_id() -> str | None:
+    return caller().token_id if caller().kind == "api_key" else None
+
+
+def _wake(upload: Upload) -> None:
+    """Send the upload to the workers; if Redis is away, the sweep does."""
+    services().publisher.push(ADVANCE_UPLOAD, Queue.UPKEEP, [upload.id])

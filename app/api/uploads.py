@@ -1,0 +1,189 @@
+"""/api/uploads: upload a list, map its columns, see the price, start it, and download the result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response
+from sqlalchemy.orm import Session
+
+from app.api import upload_actions
+from app.api.docs.operations import documented, id_parameter
+from app.api.http import received_files
+from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
+from app.api.http.idempotency_header import REPLAYED
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.received_files import receive_file
+from app.api.http.services import services
+from app.api.schemas.upload_schemas import (
+    MappingSchema,
+    ResultQuery,
+    ResultResponseSchema,
+    StartSchema,
+    UploadSchema,
+    UploadsQuery,
+    UploadsResponseSchema,
+)
+from app.core.uploads import representations, result_files, results, uploads
+from app.core.uploads.results import ResultRow
+from app.core.uploads.upload_tables import Upload
+from app.domain.callers import Scope
+from app.domain.errors import FieldError, UploadNotFound, UploadNotReady, ValidationFailed
+from app.domain.ids import is_id
+
+blueprint = APIBlueprint("uploads", __name__, tag="Uploads")
+
+PATH = {"upload_id": id_parameter("upl")}
+FILE_TYPES = (received_files.FORM, received_files.CSV, received_files.XLSX)
+REPLAY: dict[int | str, Any] = {
+    200: {
+        "description": "A replay of the creating request: the upload as it is now.",
+        "content": {"application/json": {"schema": UploadSchema}},
+    }
+}
+RESULT: dict[int | str, Any] = {
+    200: {
+        "description": "The columns and rows of the file in their order, and what was found for each row.",
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "application/json": {"schema": ResultResponseSchema},
+        },
+    }
+}
+
+
+@blueprint.post("/api/uploads")
+@documented(UploadNotReady, takes_idempotency_key=True, file_types=FILE_TYPES)
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.WRITE)
+@blueprint.output(UploadSchema, status_code=201, description="The upload; a worker reads its file next.")
+@blueprint.doc(responses=REPLAY)
+def create_upload() -> Response:
+    """Upload a list of people, as a CSV file or an Excel workbook (XLSX).
+
+    Poll the upload until its status is `ready`: then it has a proposed mapping and a price. If it is
+    `mapping`, no column was recognised. The query parameter `name` names a file that is sent as the body.
+    """
+    upload, is_replay = upload_actions.create(receive_file(services().settings.upload_max_mb))
+    return json_response(upload, 200, REPLAYED) if is_replay else json_response(upload, 201)
+
+
+@blueprint.get("/api/uploads")
+@documented(ValidationFailed)
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.READ)
+@blueprint.input(UploadsQuery, location="query", arg_name="query")
+@blueprint.output(UploadsResponseSchema)
+def list_uploads(query: dict[str, Any]) -> Response:
+    """List the workspace's uploads, newest first."""
+    cursor, limit = query.get("cursor"), query["limit"]
+    if cursor is not None and not is_id(cursor, "upl"):
+        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
+    with services().database.reading() as session:
+        page = uploads.latest(session, caller().workspace_id, before=cursor, limit=limit + 1)
+        described = [representations.summary(session, upload) for upload in page[:limit]]
+    next_cursor = page[limit - 1].id if len(page) > limit else None
+    return json_response({"uploads": described, "next_cursor": next_cursor})
+
+
+@blueprint.get("/api/uploads/<upload_id>")
+@documented(UploadNotFound, path_parameters=PATH)
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.READ)
+@blueprint.output(UploadSchema)
+def get_upload(upload_id: str) -> Response:
+    """Return an upload: its columns, price, progress and cost."""
+    with services().database.reading() as session:
+        upload = uploads.get(session, caller().workspace_id, upload_id)
+        return json_response(representations.describe(session, upload))
+
+
+@blueprint.put("/api/uploads/<upload_id>/mapping")
+@documented(UploadNotFound, UploadNotReady, path_parameters=PATH)
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.WRITE)
+@blueprint.input(MappingSchema, arg_name="body")
+@blueprint.output(UploadSchema)
+def map_upload(upload_id: str, body: dict[str, Any]) -> Response:
+    """Set the field of each column and what to find; the upload is then priced again."""
+    return json_response(upload_actions.map_columns(upload_id, body["columns"], body["fields_"]))
+
+
+@blueprint.post("/api/uploads/<upload_id>/start")
+@documented(UploadNotFound, UploadNotReady, path_parameters=PATH)
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.SPEND)
+@blueprint.input(StartSchema, arg_name="body")
+@blueprint.output(UploadSchema)
+def start_upload(upload_id: str, body: dict[str, Any]) -> Response:
+    """Start an upload, or continue a paused one; started again while it runs, it stays as it is.
+
+    Workers enrich its people in jobs of 100, a few at a time. It pauses when the credits run out, or
+    `max_credits` is reached.
+    """
+    return json_response(upload_actions.start(upload_id, body["max_credits"]))
+
+
+@blueprint.post("/api/uploads/<upload_id>/cancel")
+@documented(UploadNotFound, path_parameters=PATH)
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.WRITE)
+@blueprint.output(UploadSchema)
+def cancel_upload(upload_id: str) -> Response:
+    """Cancel an upload: open jobs finish, and no further ones are submitted."""
+    return json_response(upload_actions.cancel(upload_id))
+
+
+@blueprint.get("/api/uploads/<upload_id>/result")
+@documented(UploadNotFound, UploadNotReady, ValidationFailed, path_parameters=PATH)
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.READ)
+@blueprint.input(ResultQuery, location="query", arg_name="query")
+@blueprint.doc(responses=RESULT)
+def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
+    """Return the result as CSV, or a page of it as JSON; also of an upload that is not finished.
+
+    A cell that a spreadsheet program might run as a formula has an apostrophe in front of it.
+    """
+    with services().database.reading() as session:
+        upload = uploads.get(session, caller().workspace_id, upload_id)
+        if not upload.header:
+            raise UploadNotReady
+        if query["format"] == "json":
+            return json_response(_page(session, upload, query["cursor"], query["limit"]))
+    return result_download(upload)
+
+
+@blueprint.delete("/api/uploads/<upload_id>")
+@documented(UploadNotFound, path_parameters=PATH)
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.WRITE)
+@blueprint.output({}, status_code=204)
+def delete_upload(upload_id: str) -> Response:
+    """Delete an upload with its rows and its result at once; its open jobs finish."""
+    upload_actions.delete(upload_id)
+    return Response(status=204)
+
+
+def result_download(upload: Upload) -> Response:
+    """Return the result as a file; its rows are read while it is sent."""
+    parts = result_files.csv_parts(services().database, upload)
+    # Passed through, because Flask would read all parts to find out how long the response is.
+    response = Response(parts, mimetype="text/csv", direct_passthrough=True)
+    name = upload.file_name.rpartition(".")[0] or upload.file_name
+    response.headers.set("Content-Disposition", "attachment", filename=f"{name} - result.csv")
+    return response
+
+
+def _page(session: Session, upload: Upload, first: int, limit: int) -> dict[str, Any]:
+    rows = results.rows(session, upload, first=first, limit=limit)
+    is_last = not rows or rows[-1].number + 1 >= upload.row_count
+    return {"rows": list(map(_to_json, rows)), "next_cursor": None if is_last else rows[-1].number + 1}
+
+
+def _to_json(row: ResultRow) -> dict[str, Any]:
+    values = asdict(row)
+    return {"row": values.pop("number") + 1, **values}

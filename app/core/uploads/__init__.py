@@ -1,0 +1,1 @@
+"""Uploaded lists: read, priced, and enriched in the background."""

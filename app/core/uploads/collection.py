@@ -1,0 +1,98 @@
+"""Counting of the finished jobs of an upload; rows without a result go back to those that wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from app.core.jobs.jobs import Job, JobItem
+from app.core.uploads import chunks
+from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
+from app.domain.errors import InsufficientCredits
+from app.infra.database_clock import Moment
+
+MAX_TRIES = 3
+"""Jobs that may end without the result of a row, for example at their deadline."""
+FAILED = "failed"
+
+
+def collect(session: Session, upload_id: str, *, now: Moment) -> bool:
+    """Count the finished jobs of an upload, and finish it after the last; return whether jobs are open."""
+    query = select(Upload).where(Upload.id == upload_id).with_for_update()
+    upload = session.scalar(query.execution_options(populate_existing=True))
+    if upload is None:
+        return False
+    open_chunks = session.scalars(
+        select(UploadChunk).where(UploadChunk.upload_id == upload_id, UploadChunk.is_open)
+    ).all()
+    for chunk in open_chunks:
+        job = session.get_one(Job, chunk.job_id, populate_existing=True)
+        if job.finished_at is not None:
+            _count(session, upload, chunk, job, now=now)
+    are_open = any(chunk.is_open for chunk in open_chunks)
+    if upload.status == UploadStatus.RUNNING and not are_open and not _is_any_pending(session, upload_id):
+        upload.status = UploadStatus.FINISHED.value
+        upload.next_at = None
+        upload.touched_at = now
+    session.flush()
+    return are_open
+
+
+def _count(session: Session, upload: Upload, chunk: UploadChunk, job: Job, *, now: Moment) -> None:
+    """Count the items of a finished job; pause the upload if its credits did not suffice for any of them."""
+    chunk.is_open = False
+    items = session.execute(
+        select(UploadRow.number, UploadRow.subject, UploadRow.charged, UploadRow.tries, JobItem)
+        .join(JobItem, JobItem.index == UploadRow.item)
+        .where(
+            UploadRow.upload_id == upload.id, UploadRow.chunk == chunk.number, JobItem.job_id == chunk.job_id
+        )
+    ).all()
+    repeated = [row for row in items if _is_repeated(row.JobItem, row.subject, row.tries)]
+    outcomes = Counter(upload.outcomes)
+    numbers = {row.number for row in repeated}
+    outcomes.update(row.JobItem.outcome or FAILED for row in items if row.number not in numbers)
+    upload.outcomes, upload.charged = dict(outcomes), upload.charged + job.charged
+    _return_rows(session, upload.id, repeated)
+    is_short = any(_is_unpaid(row.JobItem) for row in repeated)
+    if is_short and not job.charged and upload.status == UploadStatus.RUNNING:
+        chunks.pause(upload, chunks.shortage(session, upload), now=now)
+
+
+def _is_repeated(item: JobItem, subject: dict[str, Any] | None, tries: int) -> bool:
+    """Return whether the row goes into another job: its item was not paid, or the job ended before it."""
+    if subject is None:  # erased
+        return False
+    if _is_unpaid(item):
+        return True
+    return item.outcome is None and item.error is None and tries + 1 < MAX_TRIES
+
+
+def _is_unpaid(item: JobItem) -> bool:
+    return item.error is not None and item.error["code"] == InsufficientCredits.code
+
+
+def _return_rows(session: Session, upload_id: str, rows: Sequence[Any]) -> None:
+    changes = [
+        {
+            "upload_id": upload_id,
+            "number": row.number,
+            "is_pending": True,
+            "chunk": None,
+            "item": None,
+            "charged": row.charged + row.JobItem.charged,
+            "tries": row.tries + (not _is_unpaid(row.JobItem)),
+        }
+        for row in rows
+    ]
+    if changes:
+        session.execute(update(UploadRow), changes)
+
+
+def _is_any_pending(session: Session, upload_id: str) -> bool:
+    pending = select(UploadRow.number).where(UploadRow.upload_id == upload_id, UploadRow.is_pending)
+    return session.scalar(pending.limit(1)) is not None

@@ -1,0 +1,83 @@
+"""Which uploads a worker has to continue, and the lease of the worker that does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import ColumnElement
+
+from app.core.uploads.upload_tables import Upload
+from app.infra.database_clock import Moment
+
+LEASE = timedelta(seconds=60)
+"""Time after which another worker continues; every batch of rows renews it."""
+REPUBLISH_AFTER = timedelta(seconds=30)
+"""Age after which a message that no worker has processed is considered lost."""
+BATCH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a worker at an upload, with the status and the mapping that it found."""
+
+    upload_id: str
+    workspace_id: str
+    status: str
+    revision: int
+
+
+def any_due(session: Session, *, now: Moment) -> bool:
+    """Return whether a worker has to continue any upload."""
+    return session.scalar(select(Upload.id).where(_due(now)).limit(1)) is not None
+
+
+def claim_due(session: Session, *, now: Moment) -> list[str]:
+    """Mark the due uploads as published and return their ids."""
+    query = select(Upload).where(_due(now)).order_by(Upload.next_at).limit(BATCH)
+    claimed = []
+    for upload in session.scalars(query.with_for_update(skip_locked=True)):
+        upload.published_at = now
+        claimed.append(upload.id)
+    session.flush()
+    return claimed
+
+
+def begin(session: Session, upload_id: str, *, now: Moment) -> Turn | None:
+    """Take the lease of a due upload; return None if it is not due, so that a late message is harmless."""
+    row = session.execute(
+        update(Upload)
+        .where(Upload.id == upload_id, Upload.next_at <= now)
+        .values(next_at=now + LEASE, published_at=None)
+        .returning(Upload.id, Upload.workspace_id, Upload.status, Upload.revision)
+        .execution_options(synchronize_session=False)
+    ).one_or_none()
+    return None if row is None else Turn(*row)
+
+
+def renew(session: Session, turn: Turn, *, now: Moment, **values: int) -> bool:
+    """Renew the lease and store values; return whether status and mapping are still those of the turn."""
+    return _update(session, turn, next_at=now + LEASE, **values)
+
+
+def end(session: Session, turn: Turn, *, next_at: Moment | None) -> None:
+    """End the turn; the next one is at this time, or after the next change of a member."""
+    _update(session, turn, next_at=next_at)
+
+
+def _update(session: Session, turn: Turn, **values: Moment | int | None) -> bool:
+    row = session.execute(
+        update(Upload)
+        .where(Upload.id == turn.upload_id, Upload.status == turn.status, Upload.revision == turn.revision)
+        .values(published_at=None, **values)
+        .returning(Upload.id)
+        .execution_options(synchronize_session=False)
+    ).one_or_none()
+    return row is not None
+
+
+def _due(now: Moment) -> ColumnElement[bool]:
+    unsent = Upload.published_at.is_(None) | (Upload.published_at <= now - REPUBLISH_AFTER)
+    return (Upload.next_at <= now) & unsent

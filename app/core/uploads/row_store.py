@@ -1,0 +1,99 @@
+"""The rows of an uploaded list: stored once when the file is read, and read again in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from app.core.uploads import dispatch
+from app.core.uploads.dispatch import Turn
+from app.core.uploads.upload_tables import Upload, UploadFile, UploadRow, UploadStatus
+from app.domain.lists import upload_columns
+from app.domain.lists.csv_records import Row
+from app.infra.database_clock import Moment
+from app.infra.db import insert
+
+
+def content(session: Session, upload_id: str) -> bytes | None:
+    """Return the bytes of the uploaded file; None if its rows are stored already."""
+    return session.scalar(select(UploadFile.content).where(UploadFile.upload_id == upload_id))
+
+
+def add(session: Session, turn: Turn, first: int, rows: Sequence[Row], *, now: Moment) -> bool:
+    """Insert rows with numbers from `first`; return whether the upload is still to be read.
+
+    Rows that a lost worker inserted stay: the same file has the same rows.
+    """
+    if not dispatch.renew(session, turn, now=now):
+        return False
+    values = [_values(turn.upload_id, number, row) for number, row in enumerate(rows, first)]
+    session.execute(insert(session, UploadRow).on_conflict_do_nothing(), values)
+    return True
+
+
+def finish_reading(
+    session: Session, turn: Turn, header: Sequence[str], delimiter: str, row_count: int, *, now: Moment
+) -> None:
+    """Store the header with the proposed mapping, and delete the file.
+
+    A list whose proposed columns name people is priced at once, others wait for a mapping.
+    """
+    columns = upload_columns.propose(header)
+    names_people = upload_columns.names_people(columns)
+    status = UploadStatus.PRICING if names_people else UploadStatus.MAPPING
+    values = {
+        "header": list(header),
+        "delimiter": delimiter,
+        "columns": columns,
+        "row_count": row_count,
+        "status": status.value,
+        "next_at": now if names_people else None,
+    }
+    _finish(session, turn, values)
+
+
+def fail_reading(session: Session, turn: Turn, detail: str) -> None:
+    """End the upload because its file cannot be read, and delete what was stored of it."""
+    values = {"status": UploadStatus.FAILED.value, "reason": "unreadable", "detail": detail, "next_at": None}
+    if _finish(session, turn, values):
+        session.execute(delete(UploadRow).where(UploadRow.upload_id == turn.upload_id))
+
+
+def batch(session: Session, upload_id: str, *, first: int, limit: int) -> list[UploadRow]:
+    """Return the rows from this number on."""
+    query = select(UploadRow).where(UploadRow.upload_id == upload_id, UploadRow.number >= first)
+    return list(session.scalars(query.order_by(UploadRow.number).limit(limit)))
+
+
+def _values(upload_id: str, number: int, row: Row) -> dict[str, Any]:
+    return {
+        "upload_id": upload_id,
+        "number": number,
+        "line": row.line,
+        "cells": row.cells,
+        "subject": None,
+        "is_readable": row.fault is None,
+        "fault": row.fault,
+        "duplicate_of": None,
+        "is_pending": False,
+        "chunk": None,
+        "item": None,
+        "charged": 0,
+        "tries": 0,
+    }
+
+
+def _finish(session: Session, turn: Turn, values: dict[str, Any]) -> bool:
+    row = session.execute(
+        update(Upload)
+        .where(Upload.id == turn.upload_id, Upload.status == turn.status)
+        .values(published_at=None, **values)
+        .returning(Upload.id)
+        .execution_options(synchronize_session=False)
+    ).one_or_none()
+    if row is not None:
+        session.execute(delete(UploadFile).where(UploadFile.upload_id == turn.upload_id))
+    return row is not None

@@ -1,0 +1,26 @@
+"""Whether who started an upload may still spend: a disabled account or a revoked key submits nothing more."""
+
+from __future__ import annotations
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from app.core.accounts.accounts import Account
+from app.core.accounts.api_keys import ApiKey
+from app.core.uploads.upload_tables import Upload
+from app.infra.database_clock import Moment
+
+ACCOUNT_DISABLED = "account_disabled"
+KEY_ENDED = "key_ended"
+
+
+def why_inactive(session: Session, upload: Upload, *, now: Moment) -> str | None:
+    """Return the reason why the upload must not continue for who started it; None if it may."""
+    account = select(Account.id).where(Account.id == upload.account_id, Account.disabled_at.is_(None))
+    if session.scalar(account) is None:
+        return ACCOUNT_DISABLED
+    if upload.api_key_id is None:
+        return None
+    is_valid = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now)
+    key = select(ApiKey.id).where(ApiKey.id == upload.api_key_id, ApiKey.revoked_at.is_(None), is_valid)
+    return KEY_ENDED if session.scalar(key) is None else None

@@ -1,0 +1,134 @@
+"""The tables of uploaded lists: the list, its file until it is read, its rows, and its jobs of 100 rows.
+
+The results of the rows are the items of the jobs, so nothing that a job returned is stored twice.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.accounts.workspaces import foreign_key
+from app.infra.db import Base
+
+_DUE = text("next_at IS NOT NULL")
+_PENDING = text("is_pending")
+
+
+class UploadStatus(StrEnum):
+    """The status of an upload; the last three are final."""
+
+    READING = "reading"
+    MAPPING = "mapping"
+    PRICING = "pricing"
+    READY = "ready"
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    CANCELED = "canceled"
+    FAILED = "failed"
+
+
+class Upload(Base):
+    """A list that a workspace uploaded.
+
+    `columns` has the field of each column of `header`, null for one that is not used. `revision` counts the
+    mappings, so that the price of an earlier one is discarded. `reason` is the code of what paused the upload
+    or made it fail, `detail` the sentence for it. `estimate` is the price, null until it is known. `outcomes`
+    counts the people of finished jobs by outcome, and `charged` is what those jobs cost. `account_id` and
+    `api_key_id` started the upload. `next_at` is when a worker has to continue, or the end of the lease of
+    the one that does; `published_at` is when its message was published.
+    """
+
+    __tablename__ = "uploads"
+    __table_args__ = (
+        Index("ix_uploads_workspace_id", "workspace_id", "id"),
+        Index("ix_uploads_next_at", "next_at", sqlite_where=_DUE, postgresql_where=_DUE),
+    )
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    workspace_id: Mapped[str] = mapped_column(foreign_key())
+    account_id: Mapped[str]
+    api_key_id: Mapped[str | None]
+    file_name: Mapped[str]
+    status: Mapped[str]
+    reason: Mapped[str | None]
+    detail: Mapped[str | None]
+    header: Mapped[list[Any]]
+    delimiter: Mapped[str]
+    columns: Mapped[list[Any]]
+    fields: Mapped[list[Any]]
+    max_credits: Mapped[int | None] = mapped_column(BigInteger)
+    revision: Mapped[int]
+    row_count: Mapped[int]
+    priced: Mapped[int]
+    estimate: Mapped[dict[str, Any] | None]
+    outcomes: Mapped[dict[str, Any]]
+    charged: Mapped[int] = mapped_column(BigInteger)
+    next_chunk: Mapped[int]
+    next_at: Mapped[datetime | None]
+    published_at: Mapped[datetime | None]
+    created_at: Mapped[datetime]
+    touched_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class UploadFile(Base):
+    """The bytes of an uploaded file, until its rows are stored."""
+
+    __tablename__ = "upload_files"
+
+    upload_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True
+    )
+    content: Mapped[bytes]
+
+
+class UploadRow(Base):
+    """A row of an uploaded list, in the order of the file.
+
+    A row that is not readable has a fault of the file; another one has a fault if it names nobody.
+    `duplicate_of` is the number of the first row that names the same person. `is_pending` means that it waits
+    for a job. `chunk` and `item` are the job's number and the item in it. `charged` is what earlier jobs
+    charged for it, `tries` how many of them ended without its result.
+    """
+
+    __tablename__ = "upload_rows"
+    __table_args__ = (
+        Index("uq_upload_rows_item", "upload_id", "chunk", "item", unique=True),
+        Index(
+            "ix_upload_rows_pending", "upload_id", "number", sqlite_where=_PENDING, postgresql_where=_PENDING
+        ),
+    )
+
+    upload_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(primary_key=True)
+    line: Mapped[int]
+    cells: Mapped[list[Any]]
+    subject: Mapped[dict[str, Any] | None]
+    is_readable: Mapped[bool]
+    fault: Mapped[str | None]
+    duplicate_of: Mapped[int | None]
+    is_pending: Mapped[bool]
+    chunk: Mapped[int | None]
+    item: Mapped[int | None]
+    charged: Mapped[int]
+    tries: Mapped[int]
+
+
+class UploadChunk(Base):
+    """A job of an upload; `is_open` until its results are counted."""
+
+    __tablename__ = "upload_chunks"
+
+    upload_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(primary_key=True)
+    job_id: Mapped[str] = mapped_column(String(28), ForeignKey("jobs.id", ondelete="CASCADE"), index=True)
+    is_open: Mapped[bool]

@@ -1,0 +1,196 @@
+"""Uploaded lists as a workspace sees them: create, map, start, cancel and delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from app.core.uploads.upload_tables import Upload, UploadChunk, UploadFile, UploadRow, UploadStatus
+from app.domain.errors import UploadNotFound, UploadNotReady
+from app.domain.ids import is_id, new_id
+from app.infra.database_clock import Moment
+
+DEFAULT_FIELDS = ("email",)
+MAX_OPEN = 50
+"""The uploads of a workspace that are neither finished nor failed."""
+FINAL = (UploadStatus.FINISHED, UploadStatus.CANCELED, UploadStatus.FAILED)
+_MAPPABLE = (UploadStatus.MAPPING, UploadStatus.PRICING, UploadStatus.READY)
+
+
+def create(
+    session: Session,
+    *,
+    workspace_id: str,
+    account_id: str,
+    api_key_id: str | None,
+    file_name: str,
+    content: bytes,
+    now: Moment,
+) -> Upload:
+    """Insert an upload; a worker reads its file next.
+
+    Raises:
+        UploadNotReady: the workspace has too many that are not finished.
+
+    """
+    unfinished = select(func.count()).select_from(Upload).where(Upload.workspace_id == workspace_id)
+    if (session.scalar(unfinished.where(Upload.status.not_in(FINAL))) or 0) >= MAX_OPEN:
+        raise UploadNotReady(f"The workspace has {MAX_OPEN} unfinished uploads. Delete or cancel some first.")
+    upload = Upload(
+        id=new_id("upl"),
+        workspace_id=workspace_id,
+        account_id=account_id,
+        api_key_id=api_key_id,
+        file_name=file_name,
+        status=UploadStatus.READING.value,
+        header=[],
+        delimiter=",",
+        columns=[],
+        fields=list(DEFAULT_FIELDS),
+        revision=0,
+        row_count=0,
+        priced=0,
+        outcomes={},
+        charged=0,
+        next_chunk=0,
+        next_at=now,
+        created_at=now,
+        touched_at=now,
+    )
+    session.add(upload)
+    session.flush()
+    session.add(UploadFile(upload_id=upload.id, content=content))
+    session.flush()
+    session.refresh(upload)
+    return upload
+
+
+def get(session: Session, workspace_id: str, upload_id: str) -> Upload:
+    """Return the workspace's upload.
+
+    Raises:
+        UploadNotFound: the workspace has no upload with this id.
+
+    """
+    return _one(session, workspace_id, upload_id, lock=False)
+
+
+def locked(session: Session, workspace_id: str, upload_id: str) -> Upload:
+    """Return the workspace's upload and lock its row until the transaction ends.
+
+    Raises:
+        UploadNotFound: as in `get`.
+
+    """
+    return _one(session, workspace_id, upload_id, lock=True)
+
+
+def latest(session: Session, workspace_id: str, *, before: str | None, limit: int) -> Sequence[Upload]:
+    """Return the workspace's uploads that are older than `before`, newest first."""
+    query = select(Upload).where(Upload.workspace_id == workspace_id)
+    if before is not None:
+        query = query.where(Upload.id < before)
+    return session.scalars(query.order_by(Upload.id.desc()).limit(limit)).all()
+
+
+def sample(session: Session, upload_id: str, *, limit: int) -> list[list[str]]:
+    """Return the cells of the first readable rows."""
+    query = select(UploadRow.cells).where(UploadRow.upload_id == upload_id, UploadRow.fault.is_(None))
+    return list(session.scalars(query.order_by(UploadRow.number).limit(limit)))
+
+
+def map_columns(
+    session: Session, upload: Upload, columns: Sequence[str | None], fields: Sequence[str], *, now: Moment
+) -> None:
+    """Store the mapping and the requested fields of a locked upload; a worker then prices it.
+
+    Raises:
+        UploadNotReady: it is not read yet, or has been started.
+
+    """
+    if upload.status not in _MAPPABLE:
+        raise UploadNotReady(
+            "The mapping can be changed once the file is read, and until the upload is started."
+        )
+    upload.columns, upload.fields = list(columns), sorted(set(fields))
+    upload.status = UploadStatus.PRICING.value
+    upload.revision += 1
+    upload.priced, upload.estimate = 0, None
+    _wake(session, upload, now)
+
+
+def start(
+    session: Session,
+    upload: Upload,
+    *,
+    account_id: str,
+    api_key_id: str | None,
+    max_credits: int | None,
+    now: Moment,
+) -> None:
+    """Start a locked upload, or continue a paused one; one that runs already stays as it is.
+
+    `max_credits` limits what the whole upload may cost, with what it has cost so far.
+
+    Raises:
+        UploadNotReady: it has no price yet, or is over.
+
+    """
+    if upload.status == UploadStatus.RUNNING:
+        return
+    if upload.status not in {UploadStatus.READY, UploadStatus.PAUSED}:
+        raise UploadNotReady("Only an upload whose status is ready or paused can be started.")
+    upload.account_id, upload.api_key_id, upload.max_credits = account_id, api_key_id, max_credits
+    upload.status, upload.reason, upload.detail = UploadStatus.RUNNING.value, None, None
+    _wake(session, upload, now)
+
+
+def cancel(session: Session, upload: Upload, *, now: Moment) -> None:
+    """Cancel a locked upload: no further job is submitted, open ones finish. One that is over stays so."""
+    if upload.status in FINAL:
+        return
+    upload.status, upload.reason, upload.detail = UploadStatus.CANCELED.value, None, None
+    session.execute(delete(UploadFile).where(UploadFile.upload_id == upload.id))
+    _wake(session, upload, now)
+
+
+def remove(session: Session, upload: Upload) -> None:
+    """Delete a locked upload with its rows; its open jobs finish."""
+    _delete(session, [upload.id])
+
+
+def purge_expired(session: Session, *, before: Moment) -> None:
+    """Delete the uploads that were not touched since then, except those whose jobs are open."""
+    is_open = select(UploadChunk.upload_id).where(UploadChunk.is_open)
+    old = select(Upload.id).where(Upload.touched_at < before, Upload.id.not_in(is_open))
+    _delete(session, session.scalars(old.limit(MAX_OPEN)).all())
+
+
+def retention(upload_days: int, job_days: int) -> timedelta:
+    """Return how long uploads are kept: not longer than the jobs that hold their results."""
+    return timedelta(days=min(upload_days, job_days))
+
+
+def _delete(session: Session, ids: Sequence[str]) -> None:
+    session.execute(delete(Upload).where(Upload.id.in_(ids)))
+
+
+def _one(session: Session, workspace_id: str, upload_id: str, *, lock: bool) -> Upload:
+    query = select(Upload).where(Upload.id == upload_id, Upload.workspace_id == workspace_id)
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    upload = session.scalar(query) if is_id(upload_id, "upl") else None
+    if upload is None:
+        raise UploadNotFound
+    return upload
+
+
+def _wake(session: Session, upload: Upload, now: Moment) -> None:
+    """Have a worker continue the upload now."""
+    upload.next_at = upload.touched_at = now
+    upload.published_at = None
+    session.flush()
+    session.refresh(upload)

@@ -1,0 +1,223 @@
+"""Uploads over the API, with a worker that continues them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from settings_support import change_settings
+from sqlalchemy import select
+from upload_support import a_list, people
+from users_support import SignedInUser, bearer, create_user
+from werkzeug.test import TestResponse
+from worker_harness import make_services
+
+from app.core.jobs.jobs import Job
+from app.domain.callers import Scope
+from app.infra.db import Database
+from app.settings import Settings
+from workers.execution import job_runner
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import uploads
+from workers.jobs.enrichment_request import enrichment_request
+
+CSV = {"content_type": "text/csv"}
+
+
+@pytest.fixture
+def services(settings: Settings, database: Database) -> WorkerServices:
+    return make_services(settings, database)
+
+
+def upload(user: SignedInUser, content: bytes, **headers: str) -> TestResponse:
+    path = "/api/uploads?name=people.csv"
+    return user.client.post(path, data=content, headers=user.headers | headers, **CSV)
+
+
+def get(user: SignedInUser, upload_id: str) -> Any:
+    return user.client.get(f"/api/uploads/{upload_id}", headers=user.headers).json
+
+
+def put_mapping(user: SignedInUser, upload_id: str, **body: Any) -> TestResponse:
+    return user.client.put(f"/api/uploads/{upload_id}/mapping", json=body, headers=user.headers)
+
+
+def start(user: SignedInUser, upload_id: str, **body: Any) -> TestResponse:
+    return user.client.post(f"/api/uploads/{upload_id}/start", json=body, headers=user.headers)
+
+
+def priced(user: SignedInUser, services: WorkerServices, content: bytes) -> str:
+    """Upload a list and have a worker read and price it; return its id."""
+    upload_id: str = upload(user, content).json["id"]  # type: ignore[index]
+    uploads.advance(upload_id, services)
+    uploads.advance(upload_id, services)
+    return upload_id
+
+
+def test_a_list_is_uploaded_mapped_started_and_downloaded(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    upload_id = priced(user, services, a_list(*people(2)))
+    proposed = get(user, upload_id)
+    put_mapping(user, upload_id, columns=["full_name", "email", None], fields=["email", "phone"])
+    uploads.advance(upload_id, services)
+    ready = get(user, upload_id)
+
+    started = start(user, upload_id, max_credits=3)
+    uploads.advance(upload_id, services)
+    with services.database.reading() as session:
+        [job_id] = session.scalars(select(Job.id))
+    job_runner.run(job_id, enrichment_request, services)
+    result = user.client.get(f"/api/uploads/{upload_id}/result", headers=user.headers)
+
+    assert [(column["field"], column["samples"][0]) for column in proposed["columns"]] == [
+        ("full_name", "Person 0"),
+        ("work_email", "person.0@acme.com"),
+        (None, "note 0"),
+    ]
+    assert (proposed["status"], proposed["estimate"]["credits_max"]) == ("ready", 2)
+    assert (ready["fields"], ready["estimate"]["credits_max"]) == (["email", "phone"], 4)
+    assert (started.status_code, started.json["status"]) == (200, "running")  # type: ignore[index]
+    rows = list(csv.reader(io.StringIO(result.data.decode("utf-8-sig"))))
+    assert [row[6] for row in rows[1:]] == ["not_found", "not_found"]
+    assert result.headers["Content-Disposition"] == 'attachment; filename="people - result.csv"'
+
+
+def test_the_result_is_also_returned_in_pages_of_json(user: SignedInUser, services: WorkerServices) -> None:
+    path = f"/api/uploads/{priced(user, services, a_list(*people(3)))}/result?format=json&limit=2"
+
+    first: Any = user.client.get(path, headers=user.headers).json
+    second: Any = user.client.get(f"{path}&cursor={first['next_cursor']}", headers=user.headers).json
+
+    assert [row["row"] for row in first["rows"] + second["rows"]] == [1, 2, 3]
+    assert first["rows"][0]["outcome"] == "pending"
+    assert second["next_cursor"] is None
+
+
+def test_a_file_may_be_a_part_of_a_form(user: SignedInUser) -> None:
+    form = {"file": (io.BytesIO(a_list(*people(1))), "lists/prospects.csv")}
+
+    response = user.client.post("/api/uploads", data=form, headers=user.headers)
+
+    assert response.status_code == 201
+    assert response.json["file_name"] == "prospects.csv"  # type: ignore[index]
+
+
+def test_a_replay_with_the_same_key_returns_the_first_upload_and_another_file_is_refused(
+    user: SignedInUser,
+) -> None:
+    key = {"Idempotency-Key": "one"}
+    first = upload(user, a_list(*people(1)), **key)
+
+    replay = upload(user, a_list(*people(1)), **key)
+    other = upload(user, a_list(*people(2)), **key)
+
+    assert (replay.status_code, replay.json["id"]) == (200, first.json["id"])  # type: ignore[index]
+    assert replay.headers["Idempotent-Replay"] == "true"
+    assert other.json["code"] == "idempotency_key_reused"  # type: ignore[index]
+
+
+def test_a_file_larger_than_other_bodies_is_accepted(user: SignedInUser) -> None:
+    content = a_list(*people(20_000))
+
+    response = upload(user, content)
+
+    assert len(content) > 256 * 1024
+    assert response.status_code == 201
+
+
+def test_a_file_over_the_limit_is_refused_with_the_limit(app: APIFlask, user: SignedInUser) -> None:
+    change_settings(app, upload_max_mb=1)
+
+    response = upload(user, b"x" * (1 << 20) + b"y" * 20_000)
+    slightly = upload(user, b"x" * (1 << 20) + b"y")
+
+    assert (response.status_code, slightly.status_code) == (413, 413)
+    assert "at most 1 MB" in response.json["detail"]  # type: ignore[index]
+
+
+def test_other_paths_keep_their_limit(user: SignedInUser) -> None:
+    response = user.client.post("/api/ext/lookup", data=b" " * 300_000, headers=user.headers)
+
+    assert response.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "status"),
+    [(b"", "text/csv", 422), (b"{}", "application/json", 415), (b"x", "image/png", 415)],
+)
+def test_a_body_that_is_no_list_is_refused(
+    user: SignedInUser, content: bytes, content_type: str, status: int
+) -> None:
+    response = user.client.post("/api/uploads", data=content, content_type=content_type, headers=user.headers)
+
+    assert response.status_code == status
+
+
+@pytest.mark.parametrize("columns", [["email"], [None, None, None], ["first_name", None, None]])
+def test_a_mapping_that_does_not_fit_or_names_nobody_is_refused(
+    user: SignedInUser, services: WorkerServices, columns: list[str | None]
+) -> None:
+    upload_id = priced(user, services, a_list(*people(1)))
+
+    response = put_mapping(user, upload_id, columns=columns)
+
+    assert (response.status_code, response.json["errors"][0]["pointer"]) == (422, "/columns")  # type: ignore[index]
+
+
+def test_an_upload_cannot_be_started_before_it_has_a_price(user: SignedInUser) -> None:
+    upload_id = upload(user, a_list(*people(1))).json["id"]  # type: ignore[index]
+
+    response = start(user, upload_id)
+
+    assert (response.status_code, response.json["code"]) == (409, "upload_not_ready")  # type: ignore[index]
+
+
+def test_starting_twice_changes_nothing(user: SignedInUser, services: WorkerServices) -> None:
+    upload_id = priced(user, services, a_list(*people(1)))
+    start(user, upload_id, max_credits=1)
+
+    again = start(user, upload_id, max_credits=9)
+
+    assert (again.status_code, again.json["max_credits"]) == (200, 1)  # type: ignore[index]
+
+
+def test_a_deleted_upload_is_gone_at_once(user: SignedInUser, services: WorkerServices) -> None:
+    upload_id = priced(user, services, a_list(*people(1)))
+
+    deleted = user.client.delete(f"/api/uploads/{upload_id}", headers=user.headers)
+
+    assert deleted.status_code == 204
+    assert get(user, upload_id)["code"] == "upload_not_found"
+
+
+def test_another_workspace_sees_no_upload(app: APIFlask, user: SignedInUser) -> None:
+    upload(user, a_list(*people(1)))
+    stranger = create_user(app, email="eve@babbage.example")
+
+    listed: Any = user.client.get("/api/uploads", headers=stranger.headers).json
+
+    assert listed == {"uploads": [], "next_cursor": None}
+
+
+def test_uploads_are_listed_in_pages_newest_first(user: SignedInUser) -> None:
+    ids = [upload(user, a_list(*people(1))).json["id"] for _ in range(3)]  # type: ignore[index]
+
+    first: Any = user.client.get("/api/uploads?limit=2", headers=user.headers).json
+    path = f"/api/uploads?limit=2&cursor={first['next_cursor']}"
+    second: Any = user.client.get(path, headers=user.headers).json
+
+    assert [one["id"] for one in first["uploads"] + second["uploads"]] == ids[::-1]
+    assert second["next_cursor"] is None
+
+
+def test_a_key_starts_an_upload_in_its_own_name(user: SignedInUser, services: WorkerServices) -> None:
+    upload_id = priced(user, services, a_list(*people(1)))
+    key = bearer(user.make_key(Scope.ENRICH))
+
+    response = user.client.post(f"/api/uploads/{upload_id}/start", json={}, headers=key)
+
+    assert response.status_code == 200

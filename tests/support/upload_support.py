@@ -1,0 +1,159 @@
+"""Helpers for tests of uploads: lists as bytes, and a worker that continues them and runs their jobs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from jobs_support import a_workspace
+from sqlalchemy import select
+from stored_support import a_contact, an_email
+from worker_harness import WorkerHarness
+
+from app.core.accounts import accounts
+from app.core.jobs.jobs import Job
+from app.core.ledger import credits
+from app.core.uploads import results, uploads
+from app.core.uploads.result_files import csv_parts
+from app.core.uploads.results import ResultRow
+from app.core.uploads.upload_tables import Upload, UploadStatus
+from app.domain.ids import new_id
+from app.infra import clock
+from workers.execution import job_runner
+from workers.jobs import uploads as upload_jobs
+from workers.jobs.enrichment_request import enrichment_request
+
+HEADER = ("Name", "Work email", "Notes")
+MAX_TURNS = 100
+
+
+@dataclass
+class Uploader:
+    """An account that uploads lists, and the worker that continues them."""
+
+    harness: WorkerHarness
+    account_id: str
+
+    def upload(self, content: bytes, *, file_name: str = "people.csv") -> str:
+        """Upload a file; return the id of the upload, which no worker has seen yet."""
+        with self.harness.database.transaction() as session:
+            return uploads.create(
+                session,
+                workspace_id=self.harness.workspace_id,
+                account_id=self.account_id,
+                api_key_id=None,
+                file_name=file_name,
+                content=content,
+                now=clock.now(),
+            ).id
+
+    def ready(self, content: bytes) -> str:
+        """Upload a file, and have it read and priced."""
+        upload_id = self.upload(content)
+        self.turn(upload_id)
+        self.turn(upload_id)
+        assert self.get(upload_id).status == UploadStatus.READY
+        return upload_id
+
+    def start(self, upload_id: str, *, max_credits: int | None = None, api_key_id: str | None = None) -> None:
+        with self.harness.database.transaction() as session:
+            upload = uploads.locked(session, self.harness.workspace_id, upload_id)
+            uploads.start(
+                session,
+                upload,
+                account_id=self.account_id,
+                api_key_id=api_key_id,
+                max_credits=max_credits,
+                now=clock.now(),
+            )
+
+    def cancel(self, upload_id: str) -> None:
+        with self.harness.database.transaction() as session:
+            upload = uploads.locked(session, self.harness.workspace_id, upload_id)
+            uploads.cancel(session, upload, now=clock.now())
+
+    def turn(self, upload_id: str) -> None:
+        """Give a worker one turn at the upload, when it is due."""
+        self.harness.clock.now += timedelta(seconds=2)
+        upload_jobs.advance(upload_id, self.harness.services)
+
+    def run_jobs(self) -> None:
+        """Run the workspace's open jobs."""
+        for job_id in self.open_jobs():
+            job_runner.run(job_id, enrichment_request, self.harness.services)
+
+    def run(self, upload_id: str) -> Upload:
+        """Continue a started upload until it waits for a member or is over; return it."""
+        for _ in range(MAX_TURNS):
+            self.turn(upload_id)
+            self.run_jobs()
+            upload = self.get(upload_id)
+            if upload.next_at is None:
+                return upload
+        raise AssertionError(f"the upload is {upload.status}")
+
+    def open_jobs(self) -> list[str]:
+        query = select(Job.id).where(Job.workspace_id == self.harness.workspace_id, Job.finished_at.is_(None))
+        with self.harness.database.reading() as session:
+            return list(session.scalars(query.order_by(Job.id)))
+
+    def get(self, upload_id: str) -> Upload:
+        with self.harness.database.reading() as session:
+            return uploads.get(session, self.harness.workspace_id, upload_id)
+
+    def results(self, upload_id: str) -> list[ResultRow]:
+        with self.harness.database.reading() as session:
+            upload = uploads.get(session, self.harness.workspace_id, upload_id)
+            return results.rows(session, upload, first=0, limit=100_000)
+
+    def csv(self, upload_id: str) -> list[list[str]]:
+        """Return the cells of the downloaded file."""
+        content = b"".join(csv_parts(self.harness.database, self.get(upload_id)))
+        return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+    def know(self, *addresses: str) -> None:
+        """Store a contact for each of these addresses."""
+        with self.harness.database.transaction() as session:
+            for address in addresses:
+                name = address.partition("@")[0].replace(".", " ").title()
+                an_email(session, a_contact(session, None, name), address)
+
+    def grant(self, amount: int) -> None:
+        with self.harness.database.transaction() as session:
+            credits.grant(session, self.harness.workspace_id, amount, reason="test", now=clock.now())
+
+
+def uploader(harness: WorkerHarness, *, balance: int = 1000) -> Uploader:
+    """Return an account of a new workspace with this balance; no provider is asked."""
+    harness.set_providers()
+    with harness.database.transaction() as session:
+        harness.workspace_id = a_workspace(session, grant=balance)
+        account = accounts.create(
+            session,
+            harness.workspace_id,
+            email=f"{new_id('acc')}@acme.example",
+            name="Ada",
+            password_hash="",
+            now=clock.now(),
+        )
+    return Uploader(harness, account.id)
+
+
+def a_list(*rows: Sequence[str], header: Sequence[str] = HEADER, delimiter: str = ",") -> bytes:
+    """Return a CSV file."""
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter).writerows([header, *rows])
+    return file.getvalue().encode()
+
+
+def people(count: int, *, first: int = 0) -> list[tuple[str, str, str]]:
+    """Return rows about different people at acme.com."""
+    return [(f"Person {n}", f"person.{n}@acme.com", f"note {n}") for n in range(first, first + count)]
+
+
+def addresses(count: int, *, first: int = 0) -> list[str]:
+    """Return the addresses of `people`."""
+    return [address for _name, address, _note in people(count, first=first)]

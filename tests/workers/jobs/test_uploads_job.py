@@ -1,0 +1,285 @@
+"""Uploads from the file to the result, with a worker that reads, prices and enriches them."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from jobs_support import figures
+from openpyxl import Workbook
+from sqlalchemy import func, select
+from upload_support import HEADER, Uploader, a_list, addresses, people, uploader
+from worker_harness import worker_harness
+
+from app.core.accounts import accounts, api_keys
+from app.core.jobs.jobs import Job
+from app.core.uploads import chunks, uploads
+from app.core.uploads.results import COLUMNS
+from app.core.uploads.upload_tables import UploadFile, UploadRow, UploadStatus
+from app.domain.callers import Scope
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import Settings
+from workers.jobs import upload_reading
+from workers.jobs import uploads as upload_jobs
+
+
+@pytest.fixture
+def ada(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Uploader:
+    return uploader(worker_harness(settings, database, monkeypatch))
+
+
+def balances(ada: Uploader) -> tuple[int, int, int]:
+    with ada.harness.database.reading() as session:
+        return figures(session, ada.harness.workspace_id)
+
+
+def count(ada: Uploader, table: type[Job | UploadRow | UploadFile]) -> int:
+    with ada.harness.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_a_list_is_read_with_a_proposed_mapping_and_priced(ada: Uploader) -> None:
+    ada.know("person.0@acme.com")
+
+    upload = ada.get(ada.ready(a_list(*people(3), ("Person 0", "person.0@acme.com", "again"), ("", "", "x"))))
+
+    assert upload.header == list(HEADER)
+    assert upload.columns == ["full_name", "work_email", None]
+    assert upload.estimate == {
+        "credits_min": 1,
+        "credits_max": 3,
+        "owned": 0,
+        "suppressed": 0,
+        "people": 3,
+        "duplicates": 1,
+        "invalid": 1,
+    }
+    assert count(ada, UploadFile) == 0
+
+
+def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(ada: Uploader) -> None:
+    ada.know(*addresses(2))
+    ada.harness.suppress("email", "person.1@acme.com")
+    rows = [*people(3), ("Person 0", "PERSON.0@acme.com", "=1+1"), ("", "", "nobody")]
+    upload_id = ada.ready(a_list(*rows))
+    ada.start(upload_id)
+
+    upload = ada.run(upload_id)
+
+    header, *result = ada.csv(upload_id)
+    assert header == [*HEADER, *COLUMNS]
+    assert [row[:3] for row in result] == [list(row) for row in rows[:3]] + [
+        ["Person 0", "PERSON.0@acme.com", "'=1+1"],
+        ["", "", "nobody"],
+    ]
+    found = [(row[3], row[6], row[7]) for row in result]
+    assert found == [
+        ("person.0@acme.com", "found", "1"),
+        ("", "suppressed", "0"),
+        ("", "not_found", "0"),
+        ("person.0@acme.com", "found", "0"),
+        ("", "invalid", "0"),
+    ]
+    assert (upload.status, upload.charged) == (UploadStatus.FINISHED, 1)
+    assert upload.outcomes == {"found": 1, "suppressed": 1, "not_found": 1}
+    assert balances(ada) == (999, 0, 1)
+
+
+def test_a_list_with_a_broken_row_is_enriched_without_it(ada: Uploader) -> None:
+    ada.know(*addresses(2))
+    content = a_list(*people(1)) + b'"Broken,x\r\n' + a_list(*people(1, first=1)).split(b"\r\n", 1)[1]
+    upload_id = ada.ready(content)
+    ada.start(upload_id)
+
+    ada.run(upload_id)
+
+    assert [row.outcome for row in ada.results(upload_id)] == ["found", "invalid", "found"]
+
+
+def test_a_workbook_is_read_like_a_csv_file(ada: Uploader) -> None:
+    book = Workbook()
+    for row in (HEADER, *people(2)):
+        book.active.append(row)  # type: ignore[union-attr]
+    file = io.BytesIO()
+    book.save(file)
+
+    upload = ada.get(ada.ready(file.getvalue()))
+
+    assert (upload.row_count, upload.columns) == (2, ["full_name", "work_email", None])
+
+
+def test_a_list_without_known_columns_waits_for_a_mapping(ada: Uploader) -> None:
+    upload_id = ada.upload(a_list(("a", "person.0@acme.com"), header=("x", "y")))
+    ada.turn(upload_id)
+    before = ada.get(upload_id)
+
+    with ada.harness.database.transaction() as session:
+        upload = uploads.locked(session, ada.harness.workspace_id, upload_id)
+        uploads.map_columns(session, upload, [None, "email"], ["email"], now=clock.now())
+    ada.turn(upload_id)
+
+    assert (before.status, before.next_at) == (UploadStatus.MAPPING, None)
+    after = ada.get(upload_id)
+    assert (after.status, (after.estimate or {})["people"]) == (UploadStatus.READY, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"%PDF-1.7", "This is a PDF"),
+        (b" ", "The file is empty"),
+        (b"Name,Email\r\n", "The file has a header but no rows"),
+        (a_list(*people(4)), "more than 3 rows"),
+    ],
+)
+def test_a_file_that_cannot_be_read_fails_with_what_to_do(ada: Uploader, content: bytes, reason: str) -> None:
+    ada.harness.change_settings(upload_max_rows=3)
+    upload_id = ada.upload(content)
+
+    ada.turn(upload_id)
+
+    upload = ada.get(upload_id)
+    assert (upload.status, upload.reason, upload.next_at) == (UploadStatus.FAILED, "unreadable", None)
+    assert reason in (upload.detail or "")
+    assert (count(ada, UploadFile), count(ada, UploadRow)) == (0, 0)
+
+
+def test_only_a_window_of_jobs_is_open_and_holds_credits(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 2)
+    upload_id = ada.ready(a_list(*people(20)))
+    ada.start(upload_id)
+
+    ada.turn(upload_id)
+
+    assert len(ada.open_jobs()) == chunks.WINDOW
+    assert balances(ada) == (1000 - 2 * chunks.WINDOW, 2 * chunks.WINDOW, 0)
+
+
+def test_a_turn_that_is_repeated_submits_no_job_twice(ada: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 2)
+    ada.know(*addresses(5))
+    upload_id = ada.ready(a_list(*people(5)))
+    ada.start(upload_id)
+    with ada.harness.database.reading() as session:
+        upload = uploads.get(session, ada.harness.workspace_id, upload_id)
+        planned = chunks.plan(session, upload, settings=ada.harness.services.settings)
+    assert planned is not None
+
+    submitted = [_submit(ada, upload_id, planned) for _ in range(2)]
+    ada.run(upload_id)
+
+    assert submitted[0] is not None
+    assert submitted[1] is None
+    assert count(ada, Job) == 3
+    assert balances(ada) == (995, 0, 5)
+
+
+def _submit(ada: Uploader, upload_id: str, chunk: chunks.NextChunk) -> str | None:
+    with ada.harness.database.transaction() as session:
+        settings = ada.harness.services.settings
+        return chunks.submit(session, upload_id, chunk, settings=settings, now=clock.now())
+
+
+def test_without_credits_it_pauses_and_continues_after_a_top_up(ada: Uploader) -> None:
+    poor = uploader(ada.harness, balance=2)
+    poor.know(*addresses(5))
+    upload_id = poor.ready(a_list(*people(5)))
+    poor.start(upload_id)
+
+    paused = poor.run(upload_id)
+    poor.grant(10)
+    poor.start(upload_id)
+    finished = poor.run(upload_id)
+
+    assert (paused.status, paused.reason, paused.charged) == (
+        UploadStatus.PAUSED,
+        "insufficient_credits",
+        2,
+    )
+    assert (finished.status, finished.charged) == (UploadStatus.FINISHED, 5)
+    assert [row.credits for row in poor.results(upload_id)] == [1] * 5
+    assert balances(poor) == (7, 0, 5)
+
+
+def test_the_maximum_of_credits_holds_for_the_whole_upload(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 2)
+    ada.know(*addresses(9))
+    upload_id = ada.ready(a_list(*people(9)))
+    ada.start(upload_id, max_credits=5)
+
+    upload = ada.run(upload_id)
+
+    assert (upload.status, upload.reason, upload.charged) == (UploadStatus.PAUSED, "max_credits", 5)
+    assert balances(ada) == (995, 0, 5)
+
+
+def test_cancelling_stops_what_was_not_submitted(ada: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 1)
+    ada.know(*addresses(9))
+    upload_id = ada.ready(a_list(*people(9)))
+    ada.start(upload_id)
+    ada.turn(upload_id)
+
+    ada.cancel(upload_id)
+    upload = ada.run(upload_id)
+
+    assert (upload.status, upload.charged) == (UploadStatus.CANCELED, chunks.WINDOW)
+    assert [row.outcome for row in ada.results(upload_id)] == ["found"] * 4 + ["pending"] * 5
+
+
+def test_a_disabled_account_submits_no_further_job(ada: Uploader) -> None:
+    upload_id = ada.ready(a_list(*people(1)))
+    ada.start(upload_id)
+    with ada.harness.database.transaction() as session:
+        accounts.disable(session, ada.account_id, now=clock.now())
+
+    upload = ada.run(upload_id)
+
+    assert (upload.status, upload.reason) == (UploadStatus.PAUSED, "account_disabled")
+    assert count(ada, Job) == 0
+
+
+def test_a_revoked_key_submits_no_further_job(ada: Uploader) -> None:
+    upload_id = ada.ready(a_list(*people(1)))
+    with ada.harness.database.transaction() as session:
+        key, _ = api_keys.create(
+            session, ada.account_id, name="k", scopes=Scope, expires_at=None, now=clock.now()
+        )
+    ada.start(upload_id, api_key_id=key.id)
+    with ada.harness.database.transaction() as session:
+        api_keys.revoke(session, ada.account_id, key.id, now=clock.now())
+
+    upload = ada.run(upload_id)
+
+    assert (upload.status, upload.reason) == (UploadStatus.PAUSED, "key_ended")
+
+
+def test_a_reader_that_continues_after_a_lost_one_stores_each_row_once(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_reading, "BATCH", 2)
+    upload_id = ada.upload(a_list(*people(5)))
+    monkeypatch.setattr(upload_reading.shutdown_flag, "has_begun", lambda: True)
+    ada.turn(upload_id)
+    interrupted = count(ada, UploadRow)
+    monkeypatch.setattr(upload_reading.shutdown_flag, "has_begun", lambda: False)
+
+    ada.turn(upload_id)
+
+    assert interrupted == 2
+    assert count(ada, UploadRow) == 5
+
+
+def test_an_upload_that_no_worker_may_continue_yet_is_left_alone(ada: Uploader) -> None:
+    upload_id = ada.upload(a_list(*people(1)))
+    ada.turn(upload_id)
+    upload_jobs.advance(upload_id, ada.harness.services)
+
+    upload_jobs.advance(upload_id, ada.harness.services)
+
+    assert ada.get(upload_id).status == UploadStatus.READY

@@ -1,0 +1,89 @@
+"""Reads the file of an upload, and stores its rows in batches."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from itertools import islice
+
+from app.core.uploads import dispatch, row_store
+from app.core.uploads.dispatch import Turn
+from app.domain.errors import InvalidValue
+from app.domain.lists import upload_columns
+from app.domain.lists.csv_files import is_archive
+from app.domain.lists.csv_records import Row
+from app.domain.lists.tables import Table, read_table
+from app.infra import database_clock
+from workers.execution import shutdown_flag
+from workers.execution.worker_services import WorkerServices
+
+BATCH = 500
+MAX_COLUMNS = 300
+MAX_UNPACKED = 10
+"""How many times as large as the largest file a workbook may be when unpacked."""
+
+
+def read(turn: Turn, services: WorkerServices) -> None:
+    """Store the rows of the file and the proposed mapping, or why the file cannot be read."""
+    with services.database.reading() as session:
+        content = row_store.content(session, turn.upload_id)
+    if content is None:
+        return
+    try:
+        _store(turn, services, io.BytesIO(content))
+    except InvalidValue as error:
+        with services.database.transaction() as session:
+            row_store.fail_reading(session, turn, str(error))
+
+
+def _store(turn: Turn, services: WorkerServices, file: io.BytesIO) -> None:
+    _check_unpacked_size(file, services.settings.upload_max_mb)
+    table = read_table(file, upload_columns.count_known)
+    try:
+        _check_width(table)
+        count = 0
+        for rows in _batches(table.rows):
+            if count + len(rows) > services.settings.upload_max_rows:
+                limit = services.settings.upload_max_rows
+                raise InvalidValue(f"The list has more than {limit:,} rows. Split it into several files.")
+            with services.database.transaction() as session:
+                if not row_store.add(session, turn, count, rows, now=database_clock.now()):
+                    return
+            count += len(rows)
+            if shutdown_flag.has_begun():
+                _hand_over(turn, services)
+                return
+        with services.database.transaction() as session:
+            delimiter = table.delimiter or ","
+            row_store.finish_reading(session, turn, table.header, delimiter, count, now=database_clock.now())
+    finally:
+        table.close()
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+def _hand_over(turn: Turn, services: WorkerServices) -> None:
+    """Let another worker continue at once, because this process is shutting down."""
+    with services.database.transaction() as session:
+        dispatch.end(session, turn, next_at=database_clock.now())
+
+
+def _check_width(table: Table) -> None:
+    if len(table.header) > MAX_COLUMNS:
+        raise InvalidValue(f"The list has more than {MAX_COLUMNS} columns. Delete those that are not needed.")
+
+
+def _check_unpacked_size(file: io.BytesIO, max_mb: int) -> None:
+    """Raise InvalidValue if a workbook is so large when unpacked that reading it would delay others."""
+    if not is_archive(file):
+        return
+    try:
+        unpacked = sum(part.file_size for part in zipfile.ZipFile(file).infolist())
+    except zipfile.BadZipFile:
+        return  # the reader of workbooks says what is wrong
+    if unpacked > MAX_UNPACKED * max_mb << 20:
+        raise InvalidValue("The workbook is too large when unpacked. Save the sheet as CSV (UTF-8).")

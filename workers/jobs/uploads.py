@@ -1,0 +1,103 @@
+"""Continues uploaded lists: reads their files, prices them, and submits their jobs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+
+from redis.exceptions import RedisError
+
+from app.core.uploads import chunks, collection, dispatch
+from app.core.uploads.dispatch import Turn
+from app.core.uploads.upload_tables import Upload, UploadStatus
+from app.domain.errors import UploadNotFound
+from app.domain.kinds import ADVANCE_UPLOAD, Kind, Queue
+from app.infra import celery_app, database_clock
+from app.infra.circuit_breaker import CircuitOpen
+from app.infra.log import log
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import upload_pricing, upload_reading
+
+PAUSE = timedelta(seconds=1)
+"""Time between two turns at an upload whose jobs are open."""
+FULL_QUEUE = 100
+
+
+@celery_app.celery.task(name=ADVANCE_UPLOAD)
+def advance_upload(upload_id: str) -> None:
+    """Continue one upload; if it fails, another worker does after the lease."""
+    try:
+        advance(upload_id, worker_services.current())
+    except Exception as error:  # noqa: BLE001 -- nothing above catches it
+        # Celery would log the exception's text, which may contain personal data.
+        log.error("upload abandoned until its lease ends", upload=upload_id, exc_info=error)
+
+
+def advance(upload_id: str, services: WorkerServices) -> None:
+    """Do what the status of an upload requires next; does nothing if it is not due."""
+    with services.database.transaction() as session:
+        turn = dispatch.begin(session, upload_id, now=database_clock.now())
+    if turn is None:
+        return
+    with suppress(UploadNotFound):  # deleted meanwhile
+        match turn.status:
+            case UploadStatus.READING:
+                upload_reading.read(turn, services)
+            case UploadStatus.PRICING:
+                upload_pricing.price(turn, services)
+            case _:
+                _run_jobs(turn, services)
+
+
+def send_due(services: WorkerServices) -> None:
+    """Publish the uploads that a worker has to continue."""
+    with services.database.reading() as session:
+        if not dispatch.any_due(session, now=database_clock.now()):
+            return
+    if _is_full(services):
+        return
+    with services.database.transaction() as session:
+        claimed = dispatch.claim_due(session, now=database_clock.now())
+    services.publisher.push(ADVANCE_UPLOAD, Queue.UPKEEP, claimed)
+
+
+def _run_jobs(turn: Turn, services: WorkerServices) -> None:
+    """Count the finished jobs, and submit further ones while the upload is running."""
+    with services.database.transaction() as session:
+        are_open = collection.collect(session, turn.upload_id, now=database_clock.now())
+    submitted = 0
+    while _submit_next(turn, services):
+        submitted += 1
+    is_running = turn.status == UploadStatus.RUNNING
+    next_at = database_clock.now() + PAUSE if are_open or is_running else None
+    with services.database.transaction() as session:
+        dispatch.end(session, turn, next_at=next_at)
+    if submitted:
+        log.info("upload continued", upload=turn.upload_id, submitted=submitted)
+
+
+def _submit_next(turn: Turn, services: WorkerServices) -> bool:
+    """Submit the next job of a running upload; return whether there was one and it can be paid."""
+    settings = services.settings
+    with services.database.reading() as session:
+        upload = session.get(Upload, turn.upload_id)
+        if upload is None or upload.status != UploadStatus.RUNNING:
+            return False
+        chunk = chunks.plan(session, upload, settings=settings)
+    if chunk is None:
+        return False
+    with services.database.transaction() as session:
+        job_id = chunks.submit(session, turn.upload_id, chunk, settings=settings, now=database_clock.now())
+    if job_id is None:
+        return False
+    services.publisher.publish(Kind.ENRICHMENT_REQUEST, [job_id])
+    return True
+
+
+def _is_full(services: WorkerServices) -> bool:
+    """Return whether the queue is full or Redis is unavailable."""
+    try:
+        return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
+    except (RedisError, OSError, CircuitOpen):
+        return True
