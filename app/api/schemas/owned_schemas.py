@@ -6,6 +6,8 @@ from marshmallow import fields
 
 from app.api.schemas.contact_schemas import TIME, LocationSchema, RevealedSchema, SavedCompanySchema
 from app.api.schemas.fields import ResponseSchema
+from app.core.contacts.job_changes import SAVED_PROFILE
+from app.domain.findings import SourceKind
 from app.domain.ids import EXAMPLES
 
 
@@ -45,6 +47,33 @@ class OwnerSchema(ResponseSchema):
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["acc"]})
     name = fields.String(required=True, metadata={"example": "Ada Walker"})
+
+
+class FormerOrNewCompanySchema(ResponseSchema):
+    """A company of a job change; `company_id` is null if only a saved profile names the company."""
+
+    company_id = fields.String(required=True, allow_none=True, metadata={"example": EXAMPLES["com"]})
+    name = fields.String(required=True, allow_none=True, metadata={"example": "Acme Engines"})
+    domain = fields.String(required=True, allow_none=True, metadata={"example": "acme.example"})
+
+
+class OwnedJobChangeSchema(ResponseSchema):
+    """A change of company, as the event `contact.job_changed` reported it."""
+
+    from_ = fields.Nested(FormerOrNewCompanySchema, data_key="from", required=True)
+    to = fields.Nested(FormerOrNewCompanySchema, required=True)
+    source = fields.String(
+        required=True,
+        metadata={
+            "enum": [SourceKind.IMPORT.value, SourceKind.PROVIDER.value, SAVED_PROFILE],
+            "example": "import",
+            "description": "What showed the change.",
+        },
+    )
+    as_of = fields.DateTime(
+        required=True, metadata={"example": TIME, "description": "The date of the data that showed it."}
+    )
+    detected_at = fields.DateTime(required=True, metadata={"example": TIME})
 
 
 class OwnedContactSchema(ResponseSchema):
@@ -89,10 +118,11 @@ class OwnedContactSchema(ResponseSchema):
         metadata={"example": TIME, "description": "When a value of the person was first revealed."},
     )
     updated_at = fields.DateTime(required=True, metadata={"example": TIME})
-    job_change = fields.Dict(
+    job_change = fields.Nested(
+        OwnedJobChangeSchema,
         required=True,
         allow_none=True,
-        metadata={"description": "A change of company; null if none is known."},
+        metadata={"description": "The latest change of company; null if none is known."},
     )
 
 

@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from app.core.accounts.accounts import Account
 from app.core.contacts import contact_lists
 from app.core.contacts.contacts import Contact
-from app.core.lookups import contact_data, representations
+from app.core.lookups import contact_data, job_change_descriptions, representations
 from app.core.lookups.contact_data import ContactData, EmailRow, PhoneRow
+from app.core.lookups.job_change_descriptions import JobChange
 from app.core.owned.owned_filters import Cursor, Order, Selection
 from app.domain.errors import ContactNotFound
 from app.domain.normal.countries import parse_location
@@ -23,11 +24,15 @@ from app.infra.clock import rfc3339
 
 @dataclass(frozen=True, slots=True)
 class OwnedContact:
-    """One person of a workspace: a row of the query, what is stored of them, and the lists they are on."""
+    """One person of a workspace: a row of the query, what is stored of them, and the lists they are on.
+
+    `job_change` is the latest change of company that the workspace was informed of.
+    """
 
     row: Row[Any]
     data: ContactData
     lists: Sequence[dict[str, str]]
+    job_change: JobChange | None = None
 
     @property
     def id(self) -> str:
@@ -107,7 +112,7 @@ class OwnedContact:
             "owner": self.owner,
             "revealed_at": rfc3339(row.revealed_at),
             "updated_at": rfc3339(row.updated_at),
-            "job_change": None,
+            "job_change": self.job_change and self.job_change.to_public(),
         }
 
 
@@ -122,7 +127,7 @@ class OwnedPage:
 def page(
     session: Session, workspace_id: str, selection: Selection, *, after: Cursor | None = None, limit: int
 ) -> OwnedPage:
-    """Return a page of the workspace's people, in at most four queries regardless of its size.
+    """Return a page of the workspace's people, in at most ten queries regardless of its size.
 
     A page may be shorter than its limit, because suppressed people are removed from it.
     """
@@ -134,8 +139,11 @@ def page(
     urls = [Subject(linkedin_url=row.saved_linkedin_url) for row in shown if row.saved_linkedin_url]
     data = contact_data.load(session, workspace_id, people, urls)
     lists = contact_lists.by_profile(session, [row.saved_id for row in shown if row.saved_id])
+    changes = job_change_descriptions.latest_of(session, workspace_id, [person.id for person in people])
     contacts = [
-        OwnedContact(row, data, lists.get(row.saved_id, ())) for row in shown if not _is_suppressed(row, data)
+        OwnedContact(row, data, lists.get(row.saved_id, ()), changes.get(row.contact_id))
+        for row in shown
+        if not _is_suppressed(row, data)
     ]
     is_last = len(rows) <= limit
     return OwnedPage(contacts, None if is_last else Cursor(shown[-1].sort_key, shown[-1].person_id))

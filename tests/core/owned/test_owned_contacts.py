@@ -270,3 +270,21 @@ def test_a_contact_that_is_saved_before_and_after_its_profile_is_known_is_one_pe
     assert person.saved is not None
     assert [entry["name"] for entry in person.saved["lists"]] == ["Hot"]
     assert (person.saved["tags"], person.saved["note"]) == (["old"], "from before")
+
+
+def test_a_person_who_changed_company_shows_the_latest_change(session: Session, workspace_id: str) -> None:
+    company = a_company(session)
+    moved = a_revealed_contact(session, workspace_id, "Ada Lovelace", company=company, linkedin_url=ADA_URL)
+    a_revealed_contact(session, workspace_id, "Bob Ray")
+
+    save(session, workspace_id, company_name="Globex", company_domain="globex.com")
+
+    changes = {
+        person.id: person.public(with_values=True)["job_change"] for person in people(session, workspace_id)
+    }
+    change = changes.pop(moved.id)
+    assert list(changes.values()) == [None]
+    assert (change["from"]["name"], change["to"]) == (
+        "Acme Engines",
+        {"company_id": None, "name": "Globex", "domain": "globex.com"},
+    )
