@@ -23,7 +23,7 @@ from app.core.jobs.submission import JobRequest
 from app.core.lookups import enrichment_estimates
 from app.core.lookups.enrichment_estimates import Estimate
 from app.domain.callers import Scope
-from app.domain.errors import InsufficientCredits
+from app.domain.errors import InsufficientCredits, SpendingLimitReached
 from app.domain.kinds import Kind
 from app.infra import database_clock
 
@@ -37,7 +37,7 @@ EXAMPLE = {
 
 
 @blueprint.post("/api/ext/enrichment-request")
-@documented(InsufficientCredits, other_body=DRY_RUN)
+@documented(InsufficientCredits, SpendingLimitReached, other_body=DRY_RUN)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(EnrichmentSchema, arg_name="body", example=EXAMPLE)

@@ -22,7 +22,13 @@ from app.core.lookups import disclosure
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
 from app.domain import ids
 from app.domain.callers import Scope
-from app.domain.errors import ContactNotFound, InsufficientCredits, InsufficientIdentifiers, NotAProfileUrl
+from app.domain.errors import (
+    ContactNotFound,
+    InsufficientCredits,
+    InsufficientIdentifiers,
+    NotAProfileUrl,
+    SpendingLimitReached,
+)
 from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
 
@@ -103,7 +109,9 @@ class RevealResponseSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/reveal/email")
-@documented(InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, ContactNotFound)
+@documented(
+    InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, SpendingLimitReached, ContactNotFound
+)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealEmailSchema, arg_name="body", example=EXAMPLE)
@@ -118,7 +126,9 @@ def email(body: RevealRequest) -> Response:
 
 
 @blueprint.post("/api/ext/reveal/phone")
-@documented(InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, ContactNotFound)
+@documented(
+    InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, SpendingLimitReached, ContactNotFound
+)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealPhoneSchema, arg_name="body", example=EXAMPLE)

@@ -41,6 +41,11 @@ class Caller:
     expires_at: datetime | None
 
     @property
+    def key_id(self) -> str | None:
+        """Return the id of the caller's API key, or None for a session."""
+        return self.token_id if self.kind == "api_key" else None
+
+    @property
     def kinds(self) -> frozenset[Kind]:
         """Return the kinds of jobs that the caller may see."""
         return frozenset(kind for kind, scope in SCOPES.items() if scope in self.scopes)

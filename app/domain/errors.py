@@ -4,7 +4,7 @@ InvalidValue                 a text has no normal form; schemas convert it to on
 Problem                      every error response (RFC 9457)
 ├── MalformedJson            400
 ├── Unauthorized             401  MissingToken InvalidToken TokenExpired TokenRevoked InvalidCredentials
-├── InsufficientCredits      402
+├── InsufficientCredits      402  SpendingLimitReached
 ├── Forbidden                403  ApiAccessRequired InsufficientScope AccountDisabled
 │                                 AdminRequired OperatorRequired CrossSiteRequest
 ├── NotFound                 404  ContactNotFound JobNotFound UploadNotFound
@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from app.domain.spending import LimitUsage, Period
 
 
 class InvalidValue(ValueError):  # noqa: N818 -- the name states the fault, as in ValueError
@@ -149,6 +151,26 @@ class InsufficientCredits(Problem):
             f"This needs {required} credit(s) and the workspace has {balance}. {self.help}",
             extra={"required": required, "balance": balance},
         )
+
+
+class SpendingLimitReached(InsufficientCredits):
+    """A limit of the account or of the API key does not allow the request."""
+
+    code = "spending_limit_reached"
+    title = "A spending limit is reached"
+    help = "Ask your admin to raise the limit; the same request with the same Idempotency-Key then works."
+
+    def __init__(self, required: int, balance: int, usage: LimitUsage) -> None:
+        """Store the cost of the request, the balance of the workspace, and the limit with its use."""
+        super().__init__(required, balance)
+        limit = "monthly limit" if usage.period is Period.MONTH else "spending cap"
+        owner = "account" if usage.subject == "account" else "API key"
+        resets = f" It resets at {usage.as_dict()['resets_at']}." if usage.resets_at else ""
+        self.detail = (
+            f"This needs {required} credit(s). The {limit} of this {owner} is {usage.credits}, of which "
+            f"{usage.spent} are spent and {usage.held} are reserved.{resets} {self.help}"
+        )
+        self.extra["limit"] = usage.as_dict()
 
 
 class Forbidden(Problem):

@@ -35,6 +35,7 @@ Prefix = Literal[
     "opt",
     "lst",
     "upl",
+    "lim",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

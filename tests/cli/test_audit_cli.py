@@ -55,7 +55,7 @@ def test_a_consistent_ledger_is_reported_rule_by_rule(run: Run, days: Days) -> N
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert sum(line.startswith("ok ") for line in lines) == len(RULES)
-    assert lines[-1].startswith(f"All {len(RULES)} rules hold: 2 workspaces, 11 jobs and ")
+    assert lines[-1].startswith(f"All {len(RULES)} rules hold: 3 workspaces, 13 jobs and ")
 
 
 def test_a_violation_is_reported_with_its_id_and_the_next_step(run: Run, spoiled: str) -> None:
@@ -87,7 +87,7 @@ def test_the_json_has_the_same_result(run: Run, spoiled: str) -> None:
 
     body = json.loads(result.stdout)
     assert result.exit_code == 1
-    assert (body["ok"], body["workspaces"], body["rules"]) == (False, 2, len(RULES))
+    assert (body["ok"], body["workspaces"], body["rules"]) == (False, 3, len(RULES))
     assert body["faults"] == [
         {
             "rule": "balance_is_the_sum",
@@ -104,7 +104,7 @@ def test_an_audit_of_everything_is_stored(run: Run, spoiled: str, database: Data
     run()
 
     audit = last(database)
-    assert (audit.at, audit.jobs, len(audit.faults)) == (NOW, 11, 1)
+    assert (audit.at, audit.jobs, len(audit.faults)) == (NOW, 13, 1)
 
 
 def test_an_audit_of_one_workspace_ignores_others_and_is_not_stored(

@@ -24,12 +24,14 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email
 
+from app.core.accounts import accounts
 from app.core.audit import rule_checks
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.contacts.contacts import Contact
 from app.core.jobs import idempotency, leases, sweeper
 from app.core.jobs.jobs import JobItem
 from app.core.jobs.leases import JobResult
+from app.core.ledger import limit_settings
 from app.core.lookups import disclosure, profile_snapshots
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
 from app.core.lookups.profile_snapshots import ProfileSnapshot
@@ -37,6 +39,7 @@ from app.core.quality import feedback
 from app.core.quality.feedback import FeedbackReport
 from app.core.quality.refunds import Allowance
 from app.domain.kinds import Kind, Outcome
+from app.domain.spending import Period
 
 STUCK_AFTER = timedelta(minutes=2)
 FIELD_REQUEST = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
@@ -44,7 +47,7 @@ FIELD_REQUEST = FieldRequest(field=ContactField.EMAIL, types=("work",), min_stat
 
 @dataclass(frozen=True)
 class Days:
-    """The ids of the test data: two workspaces, a contact, and jobs named after their states."""
+    """The ids of the test data: three workspaces, a contact, and jobs named after their states."""
 
     workspace: str
     other: str
@@ -58,6 +61,8 @@ class Days:
     queued: str
     enriching: str
     enriched: str
+    limited: str
+    limit: str
 
 
 def faults(session: Session, **changes: object) -> list[tuple[str, str]]:
@@ -68,8 +73,8 @@ def faults(session: Session, **changes: object) -> list[tuple[str, str]]:
 
 
 def busy_days(session: Session) -> Days:
-    """Create two workspaces with paid, failed, canceled, expired, refunded and open jobs."""
-    workspace, other = a_workspace(session, grant=100), a_workspace(session, grant=5)
+    """Create three workspaces with paid, failed, canceled, expired, refunded, limited and open jobs."""
+    workspace, other, limited = (a_workspace(session, grant=grant) for grant in (100, 5, 5))
     company = a_company(session)
     contact, bounced = a_contact(session, company), a_contact(session, company, "Bob Byron")
     an_email(session, contact, "ada@acme.com")
@@ -110,6 +115,8 @@ def busy_days(session: Session) -> Days:
         queued=a_job(session, workspace, "queued"),
         enriching=an_enrichment(session, workspace, "one", over=False),
         enriched=an_enrichment(session, workspace, "two", over=True),
+        limited=limited,
+        limit=_a_spending_limit(session, limited),
     )
 
 
@@ -158,6 +165,19 @@ def an_enrichment(session: Session, workspace_id: str, about: str, *, over: bool
     if over:
         leases.fail(session, claimed, CRASHED, now=NOW)
     return claimed.job_id
+
+
+def _a_spending_limit(session: Session, workspace_id: str) -> str:
+    """Limit a new account, which has a finished and an open job; return the id of the limit."""
+    account = accounts.create(
+        session, workspace_id, email="limited@acme.com", name="Cyd", password_hash="", now=NOW
+    )
+    subject = limit_settings.subject(session, workspace_id, account.id)
+    limit_settings.put(session, workspace_id, subject, Period.MONTH, 10, now=NOW)
+    missed = a_job(session, workspace_id, "limited", account_id=account.id)
+    leases.settle(session, claim(session, missed), JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
+    a_job(session, workspace_id, "limited and open", account_id=account.id)
+    return limit_settings.in_force(session, workspace_id, now=NOW)[0].id
 
 
 def _save(session: Session, workspace_id: str) -> None:

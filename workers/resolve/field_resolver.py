@@ -12,14 +12,16 @@ from sqlalchemy.orm import Session
 from app.core.contacts import bulk, emails, suppressions
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs.claims import Claim
+from app.core.jobs.jobs import LIMITED_BY
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import Disclosure, FieldRequest, KnownPerson
 from app.core.matching import caller_identifiers
 from app.domain.email_patterns.patterns import PatternStat
-from app.domain.errors import InsufficientCredits
+from app.domain.errors import InsufficientCredits, SpendingLimitReached
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import Queue
 from app.domain.records.subjects import Subject
+from app.domain.spending import LimitUsage
 from app.infra import database_clock
 from app.settings import Settings
 from workers.execution.retries import MoveToQueue, RetryLater
@@ -87,7 +89,7 @@ def resolve_field(
             now=database_clock.value(session),
         )
     if not known.suppressed and not known.owned and price > claim.budget:
-        raise InsufficientCredits(required=price, balance=claim.budget)
+        raise _unaffordable(claim, price)
     if known.suppressed or known.has_fresh_value:
         return FieldResolution(request=field_request, known=known, result=WaterfallResult())
     request = ProviderRequest(
@@ -106,6 +108,14 @@ def resolve_field(
         if suppressions.suppressed(session, identified_by(result)):
             result = replace(result, suppressed=True)
     return FieldResolution(request=field_request, known=known, result=result)
+
+
+def _unaffordable(claim: Claim, price: int) -> InsufficientCredits:
+    """Return why the job cannot pay the price: a spending limit made its hold smaller, or credits ran out."""
+    limit = claim.request.get(LIMITED_BY)
+    if limit is None:
+        return InsufficientCredits(required=price, balance=claim.budget)
+    return SpendingLimitReached(price, claim.budget, LimitUsage.from_dict(limit))
 
 
 def _patterns(services: WorkerServices, domain: str | None) -> tuple[PatternStat, ...]:

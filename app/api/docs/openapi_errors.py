@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import UTC, datetime
 from typing import Any
 
 from app.domain import errors
 from app.domain.errors import Problem, all_problems
+from app.domain.ids import EXAMPLES
+from app.domain.spending import LimitUsage, Period
 
 COMMON = (errors.MalformedJson, errors.RequestTimeout, errors.InternalError, errors.Unavailable)
 WITH_BODY = (
@@ -23,6 +26,17 @@ WITH_TOKEN = (
     errors.RateLimited,
     errors.TooManyAttempts,
 )
+
+LIMIT = LimitUsage(
+    subject="key",
+    subject_id=EXAMPLES["key"],
+    period=Period.MONTH,
+    credits=100,
+    held=0,
+    spent=100,
+    resets_at=datetime(2026, 12, 1, tzinfo=UTC),
+)
+"""The limit in the example."""
 
 PROBLEM: dict[str, Any] = {
     "type": "object",
@@ -47,6 +61,7 @@ PROBLEM: dict[str, Any] = {
         "retry_after": {"type": "integer", "description": "Seconds."},
         "required": {"type": "integer", "description": "Credits that the request costs."},
         "balance": {"type": "integer", "description": "Credits that the workspace has."},
+        "limit": {"type": "object", "description": "The spending limit that is reached, and its use."},
     },
 }
 
@@ -75,9 +90,11 @@ def _response(status: int, kinds: list[type[Problem]]) -> dict[str, Any]:
 
 
 def _example(kind: type[Problem]) -> dict[str, Any]:
-    problem = (
-        errors.InsufficientCredits(required=1, balance=0)
-        if kind is errors.InsufficientCredits
-        else kind(retry_after=30 if issubclass(kind, errors.TooMany) else None)
-    )
+    problem: Problem
+    if kind is errors.SpendingLimitReached:
+        problem = errors.SpendingLimitReached(required=1, balance=249, usage=LIMIT)
+    elif kind is errors.InsufficientCredits:
+        problem = errors.InsufficientCredits(required=1, balance=0)
+    else:
+        problem = kind(retry_after=30 if issubclass(kind, errors.TooMany) else None)
     return problem.as_dict() | {"request_id": "req_5f2c9d0a7be14f6c8a3d1e90"}

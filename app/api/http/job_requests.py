@@ -132,7 +132,7 @@ def _submit(app: AppServices, request: JobRequest, *, private: bool) -> _Submitt
             return _Submitted(SubmitResult(earlier), replayed=True)
         result = submission.submit(
             session,
-            request,
+            replace(request, key_id=caller().key_id),
             freshness=_freshness(request.kind, app.settings),
             deadline=timedelta(seconds=app.settings.job_deadline_seconds),
             now=now,

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, select
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, false, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain.ids import new_id
@@ -15,7 +15,10 @@ from app.infra.db import Base
 
 
 class Workspace(Base):
-    """A paying team. Its three credit columns cache the sums of the corresponding ledger columns."""
+    """A paying team. Its three credit columns cache the sums of the corresponding ledger columns.
+
+    `is_limited` means that an account or API key of the workspace has a spending limit.
+    """
 
     __tablename__ = "workspaces"
     __table_args__ = (
@@ -28,6 +31,7 @@ class Workspace(Base):
     available: Mapped[int] = mapped_column(BigInteger, default=0)
     held: Mapped[int] = mapped_column(BigInteger, default=0)
     spent: Mapped[int] = mapped_column(BigInteger, default=0)
+    is_limited: Mapped[bool] = mapped_column(default=False, server_default=false())
     created_at: Mapped[datetime]
 
 

@@ -28,18 +28,20 @@ class Coverage:
     """The rows that an audit covers, as conditions on the column that replaces `?`.
 
     `job` is the condition on the id of a job, `entry` on that of a ledger entry, `key` on the creation time
-    of an idempotency key. `workspaces` are those whose sums of the whole ledger are compared; None means all.
+    of an idempotency key, `limit` on the id of a spending limit. `workspaces` are those whose sums of the
+    whole ledger are compared; None means all.
     """
 
     job: str = "1 = 1"
     entry: str = "1 = 1"
     key: str = "1 = 1"
+    limit: str = "1 = 1"
     parameters: Parameters = field(default_factory=dict)
     workspaces: Collection[str] | None = None
 
     def bind(self, template: str, parameters: Parameters) -> TextClause:
         """Return the SQL with these conditions and parameters; more parameters may be given than it has."""
-        conditions = {name: _Condition(getattr(self, name)) for name in ("job", "entry", "key")}
+        conditions = {name: _Condition(getattr(self, name)) for name in ("job", "entry", "key", "limit")}
         sql = template.format_map(conditions)
         given = {**self.parameters, **parameters}
         return text(sql).bindparams(

@@ -22,11 +22,14 @@ from app.core.audit.coverage import Coverage
 from app.core.audit.ledger_sums import WorkspaceSums
 from app.core.jobs.jobs import LIVE, Job
 from app.core.ledger.credits import LedgerEntry
+from app.core.ledger.spending_limits import SpendingLimit
 from app.domain.ids import first_id, time_of
 from app.infra.db import Base, UtcDateTime
 
 SLICE = 5_000
 """Jobs in a slice; a slice of the ledger has twice as many entries."""
+LIMITS = 20
+"""Spending limits in a slice; all jobs of each are counted."""
 SETTLING = timedelta(minutes=10)
 """The age at which an entry is counted: transactions that write entries end much sooner."""
 
@@ -37,7 +40,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 class AuditPosition(Base):
     """The id up to which something was audited.
 
-    `settled` is the end of the known sums, `entries` and `jobs` are the ends of the last slices.
+    `settled` is the end of the known sums; `entries`, `jobs` and `limits` are the ends of the last slices.
     """
 
     __tablename__ = "audit_positions"
@@ -63,6 +66,7 @@ def plan(session: Session, *, now: datetime) -> Increment:
     settled = max(since, first_id("led", now - SETTLING))
     entries = slices.following(session, LedgerEntry.id, positions.get("entries", ""), settled, 2 * SLICE)
     jobs = slices.following(session, Job.id, positions.get("jobs", ""), _job(settled), SLICE)
+    limits = slices.following(session, SpendingLimit.id, positions.get("limits", ""), "lim_z", LIMITS)
     suspects, sums = ledger_sums.compare(session, since, settled, entries)
     ranges = {"entry": (entries, since), "job": (jobs, _job(since))}
     parameters: dict[str, tuple[Any, Any]] = {
@@ -71,15 +75,22 @@ def plan(session: Session, *, now: datetime) -> Increment:
         for bound, value in (("after", part.after), ("upto", part.upto), ("since", recent))
     }
     parameters["key_since"] = (_EPOCH if jobs.is_last or not since else time_of(since), UtcDateTime())
+    parameters |= {"limit_after": (limits.after, String()), "limit_upto": (limits.upto, String())}
     is_older, parameters["older_jobs"] = older_jobs(session, since)
     coverage = Coverage(
         job=f"({_IN_RANGE.format('job')} OR {is_older})",
         entry=f"({_IN_RANGE.format('entry')})",
         key="? >= :key_since",
+        limit="? > :limit_after AND ? <= :limit_upto",
         parameters=parameters,
         workspaces=suspects,
     )
-    after = {"settled": settled, "entries": entries.position, "jobs": jobs.position}
+    after = {
+        "settled": settled,
+        "entries": entries.position,
+        "jobs": jobs.position,
+        "limits": limits.position,
+    }
     return Increment(coverage, after, sums)
 
 

@@ -39,8 +39,11 @@ from app.infra.statements import Statement
 
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
+LIMITED_BY = "limited_by"
+"""Key in an enrichment's request: the spending limit that made its hold smaller."""
 LIVE = text("status IN ('queued', 'running')")
 _UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
+BY_KEY = text("key_id IS NOT NULL")
 _HASH_LOOKUP = text("kind IN ('company_by_hash', 'leads_by_website_hash')")
 RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
 """The condition for finished jobs that have not been redacted. Indexes are used for the same text only."""
@@ -49,6 +52,7 @@ RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
 class Job(Base):
     """A unit of work for one workspace.
 
+    `key_id` is the API key that submitted it, null for a session.
     `question` is the 32-byte digest of kind, subject and options: a workspace has at most one open job with
     it. `held` is the number of credits reserved for the job, `charged` the number spent so far. `attempts`
     counts claims of the queued job, `crashes` claims that took over from a lost worker. A running job belongs
@@ -67,6 +71,7 @@ class Job(Base):
         ),
         Index("ix_jobs_workspace_id_question", "workspace_id", "question", "created_at"),
         Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_jobs_key_id", "key_id", "created_at", sqlite_where=BY_KEY, postgresql_where=BY_KEY),
         Index("ix_jobs_live", "run_after", sqlite_where=LIVE, postgresql_where=LIVE),
         Index("ix_jobs_queue", "queue", "workspace_id", sqlite_where=LIVE, postgresql_where=LIVE),
         Index(
@@ -86,6 +91,7 @@ class Job(Base):
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     workspace_id: Mapped[str] = mapped_column(foreign_key())
     account_id: Mapped[str | None]
+    key_id: Mapped[str | None] = mapped_column(String(28))
     kind: Mapped[str]
     queue: Mapped[str] = mapped_column(server_default=Queue.INTERACTIVE.value)
     question: Mapped[bytes]

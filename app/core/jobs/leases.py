@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from sqlalchemy import Row, Table, and_, bindparam, select, true, update
+from sqlalchemy import Row, Table, and_, bindparam, false, select, true, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
@@ -63,6 +63,8 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         raise LeaseLost
     if not row.is_closed:
         credits.close(session, claim.workspace_id, claim.job_id, held=row.held, charged=row.charged, now=now)
+    elif row.is_limited:
+        credits.count_close(session, claim.job_id, held=row.held, charged=row.charged)
 
 
 @lru_cache(maxsize=8)
@@ -96,13 +98,19 @@ def _finish_on(dialect: str, *, fixed_time: datetime | None) -> Any:  # noqa: AN
             lease_until=None,
             **values,
         )
-        .returning(columns.held, columns.charged, (columns.held == 0).label("is_closed"))
+        .returning(
+            columns.held,
+            columns.charged,
+            (columns.held == 0).label("is_closed"),
+            false().label("is_limited"),
+        )
     )
     if dialect == "sqlite":
         return finish
     finished = finish.cte("finished")
-    closed = credits.closed(finished, is_fixed=fixed_time is not None)
-    return select(finished.c.held, finished.c.charged, true().label("is_closed")).add_cte(closed)
+    closed, is_limited = credits.closed(finished, is_fixed=fixed_time is not None)
+    amounts = (finished.c.held, finished.c.charged)
+    return select(*amounts, true().label("is_closed"), is_limited.label("is_limited")).add_cte(closed)
 
 
 def fail(

@@ -18,13 +18,13 @@ from sqlalchemy.orm import Session
 from app.core.contacts import bounce_reports, emails, suppressions
 from app.core.events import endpoints
 from app.core.jobs import jobs, webhooks
-from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
+from app.core.jobs.jobs import LIMITED_BY, WITHDRAWN, Job, JobItem
 from app.core.ledger import credits, ownership
 from app.core.lists import import_runs
 from app.core.lookups import contact_data, disclosure
 from app.core.lookups.disclosure import FieldRequest
 from app.core.matching import candidates
-from app.domain.errors import ContactNotFound, InsufficientCredits, ProviderFailed
+from app.domain.errors import ContactNotFound, InsufficientCredits, ProviderFailed, SpendingLimitReached
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
 from app.domain.records.subjects import Subject
@@ -40,7 +40,7 @@ _OPEN_JOB = Statement(
         *_SAME_REQUEST, or_(*(Job.status == status for status in OPEN))
     )
 )
-_RETRYABLE_CODES = frozenset({InsufficientCredits.code, ProviderFailed.code})
+_RETRYABLE_CODES = frozenset({InsufficientCredits.code, SpendingLimitReached.code, ProviderFailed.code})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +65,7 @@ class JobRequest:
     kind: Kind
     workspace_id: str
     account_id: str | None
+    key_id: str | None = None
     request: dict[str, Any]
     dedup_key: dict[str, Any]
     price: int | RevealPrice = 0
@@ -114,7 +115,7 @@ def submit(
     """Return the existing job of an equal request, or insert a job and hold its price.
 
     Raises:
-        InsufficientCredits: the workspace cannot pay; nothing is stored.
+        InsufficientCredits: the workspace cannot pay, or a spending limit is reached; nothing is stored.
         ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
@@ -136,16 +137,19 @@ def submit(
 def _hold(session: Session, job: Job, job_request: JobRequest, amount: int, *, now: Moment) -> None:
     """Reserve this amount of credits for a new job, or less if the request allows it.
 
-    A reveal that the workspace cannot pay is read more closely: it may be free, because the workspace owns
+    A reveal that cannot be paid is read more closely: it may be free, because the workspace owns
     the values under another name or contact, or because the person is suppressed.
 
     Raises:
-        InsufficientCredits: the workspace cannot pay.
+        InsufficientCredits: the workspace cannot pay, or a spending limit is reached.
 
     """
     price = job_request.price
+    changes: dict[str, Any] = {}
     if job_request.allow_partial_hold:
-        held = credits.hold_up_to(session, job.workspace_id, job.id, amount, now=now)
+        held, limit = credits.hold_up_to(session, job.workspace_id, job.id, amount, now=now)
+        if limit is not None:
+            changes = {"request": {**job_request.request, LIMITED_BY: limit.as_dict()}}
     else:
         try:
             credits.hold(session, job.workspace_id, job.id, amount, now=now)
@@ -155,7 +159,7 @@ def _hold(session: Session, job: Job, job_request: JobRequest, amount: int, *, n
             held = 0
         else:
             return
-    session.execute(update(Job).where(Job.id == job.id).values(held=held))
+    session.execute(update(Job).where(Job.id == job.id).values(held=held, **changes))
 
 
 def _is_free(session: Session, workspace_id: str, price: RevealPrice) -> bool:
@@ -327,6 +331,7 @@ def _insert(
         "id": job_request.job_id,
         "workspace_id": job_request.workspace_id,
         "account_id": job_request.account_id,
+        "key_id": job_request.key_id,
         "kind": job_request.kind.value,
         "queue": QUEUES[job_request.kind].value,
         "question": digest,

@@ -102,7 +102,7 @@ def test_the_result_of_an_audit_is_stored(session: Session, days: Days) -> None:
 
     last = audits.last(session)
     assert last is not None
-    assert (last.at, last.milliseconds, last.workspaces) == (NOW, 40, 2)
+    assert (last.at, last.milliseconds, last.workspaces) == (NOW, 40, 3)
     assert last.faults == [
         {
             "rule": "balance_is_the_sum",

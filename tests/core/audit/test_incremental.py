@@ -18,7 +18,7 @@ from app.core.ledger import credits as ledger
 from app.domain.ids import first_id
 from app.infra import clock
 
-ROTATION = 12
+ROTATION = 14
 """Increments until every row of the test data was in a slice of one job and two entries."""
 REFUND = (
     "INSERT INTO ledger (id, workspace_id, job_id, kind, available, held, spent, created_at)"

@@ -128,6 +128,21 @@ PLANTED = [
         ["queued"],
         ["UPDATE jobs SET finished_at = '2026-11-20' WHERE id = '{queued}'"],
     ),
+    (
+        "limit_counter_is_the_sum",
+        ["limit"],
+        ["UPDATE spending_counters SET spent = spent + 1 WHERE limit_id = '{limit}'"],
+    ),
+    (
+        "limit_counter_is_the_sum",
+        ["limit"],
+        ["UPDATE spending_counters SET held = held - 1 WHERE limit_id = '{limit}'"],
+    ),
+    (
+        "limited_workspace_is_marked",
+        ["limited"],
+        ["UPDATE workspaces SET is_limited = NOT is_limited WHERE id = '{limited}'"],
+    ),
     ("charged_for_an_answer", ["found"], ["UPDATE jobs SET outcome = 'not_found' WHERE id = '{found}'"]),
     (
         "charged_for_an_answer",

@@ -74,7 +74,7 @@ def test_a_hold_beyond_the_balance_reports_the_required_and_available_credits(se
 def test_a_partial_hold_takes_the_available_credits(session: Session, requested: int, expected: int) -> None:
     workspace_id = a_workspace(session, grant=5)
 
-    held = credits.hold_up_to(session, workspace_id, "job_1", requested, now=NOW)
+    held, _limit = credits.hold_up_to(session, workspace_id, "job_1", requested, now=NOW)
 
     assert held == expected
     assert figures(session, workspace_id) == (5 - expected, expected, 0)
@@ -83,7 +83,7 @@ def test_a_partial_hold_takes_the_available_credits(session: Session, requested:
 def test_a_partial_hold_without_credits_holds_nothing(session: Session) -> None:
     workspace_id = a_workspace(session, grant=0)
 
-    held = credits.hold_up_to(session, workspace_id, "job_1", 5, now=NOW)
+    held, _limit = credits.hold_up_to(session, workspace_id, "job_1", 5, now=NOW)
 
     assert held == 0
     assert entries(session, workspace_id) == []
@@ -169,4 +169,4 @@ def test_on_postgresql_one_statement_updates_the_balance_and_inserts_the_entry()
 
     assert sql.startswith("WITH updated AS (UPDATE workspaces SET")
     assert "INSERT INTO ledger" in sql
-    assert sql.endswith("FROM updated RETURNING ledger.id")
+    assert sql.endswith("RETURNING ledger.id, (SELECT updated.is_limited FROM updated) AS is_limited")

@@ -1,0 +1,193 @@
+"""Sets, removes and lists the spending limits of a workspace's accounts and API keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from app.core.accounts import workspaces
+from app.core.accounts.accounts import Account
+from app.core.accounts.api_keys import ApiKey
+from app.core.accounts.workspaces import Workspace
+from app.core.ledger.credits import LedgerEntry
+from app.core.ledger.spending_limits import JOBS, SpendingCounter, SpendingLimit, usage_of
+from app.domain.errors import NotFound
+from app.domain.ids import is_id, new_id
+from app.domain.spending import LimitUsage, Period
+
+MAX_LIMIT = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSubject:
+    """An account or API key of a workspace; `account_id` is the account itself, or the owner of the key."""
+
+    type: Literal["account", "key"]
+    id: str
+    account_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectLimit:
+    """A limit in force, with its subject and its use in the current period."""
+
+    id: str
+    subject: LimitSubject
+    usage: LimitUsage
+
+
+def subject(session: Session, workspace_id: str, subject_id: str) -> LimitSubject:
+    """Return the workspace's account or unrevoked API key with this id.
+
+    Raises:
+        NotFound: the workspace has none.
+
+    """
+    is_key = is_id(subject_id, "key")
+    columns = (
+        (ApiKey.id, ApiKey.account_id, ApiKey.name) if is_key else (Account.id, Account.id, Account.name)
+    )
+    query = select(*columns).where(Account.workspace_id == workspace_id)
+    if is_key:
+        query = query.join(Account, Account.id == ApiKey.account_id).where(ApiKey.revoked_at.is_(None))
+        query = query.where(ApiKey.id == subject_id)
+    else:
+        query = query.where(Account.id == subject_id)
+    row = session.execute(query).one_or_none() if is_key or is_id(subject_id, "acc") else None
+    if row is None:
+        raise NotFound
+    return LimitSubject("key" if is_key else "account", *row)
+
+
+def put(
+    session: Session,
+    workspace_id: str,
+    subject: LimitSubject,
+    period: Period,
+    credits_: int | None,
+    *,
+    now: datetime,
+) -> None:
+    """Set the subject's limit for the period, or remove it if `credits_` is None.
+
+    What its jobs have held and spent in the current period counts from the start. The lock of the workspace's
+    row keeps entries of the ledger out until the end of the transaction.
+    """
+    workspaces.lock(session, [workspace_id])
+    column = SpendingLimit.account_id if subject.type == "account" else SpendingLimit.key_id
+    is_this: ColumnElement[bool] = and_(column == subject.id, SpendingLimit.period == period.value)
+    if credits_ is None:
+        session.execute(delete(SpendingLimit).where(is_this))
+    elif (limit := session.scalar(select(SpendingLimit).where(is_this))) is not None:
+        limit.credits = credits_
+    else:
+        limit = SpendingLimit(
+            id=new_id("lim"),
+            workspace_id=workspace_id,
+            period=period.value,
+            credits=credits_,
+            created_at=now,
+            **{column.key: subject.id},
+        )
+        session.add(limit)
+        session.flush()
+        _start_counting(session, limit)
+    session.flush()
+    has_limits = select(SpendingLimit.id).where(SpendingLimit.workspace_id == workspace_id).exists()
+    session.execute(
+        update(Workspace)
+        .where(Workspace.id == workspace_id)
+        .values(is_limited=has_limits)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _start_counting(session: Session, limit: SpendingLimit) -> None:
+    """Insert the counter of the current period, with the sums of the ledger."""
+    starts_at, ends_at = Period(limit.period).bounds(limit.created_at)
+    of_subject = JOBS.c.account_id == limit.account_id if limit.account_id else JOBS.c.key_id == limit.key_id
+    held, spent = session.execute(
+        select(func.coalesce(func.sum(LedgerEntry.held), 0), func.coalesce(func.sum(LedgerEntry.spent), 0))
+        .join(JOBS, JOBS.c.id == LedgerEntry.job_id)
+        .where(
+            LedgerEntry.workspace_id == limit.workspace_id,
+            LedgerEntry.created_at >= starts_at,
+            of_subject,
+            JOBS.c.created_at >= starts_at,
+            JOBS.c.created_at < ends_at,
+        )
+    ).one()
+    session.add(
+        SpendingCounter(
+            limit_id=limit.id, starts_at=starts_at, ends_at=ends_at, held=int(held), spent=int(spent)
+        )
+    )
+
+
+def in_force(
+    session: Session,
+    workspace_id: str,
+    *,
+    now: datetime,
+    account_id: str | None = None,
+    subject_id: str | None = None,
+    after: str = "",
+    limit: int | None = None,
+) -> list[SubjectLimit]:
+    """Return the limits of the workspace in the order in which they were set, those of revoked keys excepted.
+
+    `account_id` restricts them to an account and its keys, `subject_id` to one account or key. `after` is the
+    id of the limit after which to begin.
+    """
+    query = (
+        select(SpendingLimit, SpendingCounter, Account.id, Account.name, ApiKey.name)
+        .outerjoin(ApiKey, ApiKey.id == SpendingLimit.key_id)
+        .join(Account, Account.id == func.coalesce(SpendingLimit.account_id, ApiKey.account_id))
+        .outerjoin(
+            SpendingCounter,
+            and_(
+                SpendingCounter.limit_id == SpendingLimit.id,
+                SpendingCounter.starts_at <= now,
+                SpendingCounter.ends_at > now,
+            ),
+        )
+        .where(
+            SpendingLimit.workspace_id == workspace_id,
+            SpendingLimit.id > after,
+            ApiKey.revoked_at.is_(None),
+        )
+        .order_by(SpendingLimit.id)
+        .limit(limit)
+        .execution_options(populate_existing=True)
+    )
+    if account_id is not None:
+        query = query.where(Account.id == account_id)
+    if subject_id is not None:
+        query = query.where(func.coalesce(SpendingLimit.account_id, SpendingLimit.key_id) == subject_id)
+    return [_to_limit(*row, now=now) for row in session.execute(query)]
+
+
+def _to_limit(
+    limit: SpendingLimit,
+    counter: SpendingCounter | None,
+    account_id: str,
+    account_name: str,
+    key_name: str | None,
+    *,
+    now: datetime,
+) -> SubjectLimit:
+    usage = usage_of(limit, counter, at=now)
+    subject = LimitSubject(usage.subject, usage.subject_id, account_id, key_name or account_name)
+    return SubjectLimit(limit.id, subject, usage)
+
+
+def to_public(limit: SubjectLimit) -> dict[str, Any]:
+    """Return the limit as the API represents it."""
+    usage = limit.usage.as_dict()
+    owner = {"type": usage.pop("subject"), "id": usage.pop("id"), "name": limit.subject.name}
+    return {"subject": owner | {"account_id": limit.subject.account_id}, **usage}
