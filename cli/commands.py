@@ -16,6 +16,7 @@ GROUPS = (
     "credits",
     "database",
     "jobs",
+    "limits",
     "providers",
     "suppressions",
     "webhooks",

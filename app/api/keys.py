@@ -17,11 +17,20 @@ from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
+from app.api.schemas.limit_schemas import (
+    MONTHLY_LIMIT,
+    SPENDING_CAP,
+    LimitUsageSchema,
+    limit_field,
+    usage_json,
+)
 from app.core.accounts import accounts, api_keys
-from app.core.accounts.api_keys import ApiKey
+from app.core.ledger import key_limits
+from app.core.ledger.key_limits import LimitedKey
 from app.domain.callers import Caller, Scope
 from app.domain.errors import ApiAccessRequired, FieldError, NotFound, ValidationFailed
 from app.domain.ids import EXAMPLES
+from app.domain.spending import Period
 from app.infra import clock, database_clock
 from app.infra.log import log
 
@@ -51,6 +60,8 @@ class NewKeySchema(StrictSchema):
             "description": "When the key expires; never by default.",
         },
     )
+    spending_cap = limit_field(f"{SPENDING_CAP} No cap by default.")
+    monthly_limit = limit_field(f"{MONTHLY_LIMIT} No limit by default.")
 
 
 class KeySchema(ResponseSchema):
@@ -69,6 +80,8 @@ class KeySchema(ResponseSchema):
         allow_none=True,
         metadata={"example": "2026-11-20T09:31:00.000Z", "description": "Accurate to the minute."},
     )
+    spending_cap = fields.Nested(LimitUsageSchema, required=True, allow_none=True)
+    monthly_limit = fields.Nested(LimitUsageSchema, required=True, allow_none=True)
 
 
 class NewKeyResponseSchema(KeySchema):
@@ -109,17 +122,20 @@ def create(body: dict[str, Any]) -> Response:
     response with the secret was lost, revoke the key and create another.
     """
     account_id = _session_caller().account_id
+    limits = {Period.TOTAL: body.pop("spending_cap", None), Period.MONTH: body.pop("monthly_limit", None)}
     with admission.transaction() as session:
         now = database_clock.value(session)
         require_future(body["expires_at"], now)
         accounts.require_api_access(session, account_id)
         reference = begin(session, now=now)
         if reference:
-            return json_response(_to_json(api_keys.get(session, account_id, reference)), 200, REPLAYED)
+            known = key_limits.get(session, account_id, reference, now=now)
+            return json_response(_to_json(known), 200, REPLAYED)
         key, secret = api_keys.create(session, account_id, **body, now=now)
+        usage = key_limits.put_new(session, caller().workspace_id, key, limits, now=now)
         finish(session, key.id)
     log.info("API key created", account=account_id, key=key.id)
-    return json_response({**_to_json(key), "key": secret}, 201)
+    return json_response({**_to_json(LimitedKey(key, usage)), "key": secret}, 201)
 
 
 @blueprint.get("/api/keys")
@@ -131,7 +147,8 @@ def index() -> Response:
     """List the API keys of the signed-in account."""
     account_id = _session_caller().account_id
     with services().database.reading() as session:
-        return json_response({"keys": [_to_json(key) for key in api_keys.of_account(session, account_id)]})
+        keys = key_limits.of_account(session, account_id, now=database_clock.now())
+    return json_response({"keys": [_to_json(key) for key in keys]})
 
 
 @blueprint.delete("/api/keys/<key_id>")
@@ -155,7 +172,8 @@ def _session_caller() -> Caller:
     return current
 
 
-def _to_json(key: ApiKey) -> dict[str, Any]:
+def _to_json(limited_key: LimitedKey) -> dict[str, Any]:
+    key = limited_key.key
     return {
         "id": key.id,
         "name": key.name,
@@ -164,6 +182,8 @@ def _to_json(key: ApiKey) -> dict[str, Any]:
         "created_at": clock.rfc3339(key.created_at),
         "expires_at": clock.rfc3339(key.expires_at),
         "last_used_at": clock.rfc3339(key.last_used_at),
+        "spending_cap": usage_json(limited_key.usage.get(Period.TOTAL)),
+        "monthly_limit": usage_json(limited_key.usage.get(Period.MONTH)),
     }
 
 

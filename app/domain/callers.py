@@ -31,7 +31,10 @@ SCOPES: dict[Kind, Scope] = {
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of an authenticated request; `token_id` is the id of the session or API key."""
+    """The sender of an authenticated request; `token_id` is the id of the session or API key.
+
+    `is_admin` means that the account is an admin of its workspace.
+    """
 
     account_id: str
     workspace_id: str
@@ -39,6 +42,7 @@ class Caller:
     token_id: str
     scopes: tuple[Scope, ...]
     expires_at: datetime | None
+    is_admin: bool = False
 
     @property
     def key_id(self) -> str | None:

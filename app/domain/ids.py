@@ -94,6 +94,7 @@ EXAMPLES: dict[Prefix, str] = {
     "ses": "ses_0crnqk4e1k9jv0d2m4f6h8a8",
     "evt": "evt_0crnqk4e1k9jv0d2m4f6h8a9",
     "whe": "whe_0crnqk4e1k9jv0d2m4f6h8aa",
+    "lim": "lim_0crnqk4e1k9jv0d2m4f6h8ad",
     "whk": "whk_0crnqk4e1k9jv0d2m4f6h8ab",
     "lst": "lst_0crnqk4e1k9jv0d2m4f6h8ac",
     "upl": "upl_0crnqk4e1k9jv0d2m4f6h8ac",

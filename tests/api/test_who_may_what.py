@@ -123,6 +123,13 @@ ACCESS_RULES = {
     "DELETE /api/keys/<key_id>": requires(
         "session", 204, owned_by="the account's", code_for_keys="api_access_required"
     ),
+    "GET /api/limits": requires("token", 200),
+    "PUT /api/limits/accounts/<account_id>": requires(
+        "admin", 200, body={"monthly_limit": 5}, owned_by="the workspace's"
+    ),
+    "PUT /api/limits/keys/<key_id>": requires(
+        "session", 200, body={"spending_cap": 5}, owned_by="the account's"
+    ),
     "GET /api/sessions": requires("session", 200),
     "DELETE /api/sessions": requires("session", 204),
     "DELETE /api/sessions/<session_id>": requires("session", 204, owned_by="the account's"),
@@ -276,6 +283,7 @@ class SampleTenants:
         path = path.replace("{job_id}", self.job_id).replace("<contact_id>", self.contact_id)
         if "<upload_id>" in path:
             path = path.replace("<upload_id>", self.an_upload_id())
+        path = path.replace("<account_id>", self.owner.account_id)
         if body and body.get("contact_id") == "{contact_id}":
             body = body | {"contact_id": self.contact_id}
         headers = headers | {"Prefer": "respond-async"}

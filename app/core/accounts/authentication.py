@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from app.core.accounts.accounts import Account
+from app.core.accounts.accounts import Account, Role
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.domain import tokens
@@ -39,7 +39,7 @@ def _token(kind: TokenKind, name: str, fixed_time: datetime | None) -> Statement
     table = _TABLES[kind].__table__
     accounts = Account.__table__
     columns = [column for column in table.c if column.name in _COLUMNS]
-    account = (accounts.c.workspace_id, accounts.c.disabled_at)
+    account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role)
     now = column(fixed_time or DatabaseNow()).label("now")
     query = select(*columns, *account, now).join(accounts, accounts.c.id == table.c.account_id)
     query = query.where(table.c[name] == bindparam(name))
@@ -79,6 +79,7 @@ def authenticate(
         token_id=row.id,
         scopes=tuple(Scope) if kind is TokenKind.SESSION else tuple(map(Scope, row.scopes)),
         expires_at=_ends_at(kind, row, lifetime),
+        is_admin=row.role == Role.ADMIN,
     )
 
 

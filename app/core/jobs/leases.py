@@ -64,7 +64,7 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
     if not row.is_closed:
         credits.close(session, claim.workspace_id, claim.job_id, held=row.held, charged=row.charged, now=now)
     elif row.is_limited:
-        credits.count_close(session, claim.job_id, held=row.held, charged=row.charged)
+        credits.count_close(session, claim.job_id, held=row.held, charged=row.charged, now=now)
 
 
 @lru_cache(maxsize=8)

@@ -33,7 +33,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.core.accounts.workspaces import Balance, Workspace, balance, foreign_key
-from app.core.ledger import spending_limits
+from app.core.ledger import limit_alerts, spending_limits
 from app.domain.errors import InsufficientCredits
 from app.domain.ids import new_id
 from app.domain.spending import LimitUsage
@@ -237,12 +237,14 @@ def close(session: Session, workspace_id: str, job_id: str, *, held: int, charge
     amounts = {"available": held - charged, "held": -held, "spent": charged}
     row = _post(session, workspace_id, kind, job_id=job_id, **amounts, now=now)
     if row.is_limited:
-        count_close(session, job_id, held=held, charged=charged)
+        count_close(session, job_id, held=held, charged=charged, now=now)
 
 
-def count_close(session: Session, job_id: str, *, held: int, charged: int) -> None:
-    """Count the closed hold of a job against its spending limits."""
+def count_close(session: Session, job_id: str, *, held: int, charged: int, now: Moment) -> None:
+    """Count the closed hold of a job against its spending limits, and record events about them."""
     spending_limits.move(session, job_id, held=-held, spent=charged)
+    if charged:
+        limit_alerts.record_for(session, job_id, now=now)
 
 
 def refund(

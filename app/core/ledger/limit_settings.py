@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from app.core.accounts import workspaces
 from app.core.accounts.accounts import Account
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.workspaces import Workspace
+from app.core.ledger import limit_alerts
 from app.core.ledger.credits import LedgerEntry
 from app.core.ledger.spending_limits import JOBS, SpendingCounter, SpendingLimit, usage_of
 from app.domain.errors import NotFound
@@ -85,6 +87,7 @@ def put(
         session.execute(delete(SpendingLimit).where(is_this))
     elif (limit := session.scalar(select(SpendingLimit).where(is_this))) is not None:
         limit.credits = credits_
+        _report_again(session, limit, now)
     else:
         limit = SpendingLimit(
             id=new_id("lim"),
@@ -97,6 +100,7 @@ def put(
         session.add(limit)
         session.flush()
         _start_counting(session, limit)
+        _report_again(session, limit, now)
     session.flush()
     has_limits = select(SpendingLimit.id).where(SpendingLimit.workspace_id == workspace_id).exists()
     session.execute(
@@ -127,6 +131,17 @@ def _start_counting(session: Session, limit: SpendingLimit) -> None:
             limit_id=limit.id, starts_at=starts_at, ends_at=ends_at, held=int(held), spent=int(spent)
         )
     )
+    session.flush()
+
+
+def _report_again(session: Session, limit: SpendingLimit, now: datetime) -> None:
+    """Record an event if the changed limit is spent already, and let later charges record others."""
+    counter = session.get(
+        SpendingCounter, (limit.id, Period(limit.period).bounds(now)[0]), populate_existing=True
+    )
+    if counter is not None:
+        counter.alerted = 0
+        limit_alerts.record(session, limit, counter, now=now)
 
 
 def in_force(
@@ -135,14 +150,14 @@ def in_force(
     *,
     now: datetime,
     account_id: str | None = None,
-    subject_id: str | None = None,
+    subject_ids: Collection[str] | None = None,
     after: str = "",
     limit: int | None = None,
 ) -> list[SubjectLimit]:
     """Return the limits of the workspace in the order in which they were set, those of revoked keys excepted.
 
-    `account_id` restricts them to an account and its keys, `subject_id` to one account or key. `after` is the
-    id of the limit after which to begin.
+    `account_id` restricts them to an account and its keys, `subject_ids` to these accounts and keys.
+    `after` is the id of the limit after which to begin.
     """
     query = (
         select(SpendingLimit, SpendingCounter, Account.id, Account.name, ApiKey.name)
@@ -167,8 +182,8 @@ def in_force(
     )
     if account_id is not None:
         query = query.where(Account.id == account_id)
-    if subject_id is not None:
-        query = query.where(func.coalesce(SpendingLimit.account_id, SpendingLimit.key_id) == subject_id)
+    if subject_ids is not None:
+        query = query.where(func.coalesce(SpendingLimit.account_id, SpendingLimit.key_id).in_(subject_ids))
     return [_to_limit(*row, now=now) for row in session.execute(query)]
 
 

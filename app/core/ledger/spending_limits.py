@@ -99,7 +99,7 @@ def take(session: Session, job_id: str, amount: int, *, balance: int) -> None:
         SpendingLimitReached: a limit allows less; nothing was counted.
 
     """
-    rows = _limits_of(session, job_id)
+    rows = limits_of(session, job_id)
     usage = tightest(rows)
     if usage is not None and usage.left < amount:
         raise SpendingLimitReached(amount, balance, usage)
@@ -118,7 +118,7 @@ def take(session: Session, job_id: str, amount: int, *, balance: int) -> None:
 
 def left(session: Session, job_id: str) -> LimitUsage | None:
     """Return the limit that allows the job the least; None if there is none."""
-    return tightest(_limits_of(session, job_id))
+    return tightest(limits_of(session, job_id))
 
 
 def move(session: Session, job_id: str, *, held: int = 0, spent: int = 0) -> None:
@@ -140,7 +140,7 @@ def tightest(rows: Sequence[Row[Any]]) -> LimitUsage | None:
     return min(map(_usage, rows), key=lambda usage: usage.left, default=None)
 
 
-def _limits_of(session: Session, job_id: str) -> list[Row[Any]]:
+def limits_of(session: Session, job_id: str) -> list[Row[Any]]:
     """Return the limits that count the job, each with the counter of the job's period or None."""
     query = (
         select(SpendingLimit, SpendingCounter, JOBS.c.created_at)

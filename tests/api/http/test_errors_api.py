@@ -13,6 +13,7 @@ from werkzeug.exceptions import (
     UnsupportedMediaType,
 )
 
+from app.api.docs.openapi_errors import LIMIT
 from app.api.http.errors import field_errors
 from app.domain import errors
 from app.domain.errors import FieldError, Problem, all_problems
@@ -42,6 +43,8 @@ def answer(app: APIFlask, error: Exception, **headers: str) -> tuple[int, dict[s
 def make(kind: type[Problem]) -> Problem:
     if kind is errors.InsufficientCredits:
         return errors.InsufficientCredits(required=3, balance=2)
+    if kind is errors.SpendingLimitReached:
+        return errors.SpendingLimitReached(3, 20, LIMIT)
     return kind()
 
 

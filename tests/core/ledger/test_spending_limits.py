@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core.accounts import accounts, api_keys
 from app.core.accounts.workspaces import Workspace
+from app.core.events import events
 from app.core.jobs import jobs, leases, sweeper
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
@@ -48,7 +49,7 @@ class Spender:
         return submit(session, a_question(self.workspace_id, about, **values), now=now).job
 
     def usage(self, session: Session, subject_id: str, now: datetime = NOW) -> LimitUsage:
-        [limit] = limit_settings.in_force(session, self.workspace_id, now=now, subject_id=subject_id)
+        [limit] = limit_settings.in_force(session, self.workspace_id, now=now, subject_ids=[subject_id])
         return limit.usage
 
 
@@ -258,6 +259,54 @@ def test_too_few_credits_are_reported_as_such_under_a_limit(session: Session) ->
     assert refusal.value.code == "insufficient_credits"
 
 
+def spend(session: Session, spender: Spender, count: int, about: str = "person") -> None:
+    for number in range(count):
+        job = spender.submit(session, f"{about} {number}")
+        leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND, charge=1), now=NOW)
+
+
+def alerts(session: Session, spender: Spender) -> list[tuple[str, int, int]]:
+    """Return the type, level and spent credits of the recorded events, oldest first."""
+    latest = reversed(events.latest(session, spender.workspace_id, limit=10))
+    return [(event.type, event.data["percent"], event.data["limit"]["spent"]) for event in latest]
+
+
+def test_each_level_of_a_limit_is_reported_once(session: Session, spender: Spender) -> None:
+    spender.limit(session, spender.key_id, Period.TOTAL, 10)
+
+    spend(session, spender, 7)
+    before = alerts(session, spender)
+    spend(session, spender, 3, "others")
+
+    assert before == []
+    assert alerts(session, spender) == [("credits.limit_warning", 80, 8), ("credits.limit_reached", 100, 10)]
+
+
+def test_a_refund_does_not_report_a_level_again(session: Session, spender: Spender) -> None:
+    spender.limit(session, spender.key_id, Period.TOTAL, 5)
+    spend(session, spender, 4)
+    refunded = session.scalars(select(Job)).first()
+    assert refunded is not None
+    credits.refund(session, spender.workspace_id, refunded.id, 1, reason="bounced", now=NOW)
+
+    spend(session, spender, 1, "others")
+
+    assert alerts(session, spender) == [("credits.limit_warning", 80, 4)]
+
+
+def test_a_limit_that_is_set_below_what_is_spent_is_reported(session: Session, spender: Spender) -> None:
+    spend(session, spender, 4)
+
+    spender.limit(session, spender.key_id, Period.TOTAL, 4)
+    spender.limit(session, spender.key_id, Period.TOTAL, 4)
+    spender.limit(session, spender.key_id, Period.TOTAL, 5)
+
+    assert sorted(alerts(session, spender)) == [
+        ("credits.limit_reached", 100, 4),
+        ("credits.limit_warning", 80, 4),
+    ]
+
+
 def test_limits_of_other_workspaces_and_revoked_keys_do_not_exist(session: Session, spender: Spender) -> None:
     spender.limit(session, spender.key_id, Period.TOTAL, 1)
     other = a_workspace(session)
@@ -312,7 +361,7 @@ def test_a_limit_that_is_set_during_a_thousand_calls_misses_no_hold(database: Da
         for turn in range(25):
             if (number, turn) == (0, 5):
                 with database.transaction() as session:
-                    spender.limit(session, spender.key_id, Period.TOTAL, 500)
+                    spender.limit(session, spender.key_id, Period.TOTAL, 985)  # at most 980 calls are over
             try:
                 with database.transaction() as session:
                     spender.submit(session, f"person {number} {turn}")
@@ -322,6 +371,6 @@ def test_a_limit_that_is_set_during_a_thousand_calls_misses_no_hold(database: Da
     at_once(40, ask)
 
     with database.reading() as session:
-        assert spender.usage(session, spender.key_id).held == 500
-        assert figures(session, spender.workspace_id) == (1_500, 500, 0)
+        assert spender.usage(session, spender.key_id).held == 985
+        assert figures(session, spender.workspace_id) == (1_015, 985, 0)
         assert faults(session) == []

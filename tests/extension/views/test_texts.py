@@ -142,6 +142,7 @@ def test_every_error_of_the_service_has_a_readable_message() -> None:
     assert "7 s" in by_code["rate_limited"]
     assert "2 credits" in by_code["insufficient_credits"]
     assert "has 1 credit." in by_code["insufficient_credits"]
+    assert by_code["spending_limit_reached"] == TEXTS["error_spending_limit_reached"]
     assert by_code["server_unreachable"].startswith("contacts.example.com does not respond")
     assert by_code["made_next_year"] == "The request failed: Boil it elsewhere."
     assert {by_code[code] for code in ("missing_token", "invalid_token")} == {TEXTS["error_signed_out"]}

@@ -1,0 +1,85 @@
+"""API keys with their spending limits, read in one query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, and_, select
+from sqlalchemy.orm import Session
+
+from app.core.accounts import api_keys
+from app.core.accounts.api_keys import ApiKey
+from app.core.ledger import limit_settings
+from app.core.ledger.limit_settings import LimitSubject
+from app.core.ledger.spending_limits import SpendingCounter, SpendingLimit, usage_of
+from app.domain.spending import LimitUsage, Period
+from app.infra import database_clock
+from app.infra.database_clock import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class LimitedKey:
+    """An API key, and the use of its limits by their period."""
+
+    key: ApiKey
+    usage: Mapping[Period, LimitUsage] = field(default_factory=dict)
+
+
+def put_new(
+    session: Session,
+    workspace_id: str,
+    key: ApiKey,
+    limits: Mapping[Period, int | None],
+    *,
+    now: datetime,
+) -> Mapping[Period, LimitUsage]:
+    """Set the limits of a new key that are not None; return their use."""
+    chosen = {period: credits_ for period, credits_ in limits.items() if credits_ is not None}
+    subject = LimitSubject("key", key.id, key.account_id, key.name)
+    for period, credits_ in chosen.items():
+        limit_settings.put(session, workspace_id, subject, period, credits_, now=now)
+    return get(session, key.account_id, key.id, now=now).usage if chosen else {}
+
+
+def get(session: Session, account_id: str, key_id: str, *, now: Moment) -> LimitedKey:
+    """Return a key of the account, revoked or not, with its limits.
+
+    Raises:
+        NotFound: the account has no such key.
+
+    """
+    key = api_keys.get(session, account_id, key_id)
+    return _read(session, _keys(now).where(ApiKey.id == key.id))[0]
+
+
+def of_account(session: Session, account_id: str, *, now: Moment) -> Sequence[LimitedKey]:
+    """Return the account's keys that are not revoked, newest first, with their limits."""
+    query = _keys(now).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
+    return _read(session, query.order_by(ApiKey.created_at.desc(), ApiKey.id.desc()))
+
+
+def _keys(now: Moment) -> Select[*tuple[Any, ...]]:
+    """Return the query for keys, with a row for each limit of a key."""
+    at = database_clock.column(now)
+    in_period = and_(
+        SpendingCounter.limit_id == SpendingLimit.id,
+        SpendingCounter.starts_at <= at,
+        SpendingCounter.ends_at > at,
+    )
+    return (
+        select(ApiKey, SpendingLimit, SpendingCounter, at)
+        .outerjoin(SpendingLimit, SpendingLimit.key_id == ApiKey.id)
+        .outerjoin(SpendingCounter, in_period)
+    )
+
+
+def _read(session: Session, query: Select[*tuple[Any, ...]]) -> list[LimitedKey]:
+    keys: dict[str, LimitedKey] = {}
+    for key, limit, counter, current in session.execute(query):
+        usage = {} if limit is None else {Period(limit.period): usage_of(limit, counter, at=current)}
+        before = keys.get(key.id, LimitedKey(key))
+        keys[key.id] = LimitedKey(key, {**before.usage, **usage})
+    return list(keys.values())
