@@ -25,6 +25,7 @@ from app.api import (
     session,
     sessions,
     uploads,
+    usage,
     webhook_endpoints,
     webhooks,
 )
@@ -51,6 +52,7 @@ BLUEPRINTS = (
     feedback.blueprint,
     keys.blueprint,
     limits.blueprint,
+    usage.blueprint,
     sessions.blueprint,
     password.blueprint,
     events.blueprint,

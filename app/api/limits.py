@@ -10,7 +10,7 @@ from marshmallow import fields, validate
 
 from app.api.docs.operations import documented, id_parameter
 from app.api.http import admission
-from app.api.http.auth import bearer, caller
+from app.api.http.auth import bearer, caller, session_caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
@@ -107,9 +107,7 @@ def put_account_limits(account_id: str, body: dict[str, int | None]) -> Response
 
     It requires a session of an admin of the workspace. What was spent in this month counts at once.
     """
-    if caller().kind != "session":
-        raise InsufficientScope("This requires a session token, not an API key. Sign in first.")
-    if not caller().is_admin:
+    if not session_caller().is_admin:
         raise AdminRequired("Ask an admin of your workspace to change the limit of an account.")
     return _put(account_id, "acc", body)
 

@@ -130,6 +130,7 @@ ACCESS_RULES = {
     "PUT /api/limits/keys/<key_id>": requires(
         "session", 200, body={"spending_cap": 5}, owned_by="the account's"
     ),
+    "GET /api/usage": requires("token", 200),
     "GET /api/sessions": requires("session", 200),
     "DELETE /api/sessions": requires("session", 204),
     "DELETE /api/sessions/<session_id>": requires("session", 204, owned_by="the account's"),
