@@ -40,7 +40,7 @@ def index() -> Response:
             session, caller().workspace_id, status=status, before=before, limit=paging.ROWS + 1
         )
         shown, older = paging.split(rows, lambda job: job.id)
-        described = job_history.describe(session, caller().workspace_id, shown)
+        described = job_history.describe_with_names(session, caller().workspace_id, shown)
     return page("history.html", jobs=described, older=older, chosen=status or "", statuses=STATUSES)
 
 
@@ -51,7 +51,7 @@ def receipt(job_id: str) -> Response:
     """Show what a request found, which providers were asked, and what it cost."""
     snapshot = _read(job_id)
     with services().database.reading() as session:
-        (described,) = job_history.describe(session, caller().workspace_id, [snapshot.job])
+        (described,) = job_history.describe_with_names(session, caller().workspace_id, [snapshot.job])
     return page(
         "receipt.html",
         body=job_body(snapshot, repeated=False),

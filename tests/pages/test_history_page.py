@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from apiflask import APIFlask
 from page_support import Visitor, visitor
 from settings_support import change_settings
 from sqlalchemy import select
+from stored_support import STAMP, a_company, a_contact
 from users_support import SignedInUser, create_user
 
 from app.core.accounts import workspaces
@@ -104,6 +106,59 @@ def test_a_fresh_answer_is_not_asked_for_again(browser: Visitor, user: SignedInU
     assert "250 credits" in page.text
 
 
+def test_a_receipt_shows_what_was_found_by_whom_and_for_what(browser: Visitor, user: SignedInUser) -> None:
+    job_id = ask(browser, "Ada Lovelace")
+    source = {"provider": "hunter", "kind": "provider", "first_seen_at": STAMP, "last_seen_at": STAMP}
+    email = {"email": "ada@acme.com", "type": "work", "status": "valid", "verified_at": STAMP}
+    trace = [{"provider": "hunter", "field": "email", "outcome": "hit", "latency_ms": 812, "cost": 1}]
+    settle(
+        user,
+        job_id,
+        JobResult(
+            outcome=Outcome.FOUND,
+            result={"contact_id": None, "emails": [email | {"sources": [source]}]},
+            charge=1,
+            trace=trace,
+        ),
+    )
+
+    page = browser.open(f"/history/{job_id}")
+
+    assert "ada@acme.com" in page.text
+    assert "Verified 2026-11-20" in page.text
+    assert "From hunter, last seen 2026-11-20" in page.text
+    assert re.search(r"<dt>Charged</dt><dd>1 credit</dd>", page.text)
+    assert re.search(r"hunter.*found.*0\.8 s", page.text, re.DOTALL)
+    assert "Ask again" not in page.text
+    assert "refresh" not in page.text
+
+
+def test_the_receipt_of_an_enrichment_has_a_row_for_each_item(browser: Visitor, user: SignedInUser) -> None:
+    items = [{"subject": {"full_name": f"Person Number{n}", "company_name": "Acme"}} for n in range(3)]
+    answer = user.client.post(
+        "/api/ext/enrichment-request",
+        json={"entity": "person", "items": items},
+        headers=user.headers | {"Prefer": "respond-async"},
+    )
+    job_id = answer.get_json()["job"]["id"]
+
+    page = browser.open(f"/history/{job_id}")
+    history = browser.open("/history")
+
+    assert page.text.count("in progress") == 4
+    assert "0 of 3" in page.text
+    assert "3 items" in history.text
+
+
+def test_a_person_named_by_an_id_is_listed_by_name(browser: Visitor, user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        contact = a_contact(session, a_company(session))
+
+    browser.send("/reveal", field="email", contact_id=contact.id)
+
+    assert "Ada Lovelace" in browser.open("/history").text
+
+
 def test_an_open_request_cannot_be_repeated(browser: Visitor, user: SignedInUser) -> None:
     job_id = ask(browser, "Ada Lovelace")
 
@@ -115,9 +170,13 @@ def test_an_open_request_cannot_be_repeated(browser: Visitor, user: SignedInUser
 
 
 def end_without_a_result(user: SignedInUser, job_id: str) -> None:
-    """Settle the job as a worker does that found nothing."""
+    settle(user, job_id, JobResult(outcome=Outcome.NOT_FOUND))
+
+
+def settle(user: SignedInUser, job_id: str, result: JobResult) -> None:
+    """Finish the job as a worker does."""
     now = clock.now()
     with user.database.transaction() as session:
         claim = claims.claim(session, job_id, lease=timedelta(seconds=20), max_crashes=3, now=now)
         assert claim is not None
-        leases.settle(session, claim, JobResult(outcome=Outcome.NOT_FOUND), now=now)
+        leases.settle(session, claim, result, now=now)

@@ -38,6 +38,19 @@ def describe(session: Session, workspace_id: str, page: Sequence[Job]) -> list[d
     ]
 
 
+def describe_with_names(session: Session, workspace_id: str, page: Sequence[Job]) -> list[dict[str, Any]]:
+    """Return what `describe` does; subjects that have an id only also get the stored name."""
+    described = describe(session, workspace_id, page)
+    subjects = [job["subject"] for job in described if job["subject"] and "contact_id" in job["subject"]]
+    ids = {subject["contact_id"] for subject in subjects}
+    rows = session.execute(select(Contact.id, Contact.full_name).where(Contact.id.in_(ids)))
+    names = {row.id: row.full_name for row in rows if row.full_name}
+    for subject in subjects:
+        if subject["contact_id"] in names:
+            subject.setdefault("full_name", names[subject["contact_id"]])
+    return described
+
+
 def _accounts(session: Session, page: Sequence[Job]) -> dict[str, dict[str, str]]:
     """Return the id and name of the accounts that submitted the jobs, by account id."""
     ids = {job.account_id for job in page if job.account_id}
