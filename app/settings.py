@@ -37,6 +37,7 @@ class Settings:
     session_idle_days: int
     session_absolute_days: int
     operators: tuple[str, ...]
+    flower_url: str
     price_reveal_email: int
     price_reveal_phone: int
     feedback_unconfirmed_refund_share: float
@@ -164,6 +165,7 @@ def _settings(env: Environment) -> Settings:
         session_idle_days=env.int("SESSION_IDLE_DAYS", 14),
         session_absolute_days=env.int("SESSION_ABSOLUTE_DAYS", 90),
         operators=readers.emails(env, "OPERATORS"),
+        flower_url=env.str("FLOWER_URL", ""),
         price_reveal_email=env.int("PRICE_REVEAL_EMAIL", 1),
         price_reveal_phone=env.int("PRICE_REVEAL_PHONE", 1),
         feedback_unconfirmed_refund_share=readers.share(env, "FEEDBACK_UNCONFIRMED_REFUND_SHARE", 0.05),

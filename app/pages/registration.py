@@ -7,6 +7,15 @@ from pathlib import Path
 from flask import Blueprint, Flask, Response
 
 from app.pages import account, history, keys, search, sign_in, start
+from app.pages.admin import accounts as admin_accounts
+from app.pages.admin import imports as admin_imports
+from app.pages.admin import jobs as admin_jobs
+from app.pages.admin import ledger as admin_ledger
+from app.pages.admin import providers as admin_providers
+from app.pages.admin import queues as admin_queues
+from app.pages.admin import start as admin_start
+from app.pages.admin import suppressions as admin_suppressions
+from app.pages.admin import workspaces as admin_workspaces
 from app.pages.http import error_pages, messages, rendering
 
 CACHE_SECONDS = 31_536_000
@@ -17,6 +26,15 @@ BLUEPRINTS = (
     history.blueprint,
     keys.blueprint,
     account.blueprint,
+    admin_start.blueprint,
+    admin_accounts.blueprint,
+    admin_jobs.blueprint,
+    admin_ledger.blueprint,
+    admin_workspaces.blueprint,
+    admin_providers.blueprint,
+    admin_suppressions.blueprint,
+    admin_imports.blueprint,
+    admin_queues.blueprint,
 )
 _FOLDER = Path(__file__).parent
 

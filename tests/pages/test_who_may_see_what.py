@@ -31,6 +31,20 @@ PAGES = {
     "POST /account/sessions/<session_id>/end": MEMBER,
     "POST /account/sessions/end-others": MEMBER,
     "POST /account/password": MEMBER,
+    "GET /admin": ADMIN,
+    "GET /admin/accounts": ADMIN,
+    "POST /admin/accounts": ADMIN,
+    "POST /admin/accounts/<account_id>/<change>": ADMIN,
+    "GET /admin/jobs": ADMIN,
+    "GET /admin/ledger": ADMIN,
+    "GET /admin/workspaces": OPERATOR,
+    "POST /admin/workspaces": OPERATOR,
+    "POST /admin/workspaces/credits": OPERATOR,
+    "GET /admin/providers": OPERATOR,
+    "GET /admin/suppressions": OPERATOR,
+    "POST /admin/suppressions": OPERATOR,
+    "GET /admin/imports": OPERATOR,
+    "GET /admin/queues": OPERATOR,
 }
 """Who may use each route. `GET /`, which programs may call too, is added below."""
 ALLOWED = {

@@ -43,5 +43,9 @@ def for_children(
     if web_bind:
         env["WEB_BIND"] = web_bind
     if flower_port:
-        env |= {"FLOWER_PORT": str(flower_port), "FLOWER_ADDRESS": LOOPBACK}
+        env |= {
+            "FLOWER_PORT": str(flower_port),
+            "FLOWER_ADDRESS": LOOPBACK,
+            "FLOWER_URL": f"http://{LOOPBACK}:{flower_port}",
+        }
     return env

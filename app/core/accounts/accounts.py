@@ -11,8 +11,8 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts import api_keys, sessions
 from app.core.accounts.workspaces import foreign_key
-from app.domain.errors import AdminRequired, ApiAccessRequired
-from app.domain.ids import new_id
+from app.domain.errors import AdminRequired, ApiAccessRequired, NotFound
+from app.domain.ids import is_id, new_id
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 
@@ -92,6 +92,26 @@ def list_all(session: Session) -> Sequence[Account]:
     return session.scalars(select(Account).order_by(Account.workspace_id, Account.email)).all()
 
 
+def of_workspace(session: Session, workspace_id: str) -> Sequence[Account]:
+    """Return the accounts of the workspace, ordered by e-mail."""
+    query = select(Account).where(Account.workspace_id == workspace_id).order_by(Account.email)
+    return session.scalars(query).all()
+
+
+def get(session: Session, workspace_id: str, account_id: str) -> Account:
+    """Return the account of the workspace.
+
+    Raises:
+        NotFound: the workspace has no such account.
+
+    """
+    query = select(Account).where(Account.id == account_id, Account.workspace_id == workspace_id)
+    account = session.scalar(query) if is_id(account_id, "acc") else None
+    if account is None:
+        raise NotFound
+    return account
+
+
 def locked(session: Session, account_id: str) -> Account:
     """Return the current account and lock its row until the transaction ends."""
     return session.get_one(Account, account_id, with_for_update=True, populate_existing=True)
@@ -135,6 +155,11 @@ def disable(session: Session, account_id: str, *, now: Moment) -> None:
 def enable(session: Session, account_id: str) -> None:
     """Enable the account again; revoked sessions and API keys stay revoked."""
     locked(session, account_id).disabled_at = None
+
+
+def set_role(session: Session, account_id: str, role: Role) -> None:
+    """Make the account a member or an admin of its workspace; its next request has the new role."""
+    locked(session, account_id).role = role.value
 
 
 def grant_api_access(session: Session, account_id: str) -> None:

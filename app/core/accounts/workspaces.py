@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -49,6 +49,11 @@ def create(session: Session, *, name: str, now: Moment) -> Workspace:
     session.add(workspace)
     session.flush()
     return workspace
+
+
+def list_all(session: Session) -> Sequence[Workspace]:
+    """Return all workspaces, oldest first."""
+    return session.scalars(select(Workspace).order_by(Workspace.id)).all()
 
 
 _BALANCE = select(Workspace.available, Workspace.held).where(Workspace.id == bindparam("workspace_id"))

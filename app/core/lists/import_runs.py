@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select, update
@@ -35,6 +36,11 @@ def touch(session: Session, run_id: int, *, rows: int, now: Moment) -> None:
     """Add the rows of a batch to the run and update `touched_at`."""
     run = update(ImportRun).where(ImportRun.id == run_id)
     session.execute(run.values(rows=ImportRun.rows + rows, touched_at=now))
+
+
+def latest(session: Session, *, limit: int) -> Sequence[ImportRun]:
+    """Return the latest runs, newest first."""
+    return session.scalars(select(ImportRun).order_by(ImportRun.id.desc()).limit(limit)).all()
 
 
 LATEST = select(func.max(ImportRun.touched_at)).scalar_subquery()

@@ -53,6 +53,13 @@ def counts(session: Session) -> list[Count]:
     ]
 
 
+def by_queue(session: Session) -> dict[Queue, int]:
+    """Count the open jobs in each queue."""
+    query = select(Job.queue, func.count()).where(_LIVE).group_by(Job.queue)
+    found = {Queue(queue): count for queue, count in session.execute(query)}
+    return {queue: found.get(queue, 0) for queue in Queue}
+
+
 def count_leased(session: Session, job_ids: Iterable[str], *, now: Moment) -> int:
     """Count the given jobs with an unexpired lease: their workers renewed it recently."""
     query = select(func.count()).where(

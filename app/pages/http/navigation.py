@@ -36,8 +36,25 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
             Entry("account.index", "Account"),
         ),
     ),
-    "admin": ("Administration", ()),
-    "operator": ("Operation", ()),
+    "admin": (
+        "Administration",
+        (
+            Entry("admin.index", "Overview"),
+            Entry("admin_accounts.index", "Accounts"),
+            Entry("admin_jobs.index", "Requests"),
+            Entry("admin_ledger.index", "Ledger"),
+        ),
+    ),
+    "operator": (
+        "Operation",
+        (
+            Entry("admin_workspaces.index", "Workspaces"),
+            Entry("admin_providers.index", "Providers"),
+            Entry("admin_suppressions.index", "Suppressions"),
+            Entry("admin_imports.index", "Imports"),
+            Entry("admin_queues.index", "Queues"),
+        ),
+    ),
 }
 """The title and the links of each group, in their order."""
 

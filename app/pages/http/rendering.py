@@ -26,7 +26,13 @@ def register(app: Flask) -> None:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.jinja_env.filters |= {"moment": moment, "day": day, "figure": figure, "words": words}
+    app.jinja_env.filters |= {
+        "moment": moment,
+        "day": day,
+        "figure": figure,
+        "signed": signed,
+        "words": words,
+    }
     app.jinja_env.globals["static_url"] = static_url
 
 
@@ -62,6 +68,11 @@ def day(value: datetime | str | None) -> str:
 def figure(value: float | None) -> str:
     """Return a number with spaces between thousands, or a dash."""
     return NONE if value is None else f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def signed(value: int) -> str:
+    """Return a change with its sign; no change is empty."""
+    return f"{'+' if value > 0 else ''}{figure(value)}" if value else ""
 
 
 def words(value: str | None) -> str:

@@ -1,0 +1,163 @@
+"""/admin/accounts: the accounts of the admin's workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from apiflask.fields import Boolean, String
+from flask import Response, flash, request
+from marshmallow import validate
+from sqlalchemy.orm import Session
+
+from app.api.http import admission
+from app.api.http.auth import caller
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.api.schemas.fields import NonBlankString, StrictSchema, email
+from app.core.accounts import accounts, sessions
+from app.core.accounts.accounts import Account, EmailTaken, Role
+from app.domain.errors import NotFound
+from app.infra import database_clock, passwords
+from app.infra.log import log
+from app.pages.http import forms
+from app.pages.http.access import admin_only
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.forms import InvalidForm
+from app.pages.http.rendering import go_to, page
+
+blueprint = PageBlueprint("admin_accounts", __name__)
+
+Change = Callable[[Session, str], object]
+
+
+class NewAccountSchema(StrictSchema):
+    """The account to create."""
+
+    email = email(required=True)
+    name = NonBlankString(200, required=True)
+    password = String(
+        required=True, validate=validate.Length(min=passwords.MIN_LENGTH, max=passwords.MAX_LENGTH)
+    )
+    role = String(required=True, validate=validate.OneOf(list(Role)))
+    api_access = Boolean(load_default=False)
+
+
+CHANGES: dict[str, tuple[Change, str]] = {
+    "disable": (
+        lambda session, account_id: accounts.disable(session, account_id, now=database_clock.value(session)),
+        "is disabled; its sessions and API keys have ended",
+    ),
+    "enable": (accounts.enable, "can sign in again"),
+    "make-admin": (
+        lambda session, account_id: accounts.set_role(session, account_id, Role.ADMIN),
+        "is an admin of the workspace",
+    ),
+    "make-member": (
+        lambda session, account_id: accounts.set_role(session, account_id, Role.MEMBER),
+        "is a member of the workspace",
+    ),
+    "grant-api-access": (accounts.grant_api_access, "may create API keys"),
+    "revoke-api-access": (
+        lambda session, account_id: accounts.revoke_api_access(session, account_id, now=database_clock.now()),
+        "may no longer create API keys; its keys have ended",
+    ),
+    "sign-out": (
+        lambda session, account_id: sessions.end_all(session, account_id, now=database_clock.now()),
+        "is signed out everywhere",
+    ),
+}
+"""What an admin can do with an account, and what is then true."""
+_NOT_TO_ONESELF = frozenset({"disable", "make-member"})
+
+
+@blueprint.get("/admin/accounts")
+@admin_only
+@limited(Policy.READ)
+def index() -> Response:
+    """List the accounts of the workspace."""
+    return _page()
+
+
+@blueprint.post("/admin/accounts")
+@admin_only
+@limited(Policy.WRITE)
+def create() -> Response:
+    """Create an account of the workspace."""
+    typed = forms.texts("email", "name", "role") | {"password": request.form.get("password", "")}
+    try:
+        new = forms.load(NewAccountSchema(), {**typed, "api_access": "api_access" in request.form})
+        account_id = _create(new)
+    except InvalidForm as invalid:
+        return _page(422, errors=invalid.messages)
+    except EmailTaken:
+        return _page(422, errors={"email": "This address already has an account on this server."})
+    log.info("account created", account=account_id, by=caller().account_id)
+    flash("The account is created. Give its password to the person, who can change it.", "success")
+    return go_to("admin_accounts.index")
+
+
+@blueprint.post("/admin/accounts/<account_id>/<change>")
+@admin_only
+@limited(Policy.WRITE)
+def change(account_id: str, change: str) -> Response:
+    """Change an account of the workspace."""
+    if change not in CHANGES:
+        raise NotFound
+    if change in _NOT_TO_ONESELF and account_id == caller().account_id:
+        flash("Another admin can do this to your account, but not you.", "failure")
+        return go_to("admin_accounts.index")
+    apply, sentence = CHANGES[change]
+    with admission.transaction() as session:
+        name = accounts.get(session, caller().workspace_id, account_id).name
+        apply(session, account_id)
+    log.info("account changed", account=account_id, change=change, by=caller().account_id)
+    flash(f"{name} {sentence}.", "success")
+    return go_to("admin_accounts.index")
+
+
+def _create(new: dict[str, Any]) -> str:
+    """Insert the account; the password is hashed first, because that takes long."""
+    password_hash = passwords.hash_password(new["password"])
+    with admission.transaction() as session:
+        account = accounts.create(
+            session,
+            caller().workspace_id,
+            email=new["email"],
+            name=new["name"],
+            password_hash=password_hash,
+            role=Role(new["role"]),
+            api_access=new["api_access"],
+            now=database_clock.value(session),
+        )
+        return account.id
+
+
+def _actions(account: Account) -> list[tuple[str, str]]:
+    """Return the changes that make sense now, with the texts of their buttons."""
+    if account.disabled_at is not None:
+        return [("enable", "Enable")]
+    is_admin = account.role == Role.ADMIN
+    return [
+        ("make-member", "Make member") if is_admin else ("make-admin", "Make admin"),
+        ("revoke-api-access", "Revoke API access")
+        if account.api_access
+        else ("grant-api-access", "Grant API access"),
+        ("sign-out", "Sign out"),
+        ("disable", "Disable"),
+    ]
+
+
+def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
+    with services().database.reading() as session:
+        rows = accounts.of_workspace(session, caller().workspace_id)
+    typed = {name: forms.text(name) if errors else "" for name in ("email", "name", "role")}
+    return page(
+        "admin/accounts.html",
+        status,
+        accounts=[(row, _actions(row)) for row in rows],
+        errors=errors or {},
+        typed=typed,
+        roles=[(role.value, role.value) for role in Role],
+        min_length=passwords.MIN_LENGTH,
+    )

@@ -1,0 +1,24 @@
+"""/admin/imports: the runs of imports, for operators."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.core.lists import import_runs
+from app.pages.http.access import operator_only
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.rendering import page
+
+blueprint = PageBlueprint("admin_imports", __name__)
+ROWS = 100
+
+
+@blueprint.get("/admin/imports")
+@operator_only
+@limited(Policy.READ)
+def index() -> Response:
+    """List the latest runs with their rows and times."""
+    with services().database.reading() as session:
+        return page("admin/imports.html", runs=import_runs.latest(session, limit=ROWS), limit=ROWS)

@@ -1,0 +1,100 @@
+"""/admin/suppressions: check, add and remove one value of the suppression list, for operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Response, flash
+
+from app.api.http import admission
+from app.api.http.auth import caller
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import Identifier
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.normal.emails import normal_email
+from app.domain.normal.phones import parse_phone
+from app.domain.normal.profiles import normal_profile_url
+from app.infra import database_clock
+from app.infra.log import log
+from app.pages.http import forms
+from app.pages.http.access import operator_only
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.forms import InvalidForm
+from app.pages.http.rendering import page
+
+blueprint = PageBlueprint("admin_suppressions", __name__)
+REASON = "requested"
+_INVALID = "Enter an e-mail address, a profile URL, or a phone number with country code."
+
+
+@blueprint.get("/admin/suppressions")
+@operator_only
+@limited(Policy.READ)
+def index() -> Response:
+    """Show the form."""
+    return _page()
+
+
+@blueprint.post("/admin/suppressions")
+@operator_only
+@limited(Policy.WRITE)
+def change() -> Response:
+    """Check whether a value is on the list, put it there, or remove it."""
+    try:
+        identifier = _identifier(forms.text("value"))
+    except InvalidForm as invalid:
+        return _page(422, errors=invalid.messages)
+    action = forms.text("action")
+    if action in {"add", "remove"}:
+        _change(action, identifier)
+    with services().database.reading() as session:
+        is_listed = bool(suppressions.suppressed(session, [identifier]))
+    return _page(checked=identifier, is_listed=is_listed)
+
+
+def _change(action: str, identifier: Identifier) -> None:
+    with admission.transaction() as session:
+        if action == "add":
+            suppressions.suppress(session, [identifier], reason=REASON, now=database_clock.now())
+        else:
+            suppressions.remove(session, [identifier])
+    log.info("suppression list changed", action=action, kind=identifier.kind, by=caller().account_id)
+    flash("The value is on the list." if action == "add" else "The value is not on the list.", "success")
+
+
+def _identifier(text: str) -> Identifier:
+    """Return the identifier in its normal form.
+
+    Raises:
+        InvalidForm: it is neither an e-mail address nor a profile URL nor a phone number.
+
+    """
+    parse: dict[str, Callable[[str], str]] = {
+        "email": normal_email,
+        "linkedin_url": normal_profile_url,
+        "phone": lambda value: parse_phone(value).e164,
+    }
+    kind = "email" if "@" in text else "linkedin_url" if "/" in text else "phone"
+    try:
+        return Identifier(kind, parse[kind](text))
+    except (InvalidValue, NotAProfileUrl) as error:
+        raise InvalidForm({"value": _INVALID}) from error
+
+
+def _page(
+    status: int = 200,
+    *,
+    errors: dict[str, str] | None = None,
+    checked: Identifier | None = None,
+    is_listed: bool = False,
+) -> Response:
+    return page(
+        "admin/suppressions.html",
+        status,
+        value=forms.text("value"),
+        errors=errors or {},
+        checked=checked,
+        is_listed=is_listed,
+    )

@@ -1,0 +1,208 @@
+"""The pages of operators: workspaces, providers, the suppression list, imports and queues."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from apiflask import APIFlask
+from page_support import Visitor, visitor
+from settings_support import change_settings
+from sqlalchemy.orm import Session
+from stored_support import ADA_URL
+from users_support import SignedInUser, create_user
+
+from app.core.accounts import workspaces
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import Identifier
+from app.core.jobs.provider_calls import ProviderCall
+from app.core.lists import import_runs
+from app.core.providers import daily_stats
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.domain.ids import new_id
+from app.infra import clock
+from app.pages.http.charts import bars
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def operator(app: APIFlask, user: SignedInUser) -> Visitor:
+    """A browser of an operator, who is not an admin."""
+    change_settings(app, operators=(user.email,))
+    return visitor(app, user)
+
+
+def a_call(session: Session, provider: str, outcome: str, at: datetime, **changes: object) -> None:
+    values: dict[str, object] = {"cost": 1.0, "latency_ms": 100} | changes
+    session.add(
+        ProviderCall(
+            id=new_id("cal"),
+            job_id=new_id("job"),
+            field="email",
+            provider=provider,
+            subject=b"",
+            attempt=1,
+            outcome=outcome,
+            asked_at=at,
+            **values,
+        )
+    )
+
+
+def test_credits_are_granted_with_a_reason_in_the_ledger(operator: Visitor, user: SignedInUser) -> None:
+    page = operator.send(
+        "/admin/workspaces/credits", workspace=user.workspace_id, amount="1000", reason="November"
+    )
+
+    with user.database.reading() as session:
+        balance = workspaces.balance(session, user.workspace_id)
+    assert "now has 1250" in page.text
+    assert balance.available == 1250
+
+
+@pytest.mark.parametrize(("amount", "reason"), [("0", "x"), ("-5", "x"), ("1e3", "x"), ("10", "")])
+def test_an_invalid_grant_changes_nothing(
+    operator: Visitor, user: SignedInUser, amount: str, reason: str
+) -> None:
+    page = operator.send(
+        "/admin/workspaces/credits", workspace=user.workspace_id, amount=amount, reason=reason
+    )
+
+    with user.database.reading() as session:
+        assert workspaces.balance(session, user.workspace_id).available == 250
+    assert page.status_code == 422
+
+
+def test_credits_for_an_unknown_workspace_are_refused(operator: Visitor) -> None:
+    page = operator.send("/admin/workspaces/credits", workspace=new_id("wks"), amount="5", reason="x")
+
+    assert page.status_code == 404
+
+
+def test_a_new_workspace_is_listed_with_the_others(app: APIFlask, operator: Visitor) -> None:
+    create_user(app, email="eve@babbage.example")
+
+    page = operator.send("/admin/workspaces", workspace_name="Babbage & Co")
+
+    assert "Babbage &amp; Co" in page.text
+    assert page.text.count('<th scope="row">Acme</th>') == 2
+
+
+def test_an_admin_of_a_workspace_does_not_see_the_others(app: APIFlask, user: SignedInUser) -> None:
+    page = visitor(app, user).open("/admin/workspaces")
+
+    assert page.status_code == 403
+    assert "This is for operators" in page.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "identifier"),
+    [
+        (" Ada@Acme.com ", Identifier("email", "ada@acme.com")),
+        ("linkedin.com/in/Ada-Lovelace/", Identifier("linkedin_url", ADA_URL)),
+        ("+44 20 7946 0018", Identifier("phone", "+442079460018")),
+    ],
+)
+def test_a_value_is_added_found_and_removed(
+    operator: Visitor, user: SignedInUser, typed: str, identifier: Identifier
+) -> None:
+    before = operator.send("/admin/suppressions", value=typed, action="check").text
+    added = operator.send("/admin/suppressions", value=typed, action="add").text
+    with user.database.reading() as session:
+        listed = suppressions.suppressed(session, [identifier])
+    checked = operator.send("/admin/suppressions", value=typed, action="check").text
+    removed = operator.send("/admin/suppressions", value=typed, action="remove").text
+
+    assert listed == {identifier}
+    assert "not on the list" in before
+    assert "not on the list" not in added + checked
+    assert "not on the list" in removed
+
+
+@pytest.mark.parametrize("typed", ["", "Ada Lovelace", "a@", "https://acme.com/ada", "12"])
+def test_what_is_no_identifier_is_refused(operator: Visitor, typed: str) -> None:
+    page = operator.send("/admin/suppressions", value=typed, action="add")
+
+    assert page.status_code == 422
+    assert "Enter an e-mail address, a profile URL, or a phone number" in page.text
+
+
+def test_import_runs_are_listed(operator: Visitor, user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        run = import_runs.start(session, entity="contacts", now=NOON)
+        import_runs.touch(session, run.id, rows=12_345, now=NOON + timedelta(minutes=5))
+
+    page = operator.open("/admin/imports").text
+
+    assert "12\u202f345" in page
+    assert "2026-11-20 12:05 UTC" in page
+
+
+def test_queues_show_their_workers_and_open_jobs(
+    app: APIFlask, operator: Visitor, user: SignedInUser
+) -> None:
+    change_settings(app, flower_url="https://flower.example.com")
+    operator.send("/reveal", field="email", full_name="Ada Lovelace", company_name="Acme")
+    heartbeat = Heartbeat(
+        name="interactive@host:1",
+        queues=("interactive",),
+        threads=8,
+        busy=1,
+        state=WorkerState.WORKING,
+        up_seconds=5,
+    )
+    with user.database.transaction() as session:
+        worker_heartbeats.record_heartbeat(session, heartbeat, now=clock.now())
+
+    page = operator.open("/admin/queues").text
+
+    assert re.search(r'<th scope="row">interactive</th>\s*<td>.*working.*\s*<td class="number">1</td>', page)
+    assert re.search(r'<th scope="row">providers</th>\s*<td>.*no worker', page)
+    assert "interactive@host:1" in page
+    assert 'href="https://flower.example.com"' in page
+
+
+def test_the_figures_of_providers_are_counted_by_day_in_utc(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        a_call(session, "hunter", "hit", NOON.replace(hour=0, minute=1))
+        a_call(session, "hunter", "miss", NOON.replace(hour=23, minute=59), cost=0.5, latency_ms=300)
+        a_call(session, "hunter", "timeout", NOON + timedelta(days=1), cost=0.0, latency_ms=None)
+        a_call(session, "hunter", "rate_limited", NOON)
+        a_call(session, "hunter", "hit", NOON - timedelta(days=9))
+
+    with user.database.reading() as session:
+        stats = daily_stats.by_provider(session, since=NOON - timedelta(days=1))
+
+    first, second = stats["hunter"]
+    assert (first.day, first.asked, first.hits, first.credits, first.latency_ms) == (
+        NOON.date(),
+        2,
+        1,
+        1.5,
+        200,
+    )
+    assert (second.asked, second.failures, second.hit_rate, second.latency_ms) == (1, 1, 0.0, None)
+
+
+def test_providers_are_plotted_with_a_table_beside(operator: Visitor, user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        for days in range(3):
+            a_call(session, "hunter", "hit", clock.now() - timedelta(days=days))
+            a_call(session, "hunter", "miss", clock.now() - timedelta(days=days))
+
+    page = operator.open("/admin/providers?days=7").text
+
+    assert page.count("<rect") == 6
+    assert page.count("50.0 %") == 4
+    assert "style=" not in page
+
+
+def test_bars_are_scaled_and_leave_gaps() -> None:
+    found = bars([1.0, None, 0.5, 0.0], maximum=1.0)
+
+    assert [bar.height for bar in found] == [80.0, 40.0, 1.0]
+    assert [bar.y for bar in found] == [0.0, 40.0, 79.0]
+    assert found[1].x == 315.0
