@@ -28,6 +28,7 @@ from app.api import (
     usage,
     webhook_endpoints,
     webhooks,
+    workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
 from app.api.http import admission, body, cors, errors, lifecycle
@@ -47,6 +48,7 @@ BLUEPRINTS = (
     company_by_hash.blueprint,
     leads_by_website_hash.blueprint,
     jobs.blueprint,
+    workspace_jobs.blueprint,
     contacts.blueprint,
     lists.blueprint,
     feedback.blueprint,
