@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flask import Blueprint, Flask, Response
 
-from app.pages import account, history, keys, search, sign_in, start
+from app.pages import account, events, history, keys, search, sign_in, start, webhooks
 from app.pages.admin import accounts as admin_accounts
 from app.pages.admin import imports as admin_imports
 from app.pages.admin import jobs as admin_jobs
@@ -35,6 +35,8 @@ BLUEPRINTS = (
     admin_suppressions.blueprint,
     admin_imports.blueprint,
     admin_queues.blueprint,
+    events.blueprint,
+    webhooks.blueprint,
 )
 _FOLDER = Path(__file__).parent
 

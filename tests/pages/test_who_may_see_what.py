@@ -45,6 +45,15 @@ PAGES = {
     "POST /admin/suppressions": OPERATOR,
     "GET /admin/imports": OPERATOR,
     "GET /admin/queues": OPERATOR,
+    "GET /events": MEMBER,
+    "GET /webhooks": MEMBER,
+    "GET /webhooks/<webhook_id>": MEMBER,
+    "POST /webhooks": ADMIN,
+    "POST /webhooks/<webhook_id>/replay": ADMIN,
+    "POST /webhooks/endpoints/<endpoint_id>/delete": ADMIN,
+    "POST /webhooks/endpoints/<endpoint_id>/disable": ADMIN,
+    "POST /webhooks/endpoints/<endpoint_id>/enable": ADMIN,
+    "POST /webhooks/endpoints/<endpoint_id>/test": ADMIN,
 }
 """Who may use each route. `GET /`, which programs may call too, is added below."""
 ALLOWED = {

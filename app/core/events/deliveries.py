@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, text, update
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
@@ -94,6 +94,12 @@ def insert_for(
     for start in range(0, len(rows), _BATCH):
         part = rows[start : start + _BATCH]
         session.execute(insert(session, Webhook).values(part).on_conflict_do_nothing())
+
+
+def of_event(session: Session, event_id: str, endpoint_id: str) -> str:
+    """Return the id of the delivery of an event to an endpoint that it was queued for."""
+    is_wanted = (Webhook.event_id == event_id, Webhook.endpoint_id == endpoint_id)
+    return session.scalars(select(Webhook.id).where(*is_wanted)).one()
 
 
 def disable(session: Session, endpoint: WebhookEndpoint, *, now: Moment) -> None:

@@ -32,7 +32,9 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
         (
             Entry("start.start", "Search"),
             Entry("history.index", "History"),
+            Entry("events_page.index", "Events"),
             Entry("keys_page.index", "API keys"),
+            Entry("webhooks_page.index", "Webhooks"),
             Entry("account.index", "Account"),
         ),
     ),

@@ -1,0 +1,114 @@
+"""Events as plain sentences; names of people, companies and accounts are read when a page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.core.accounts.accounts import Account
+from app.core.accounts.api_keys import ApiKey
+from app.core.events import endpoints
+from app.core.events.events import Event
+from app.core.lookups import job_change_descriptions
+from app.core.lookups.job_change_descriptions import JobChange
+from app.domain.event_types import JOB_FINISHED, EventType
+from app.domain.spending import LimitUsage, Period
+
+LABELS = {
+    JOB_FINISHED: "A reveal or an enrichment finished",
+    EventType.CONTACT_JOB_CHANGED.value: "A contact changed company",
+    EventType.LIMIT_WARNING.value: "A spending limit is nearly used up",
+    EventType.LIMIT_REACHED.value: "A spending limit is used up",
+    EventType.CRM_PUSH_FAILED.value: "A push to the CRM failed",
+    EventType.ENDPOINT_DISABLED.value: "A webhook endpoint was disabled",
+    EventType.ENDPOINT_TEST.value: "Test",
+}
+"""What each type of event means."""
+_SOURCES = {
+    "import": "Shown by an import",
+    "provider": "Shown by a data provider",
+    "saved_profile": "Shown by a profile that your workspace saved",
+}
+_REASONS = {"failing": "it accepted nothing for days", "gone": "it answered that it is gone"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """An event for a reader: its time and type, the sentence, and what explains it."""
+
+    event: Event
+    text: str
+    hint: str = ""
+    contact_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names for the ids in events; what was deleted has none."""
+
+    changes: Mapping[str, JobChange] = field(default_factory=dict)
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    spenders: Mapping[str, str] = field(default_factory=dict)
+
+
+def describe(session: Session, workspace_id: str, events: Sequence[Event]) -> list[Sentence]:
+    """Return a sentence for each event of the workspace, in the same order."""
+    names = _names(session, workspace_id, events)
+    return [_sentence(event, names) for event in events]
+
+
+def _names(session: Session, workspace_id: str, events: Sequence[Event]) -> _Names:
+    moves = [event for event in events if event.type == EventType.CONTACT_JOB_CHANGED]
+    described = job_change_descriptions.describe(session, workspace_id, [event.data for event in moves])
+    spender_ids = {event.data["limit"]["id"] for event in events if "limit" in event.data}
+    return _Names(
+        {event.id: change for event, change in zip(moves, described, strict=True)},
+        {row.id: urlsplit(row.url).hostname or "" for row in endpoints.of_workspace(session, workspace_id)},
+        _spenders(session, workspace_id, spender_ids) if spender_ids else {},
+    )
+
+
+def _spenders(session: Session, workspace_id: str, ids: Collection[str]) -> dict[str, str]:
+    """Return the names of accounts and API keys by id."""
+    accounts = select(Account.id, Account.name).where(
+        Account.id.in_(ids), Account.workspace_id == workspace_id
+    )
+    keys = select(ApiKey.id, ApiKey.name).join(Account, Account.id == ApiKey.account_id)
+    keys = keys.where(ApiKey.id.in_(ids), Account.workspace_id == workspace_id)
+    return {row.id: row.name for query in (accounts, keys) for row in session.execute(query)}
+
+
+def _sentence(event: Event, names: _Names) -> Sentence:
+    data = event.data
+    if event.type == EventType.CONTACT_JOB_CHANGED:
+        change = names.changes[event.id]
+        companies = f"from {_company(change.previous)} to {_company(change.current)}"
+        hint = f"{_SOURCES.get(change.source, 'Shown by newer data')} of {change.as_of[:10]}"
+        return Sentence(event, f"{change.name or 'A contact'} moved {companies}.", hint, change.contact_id)
+    if event.type in {EventType.LIMIT_WARNING, EventType.LIMIT_REACHED}:
+        return _limit(event, names)
+    if event.type == EventType.CRM_PUSH_FAILED:
+        reason = str(data.get("error") or "the CRM refused it").replace("_", " ")
+        return Sentence(event, "A contact could not be pushed to the CRM.", f"Reason: {reason}")
+    host = names.hosts.get(data.get("endpoint_id", ""), "an endpoint that was deleted")
+    if event.type == EventType.ENDPOINT_DISABLED:
+        reason = _REASONS.get(data["reason"], "it failed")
+        return Sentence(event, f"Webhooks to {host} were disabled.", f"Reason: {reason}")
+    return Sentence(event, f"A test was sent to {host}.")
+
+
+def _limit(event: Event, names: _Names) -> Sentence:
+    limit = LimitUsage.from_dict(event.data["limit"])
+    kind = "API key" if limit.subject == "key" else "account"
+    name = names.spenders.get(limit.subject_id, "that was deleted")
+    period = "spending cap" if limit.period is Period.TOTAL else "monthly limit"
+    text = f"{event.data['percent']} % of the {period} of the {kind} {name} is used."
+    return Sentence(event, text, f"{limit.spent} of {limit.credits} credits")
+
+
+def _company(company: Mapping[str, str | None]) -> str:
+    return company["name"] or company["domain"] or "another company"

@@ -1,0 +1,34 @@
+"""/events: what happened in the workspace, such as job changes, as sentences."""
+
+from __future__ import annotations
+
+from flask import Response, request
+
+from app.api.http.auth import caller
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.core.events import events
+from app.domain.event_types import EventType
+from app.pages import event_sentences
+from app.pages.http import paging
+from app.pages.http.access import signed_in
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.rendering import page
+
+blueprint = PageBlueprint("events_page", __name__)
+
+
+@blueprint.get("/events")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """List the events of the workspace, newest first."""
+    chosen = request.args.get("type", "")
+    type_ = chosen if chosen in set(EventType) else None
+    before, workspace_id = paging.cursor("evt"), caller().workspace_id
+    with services().database.reading() as session:
+        rows = events.latest(session, workspace_id, type_=type_, before=before, limit=paging.ROWS + 1)
+        shown, older = paging.split(rows, lambda event: event.id)
+        sentences = event_sentences.describe(session, workspace_id, shown)
+    types = [(value.value, event_sentences.LABELS[value]) for value in EventType]
+    return page("events.html", sentences=sentences, older=older, chosen=type_ or "", types=types)
