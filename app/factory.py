@@ -9,6 +9,8 @@ from app import settings as app_settings
 from app.api import (
     company_by_hash,
     contacts,
+    crm_connections,
+    crm_pushes,
     enrichment_request,
     events,
     feedback,
@@ -52,6 +54,8 @@ BLUEPRINTS = (
     contacts.blueprint,
     lists.blueprint,
     feedback.blueprint,
+    crm_connections.blueprint,
+    crm_pushes.blueprint,
     keys.blueprint,
     limits.blueprint,
     usage.blueprint,

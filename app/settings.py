@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 
-from app import provider_settings
+from app import crm_settings, provider_settings
 from app import setting_readers as readers
+from app.crm_settings import CrmAccess
 from app.domain.kinds import Kind
 from app.provider_settings import ProviderSettings, SettingsError
 from app.secret_strength import GENERATE
@@ -73,6 +74,8 @@ class Settings:
     upload_max_mb: int
     upload_max_rows: int
     upload_retention_days: int
+    crm_variables: tuple[tuple[str, str], ...] = field(repr=False)
+    """Variables named after a CRM, such as `CRM_HUBSPOT_CLIENT_ID`."""
     provider_variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Variables named after a provider or country, such as `HUNTER_API_KEY` and `PROVIDERS_EMAIL_DE`."""
 
@@ -84,6 +87,10 @@ class Settings:
 
         """
         return provider_settings.access(dict(self.provider_variables), name)
+
+    def crm_access(self, name: str) -> CrmAccess:
+        """Return the operator's settings of a CRM."""
+        return crm_settings.access(dict(self.crm_variables), name)
 
     def providers(self, field: str, region: str | None = None) -> tuple[str, ...]:
         """Return the names of the providers of a field, in the order of their calls.
@@ -201,5 +208,6 @@ def _settings(env: Environment) -> Settings:
         upload_max_mb=env.int("UPLOAD_MAX_MB", 20),
         upload_max_rows=env.int("UPLOAD_MAX_ROWS", 50_000),
         upload_retention_days=env.int("UPLOAD_RETENTION_DAYS", 30),
+        crm_variables=crm_settings.pick(os.environ),
         provider_variables=provider_settings.pick(os.environ),
     )

@@ -13,6 +13,7 @@ from workers.execution import worker_services
 from workers.jobs import (
     audit,
     company_by_hash,
+    crm_pushes,
     enrichment_request,
     leads_by_website_hash,
     reveal,
@@ -30,6 +31,7 @@ from workers.runtime.supervision import Watchdog
 JOB_MODULES = (
     audit,
     company_by_hash,
+    crm_pushes,
     enrichment_request,
     leads_by_website_hash,
     reveal,

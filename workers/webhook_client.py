@@ -9,7 +9,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import httpcore2
@@ -31,7 +31,8 @@ TIMEOUT_SECONDS = 15.0
 RESOLVE_SECONDS = 5.0
 """Total time of the name resolution, which a customer's name servers could delay without a limit."""
 MAX_RESPONSE_BYTES = 64 * 1024
-"""Limit for the head of a response, including all interim responses before it."""
+"""Limit for the head of a response, including all interim responses before it; a body that is read comes on
+top of it."""
 
 USER_AGENT = "contact-lookup"
 
@@ -51,15 +52,16 @@ class DeliveryError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """The receiver's response: its status, and the `Retry-After` delay in seconds."""
+    """The receiver's response: its status, the `Retry-After` delay in seconds, and its body if it is read."""
 
     status: int
     retry_after: float | None
+    body: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookClient:
-    """Posts to a URL. The host name is resolved once, and the connection goes to the checked address.
+    """Sends requests to a URL. The host name is resolved once, and the checked address is connected to.
 
     This prevents DNS rebinding. All addresses of the name must be allowed, and redirects are not followed.
     `networks` are allowed in addition to public addresses.
@@ -68,7 +70,18 @@ class WebhookClient:
     networks: tuple[Network, ...] = ()
 
     def post(self, url: str, body: bytes, headers: dict[str, str]) -> WebhookResponse:
-        """Post the body and return the response.
+        """Post the body and return the response, whose body is not read.
+
+        Raises:
+            DeliveryError: the URL is not allowed, or there was no response in time.
+
+        """
+        return self.send("POST", url, body, headers, max_bytes=None)
+
+    def send(
+        self, method: str, url: str, body: bytes, headers: dict[str, str], *, max_bytes: int | None
+    ) -> WebhookResponse:
+        """Send the request; with `max_bytes`, read the body of the response, which may not be longer.
 
         Raises:
             DeliveryError: the URL is not allowed, or there was no response in time.
@@ -79,19 +92,20 @@ class WebhookClient:
             target = parse_target(url, self.networks)
         except InvalidValue as error:
             raise DeliveryError("refused") from error
-        backend = _PinnedBackend(self._resolve(target), deadline)
+        backend = _PinnedBackend(self._resolve(target), deadline, MAX_RESPONSE_BYTES + (max_bytes or 0))
         try:
             with (
                 httpcore2.ConnectionPool(ssl_context(), network_backend=backend) as pool,
                 pool.stream(
-                    "POST",
+                    method,
                     _rebuild_url(target),
                     content=body,
                     headers=[("User-Agent", USER_AGENT), *headers.items()],
                 ) as response,
-            ):  # the body is not read
+            ):
                 header = {name.lower(): value for name, value in response.headers}.get(b"retry-after", b"")
-                return WebhookResponse(response.status, retry_after(header.decode("latin-1")))
+                content = b"" if max_bytes is None else response.read()
+                return WebhookResponse(response.status, retry_after(header.decode("latin-1")), content)
         except httpcore2.TimeoutException as error:
             raise DeliveryError("timeout") from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
@@ -131,11 +145,12 @@ def _rebuild_url(target: WebhookTarget) -> httpcore2.URL:
 
 
 class _PinnedBackend(httpcore2.NetworkBackend):
-    """A network backend that connects to one address, with a deadline for all operations."""
+    """A network backend that connects to one address, with a deadline and a limit on the bytes read."""
 
-    def __init__(self, address: str, deadline: float) -> None:
+    def __init__(self, address: str, deadline: float, max_bytes: int) -> None:
         self._address = address
         self._deadline = deadline
+        self._max_bytes = max_bytes
 
     def connect_tcp(
         self,
@@ -150,16 +165,17 @@ class _PinnedBackend(httpcore2.NetworkBackend):
         return _DeadlineStream(
             httpcore2.SyncBackend().connect_tcp(self._address, port, seconds, local_address, socket_options),
             self._deadline,
+            self._max_bytes,
         )
 
 
 class _DeadlineStream(httpcore2.NetworkStream):
     """A connection with a deadline for all operations and a limit on the bytes read."""
 
-    def __init__(self, stream: httpcore2.NetworkStream, deadline: float) -> None:
+    def __init__(self, stream: httpcore2.NetworkStream, deadline: float, max_bytes: int) -> None:
         self._stream = stream
         self._deadline = deadline
-        self._bytes_remaining = MAX_RESPONSE_BYTES
+        self._bytes_remaining = max_bytes
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 -- the deadline applies
         """Read up to `max_bytes`."""
@@ -185,7 +201,9 @@ class _DeadlineStream(httpcore2.NetworkStream):
     ) -> httpcore2.NetworkStream:
         """Start TLS with the verified host."""
         return _DeadlineStream(
-            self._stream.start_tls(ssl_context, server_hostname, _remaining(self._deadline)), self._deadline
+            self._stream.start_tls(ssl_context, server_hostname, _remaining(self._deadline)),
+            self._deadline,
+            self._bytes_remaining,
         )
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 -- httpcore2's

@@ -36,6 +36,9 @@ Prefix = Literal[
     "lst",
     "upl",
     "lim",
+    "crm",
+    "psh",
+    "psi",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
@@ -98,4 +101,6 @@ EXAMPLES: dict[Prefix, str] = {
     "whk": "whk_0crnqk4e1k9jv0d2m4f6h8ab",
     "lst": "lst_0crnqk4e1k9jv0d2m4f6h8ac",
     "upl": "upl_0crnqk4e1k9jv0d2m4f6h8ac",
+    "crm": "crm_0crnqk4e1k9jv0d2m4f6h8b9",
+    "psh": "psh_0crnqk4e1k9jv0d2m4f6h8ba",
 }

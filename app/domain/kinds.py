@@ -41,6 +41,7 @@ FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
 SWEEP = "upkeep.sweep"
 FORGET = "upkeep.forget"
 DELIVER = "upkeep.deliver"
+PUSH = "upkeep.push"
 REVERIFY = "upkeep.reverify"
 AUDIT = "upkeep.audit"
 ADVANCE_UPLOAD = "upkeep.upload"

@@ -28,6 +28,8 @@ from app.core.accounts.accounts import Account, Role
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.sessions import LoginSession
 from app.core.contacts import contact_lists
+from app.core.crm import connections, pushes
+from app.core.crm.connections import Credentials
 from app.core.events import endpoints, events
 from app.core.events.deliveries import Webhook
 from app.core.events.endpoints import WebhookEndpoint
@@ -119,6 +121,21 @@ ACCESS_RULES = {
         owned_by="the workspace's",
         code_if_missing="contact_not_found",
     ),
+    "GET /api/crm/vendors": requires("token", 200),
+    "GET /api/crm/connections": requires("token", 200),
+    "POST /api/crm/connections": requires("admin", 201, body={"vendor": "hubspot", "token": "t"}),
+    "POST /api/crm/connections/<connection_id>": requires(
+        "admin", 200, body={"token": "t"}, owned_by="the workspace's"
+    ),
+    "DELETE /api/crm/connections/<connection_id>": requires("admin", 204, owned_by="the workspace's"),
+    "POST /api/crm/pushes": requires(
+        Scope.SAVE,
+        202,
+        body={"contact_ids": ["{contact_id}"], "connection_id": "{connection_id}"},
+        owned_by="the workspace's",
+    ),
+    "GET /api/crm/pushes": requires("token", 200),
+    "GET /api/crm/pushes/<push_id>": requires("token", 200, owned_by="the workspace's"),
     "POST /api/keys": requires("api access", 201, body={"name": "CRM"}, code_for_keys="api_access_required"),
     "GET /api/keys": requires("session", 200, code_for_keys="api_access_required"),
     "DELETE /api/keys/<key_id>": requires(
@@ -269,25 +286,58 @@ class SampleTenants:
             upload.status, upload.header, upload.columns = UploadStatus.READY.value, ["Email"], ["email"]
             return upload.id
 
+    def a_connection_id(self) -> str:
+        with self.owner.database.transaction() as session:
+            return connections.create(
+                session,
+                self.owner.workspace_id,
+                vendor="hubspot",
+                base_url=None,
+                credentials=Credentials(token="t"),
+                mapping={"email": "email"},
+                account_id=self.owner.account_id,
+                now=clock.now(),
+            ).id
+
+    def a_push_id(self) -> str:
+        connection_id = self.a_connection_id()
+        with self.owner.database.transaction() as session:
+            return pushes.submit(
+                session,
+                connections.get(session, self.owner.workspace_id, connection_id, lock=True),
+                [self.contact_id],
+                account_id=self.owner.account_id,
+                origin="",
+                dry_run=False,
+                now=clock.now(),
+            ).id
+
+    def _makers(self) -> dict[str, Callable[[], str]]:
+        """Return what makes the owner's thing for each part of a path that names one."""
+        return {
+            "<key_id>": lambda: self.key(*Scope)[0],
+            "<endpoint_id>": self.an_endpoint_id,
+            "<webhook_id>": self.a_webhook_id,
+            "<connection_id>": self.a_connection_id,
+            "<push_id>": self.a_push_id,
+            "<session_id>": self.a_session_id,
+            "<list_id>": self.a_list_id,
+            "<upload_id>": self.an_upload_id,
+            "<contact_id>": lambda: self.contact_id,
+            "<account_id>": lambda: self.owner.account_id,
+            "{job_id}": lambda: self.job_id,
+        }
+
     def call(self, method: str, route: str, headers: dict[str, str], body: Any = None) -> TestResponse:
         """Send a request to existing resources of the owner."""
         path = route.replace("<code>", "not_found").replace("<path:name>", "swagger-ui.css")
-        if "<key_id>" in path:
-            path = path.replace("<key_id>", self.key(*Scope)[0])
-        if "<endpoint_id>" in path:
-            path = path.replace("<endpoint_id>", self.an_endpoint_id())
-        if "<webhook_id>" in path:
-            path = path.replace("<webhook_id>", self.a_webhook_id())
-        if "<session_id>" in path:
-            path = path.replace("<session_id>", self.a_session_id())
-        if "<list_id>" in path:
-            path = path.replace("<list_id>", self.a_list_id())
-        path = path.replace("{job_id}", self.job_id).replace("<contact_id>", self.contact_id)
-        if "<upload_id>" in path:
-            path = path.replace("<upload_id>", self.an_upload_id())
-        path = path.replace("<account_id>", self.owner.account_id)
+        for name, make in self._makers().items():
+            if name in path:
+                path = path.replace(name, make())
         if body and body.get("contact_id") == "{contact_id}":
             body = body | {"contact_id": self.contact_id}
+        if body and body.get("connection_id") == "{connection_id}":
+            body = body | {"contact_ids": [self.contact_id], "connection_id": self.a_connection_id()}
         headers = headers | {"Prefer": "respond-async"}
         file = FILES.get(f"{method} {route}")
         sent = {"json": body} if file is None else {"data": file, "content_type": "text/csv"}

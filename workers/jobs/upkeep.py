@@ -13,6 +13,7 @@ from typing import TypeAlias
 from redis.exceptions import RedisError
 
 from app.core.accounts import sessions
+from app.core.crm import pushes
 from app.core.events import events
 from app.core.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
 from app.core.jobs.sweeper import StaleJob
@@ -29,7 +30,7 @@ from app.infra.database_clock import Moment
 from app.infra.log import log
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, uploads, webhooks
+from workers.jobs import audit, crm_pushes, uploads, webhooks
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
@@ -66,6 +67,7 @@ def purge_once(services: WorkerServices) -> None:
         partial(sessions.purge_expired, now=now),
         partial(webhook_attempts.purge_expired, now=now),
         partial(events.purge_expired, now=now),
+        partial(pushes.purge_expired, before=now - timedelta(days=settings.job_retention_days)),
         partial(presence.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
@@ -143,7 +145,7 @@ class Sweeper:
     them on its own.
     """
 
-    STEPS: Sequence[Step] = (sweep_once, webhooks.send_due, uploads.send_due)
+    STEPS: Sequence[Step] = (sweep_once, webhooks.send_due, uploads.send_due, crm_pushes.send_due)
     RARE_STEPS: Sequence[Step] = (audit.audit_if_due,)
     """Steps that run once in RARE_TURNS turns, because they take longer and are not urgent."""
 

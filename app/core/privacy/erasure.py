@@ -31,6 +31,7 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.contacts.suppressions import Identifier
+from app.core.crm.records import CrmWrittenRecord
 from app.core.jobs.jobs import Job, JobItem
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import reveals
@@ -55,6 +56,7 @@ _OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {
     "phones": Phone.contact_id,
     "reveals": Reveal.contact_id,
     "feedback": Feedback.contact_id,
+    "crm_records": CrmWrittenRecord.contact_id,
 }
 
 

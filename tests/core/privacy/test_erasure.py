@@ -14,6 +14,10 @@ from app.core.contacts import contact_lists, saved_contacts
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.contacts.suppressions import Identifier
+from app.core.crm import connections, pushes, records
+from app.core.crm.connections import Credentials
+from app.core.crm.pushes import PushItem
+from app.core.crm.records import CrmWrittenRecord
 from app.core.events.deliveries import Webhook
 from app.core.jobs import idempotency, leases, provider_calls, webhooks
 from app.core.jobs.idempotency import IdempotencyKey
@@ -127,6 +131,7 @@ def test_the_plan_lists_recipients_and_accounts_with_an_address_of_the_person(
         "phones": 1,
         "reveals": 1,
         "feedback": 0,
+        "crm_records": 0,
         "verifications": 0,
         "jobs": 0,
         "lookups": 0,
@@ -134,6 +139,29 @@ def test_the_plan_lists_recipients_and_accounts_with_an_address_of_the_person(
         "notes": 0,
         "upload_rows": 0,
     }
+
+
+def test_what_was_pushed_of_the_person_is_deleted_with_them(session: Session, ada: Contact) -> None:
+    workspace_id = a_workspace(session)
+    own(session, workspace_id, ada, "email")
+    connection = connections.create(
+        session,
+        workspace_id,
+        vendor="hubspot",
+        base_url=None,
+        credentials=Credentials(token="t"),
+        mapping={},
+        account_id="acc_1",
+        now=NOW,
+    )
+    pushes.submit(session, connection, [ada.id], account_id="acc_1", origin="", dry_run=False, now=NOW)
+    records.note(session, records.lock(session, connection.id, ada.id), {"email": EMAIL.value})
+
+    plan = erase(session, EMAIL)
+
+    assert plan.counts["crm_records"] == 1
+    assert session.scalars(select(PushItem)).all() == []
+    assert session.scalars(select(CrmWrittenRecord.contact_id)).all() == []
 
 
 def test_a_queued_job_ends_as_suppressed_and_releases_its_hold(session: Session, ada: Contact) -> None:

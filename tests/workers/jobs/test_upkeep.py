@@ -29,7 +29,7 @@ from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, upkeep, uploads, webhooks
+from workers.jobs import audit, crm_pushes, upkeep, uploads, webhooks
 from workers.jobs.upkeep import Step, Sweeper
 
 
@@ -290,8 +290,9 @@ def sweep() -> Iterator[Callable[..., None]]:
     wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
 
 
-def test_the_sweeper_republishes_jobs_delivers_webhooks_continues_uploads_and_audits() -> None:
-    assert (upkeep.sweep_once, webhooks.send_due, uploads.send_due) == Sweeper.STEPS
+def test_the_sweeper_republishes_jobs_delivers_webhooks_continues_uploads_pushes_and_audits() -> None:
+    steps = (upkeep.sweep_once, webhooks.send_due, uploads.send_due, crm_pushes.send_due)
+    assert steps == Sweeper.STEPS
     assert (audit.audit_if_due,) == Sweeper.RARE_STEPS
 
 

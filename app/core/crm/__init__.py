@@ -1,0 +1,1 @@
+"""Pushes of owned contacts to a workspace's CRM: connections, what was pushed, and the outbox."""

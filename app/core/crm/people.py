@@ -1,0 +1,117 @@
+"""The people of a push: who may be pushed, and the values to write.
+
+A workspace pushes contacts of which it owns a value or that it saved. Only values that it owns are written,
+and nobody who is suppressed is pushed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from babel import Locale
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.core.contacts import companies
+from app.core.contacts.bulk import batched
+from app.core.contacts.contacts import Contact
+from app.core.contacts.saved_profiles import SavedProfile
+from app.core.ledger import ownership
+from app.core.lookups import contact_data, representations
+from app.crm.vendor import CrmField, Employer
+from app.domain.findings import EmailStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A contact as it is pushed: its values by field, without empty ones, and the company."""
+
+    values: dict[CrmField, str] = field(repr=False)
+    employer: Employer = field(repr=False)
+
+
+def pushable(session: Session, workspace_id: str, contact_ids: Collection[str]) -> frozenset[str]:
+    """Return those of the contacts of which the workspace owns a value, or that it saved."""
+    found: set[str] = set()
+    for part in batched(contact_ids):
+        owned = ownership.owned(session, workspace_id, part)
+        found |= {contact_id for contact_id, _field in owned.fields}
+        saved = (
+            select(Contact.id)
+            .join(SavedProfile, SavedProfile.linkedin_url == Contact.linkedin_url)
+            .where(SavedProfile.workspace_id == workspace_id, Contact.id.in_(part))
+        )
+        found |= set(session.scalars(saved))
+        rest = [contact_id for contact_id in part if contact_id not in found]
+        found |= _owned_elsewhere(session, workspace_id, rest) if owned.values else set()
+    return frozenset(found)
+
+
+def in_list(session: Session, workspace_id: str, list_name: str, *, limit: int) -> list[str]:
+    """Return the ids of the contacts whose profiles the workspace saved in this list, oldest first."""
+    query = (
+        select(Contact.id)
+        .join(SavedProfile, SavedProfile.linkedin_url == Contact.linkedin_url)
+        .where(SavedProfile.workspace_id == workspace_id, SavedProfile.list_name == list_name)
+        .order_by(SavedProfile.id)
+        .limit(limit)
+    )
+    return list(session.scalars(query))
+
+
+def load(session: Session, workspace_id: str, contact_id: str, *, receipt_link: str) -> Person | str:
+    """Return the person, or the reason for not pushing them: `suppressed`, `not_owned` or `no_email`."""
+    contact = session.get(Contact, contact_id)
+    if contact is None or contact_id not in pushable(session, workspace_id, [contact_id]):
+        return "not_owned"
+    data = contact_data.load(session, workspace_id, [contact])
+    if data.is_suppressed(contact):
+        return "suppressed"
+    revealed = representations.revealed(data, contact_id)
+    emails = [entry["email"] for entry in revealed["emails"] if entry["status"] != EmailStatus.INVALID]
+    if not emails:
+        return "no_email"
+    phones = [entry["e164"] for entry in revealed["phones"] if not entry["do_not_call"]]
+    company = companies.get(session, contact.company_id) if contact.company_id else None
+    name, domain = (company.name, company.domain) if company else (None, None)
+    values = {
+        CrmField.FIRST_NAME: contact.first_name,
+        CrmField.LAST_NAME: contact.last_name or contact.full_name,
+        CrmField.EMAIL: emails[0],
+        CrmField.PHONE: phones[0] if phones else None,
+        CrmField.TITLE: contact.title,
+        CrmField.COMPANY: name,
+        CrmField.WEBSITE: domain,
+        CrmField.LINKEDIN_URL: contact.linkedin_url,
+        CrmField.COUNTRY: _country_names().get(contact.country or ""),
+        CrmField.LIST: _list_name(session, workspace_id, contact),
+        CrmField.RECEIPT_LINK: receipt_link,
+    }
+    return Person({name: value for name, value in values.items() if value}, Employer(name, domain))
+
+
+def _owned_elsewhere(session: Session, workspace_id: str, contact_ids: Sequence[str]) -> set[str]:
+    """Return the contacts that have a value which the workspace owns under another contact."""
+    contacts = session.scalars(select(Contact).where(Contact.id.in_(contact_ids))).all()
+    data = contact_data.load(session, workspace_id, contacts, check_suppressions=False)
+    return {
+        contact.id
+        for contact in contacts
+        if any(map(data.owns, (*data.emails.get(contact.id, ()), *data.phones.get(contact.id, ()))))
+    }
+
+
+def _list_name(session: Session, workspace_id: str, contact: Contact) -> str | None:
+    return session.scalar(
+        select(SavedProfile.list_name).where(
+            SavedProfile.workspace_id == workspace_id, SavedProfile.linkedin_url == contact.linkedin_url
+        )
+    )
+
+
+@cache
+def _country_names() -> dict[str, str]:
+    """Return the English name of each country by its ISO code: CRMs show the text as it is."""
+    return dict(Locale("en").territories)

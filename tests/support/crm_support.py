@@ -1,0 +1,123 @@
+"""A workspace that is connected to a fake CRM, with people that it owns, and the worker that pushes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import ip_network
+from typing import Any
+
+from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakeSalesforce, FakeTwenty
+from jobs_support import NOW, a_workspace
+from sqlalchemy import select
+from stored_support import a_company, a_contact, an_email, own
+from worker_harness import make_services
+
+from app.core.contacts.companies import Company
+from app.core.contacts.contacts import Contact
+from app.core.crm import connections, pushes
+from app.core.crm.connections import Credentials, CrmConnection
+from app.core.crm.pushes import PushItem
+from app.crm import registry
+from app.infra.db import Database
+from app.settings import Settings
+from workers.jobs import crm_pushes
+from workers.webhook_client import WebhookClient
+
+LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
+FAKES: dict[str, type[FakeCrm]] = {
+    "hubspot": FakeHubSpot,
+    "salesforce": FakeSalesforce,
+    "twenty": FakeTwenty,
+}
+EMAIL = "ada@acme.com"
+
+
+@dataclass
+class CrmHarness:
+    """A connected workspace; `now` is the time of the database, which a test sets."""
+
+    database: Database
+    settings: Settings
+    crm: FakeCrm
+    workspace_id: str
+    connection_id: str
+    now: datetime = NOW
+
+    @classmethod
+    def connected(
+        cls, settings: Settings, database: Database, crm: FakeCrm, vendor: str, **credentials: Any
+    ) -> CrmHarness:
+        """Create a workspace with a connection to the fake CRM."""
+        variables = {
+            f"CRM_{vendor.upper()}_BASE_URL": crm.url,
+            f"CRM_{vendor.upper()}_CLIENT_ID": "client-1",
+            f"CRM_{vendor.upper()}_CLIENT_SECRET": "client-secret-1",
+        }
+        settings = dataclasses.replace(settings, crm_variables=tuple(variables.items()))
+        with database.transaction() as session:
+            workspace_id = a_workspace(session)
+            connection = connections.create(
+                session,
+                workspace_id,
+                vendor=vendor,
+                base_url=crm.url if vendor == "twenty" else None,
+                credentials=Credentials(**{"token": TOKEN} | credentials),
+                mapping=dict(registry.load(settings)[vendor].mapping),
+                account_id="acc_1",
+                now=NOW,
+            )
+        return cls(database, settings, crm, workspace_id, connection.id)
+
+    def owned_contact(self, email: str = EMAIL, name: str = "Ada Lovelace", **changes: Any) -> str:
+        """Insert a contact at Acme Engines whose address the workspace owns; return its id."""
+        with self.database.transaction() as session:
+            company = session.scalar(select(Company)) or a_company(session)
+            contact = a_contact(session, company, name, **changes)
+            an_email(session, contact, email)
+            own(session, self.workspace_id, contact, "email")
+            return contact.id
+
+    def push(self, *contact_ids: str, dry_run: bool = False) -> str:
+        """Submit a push of the contacts; return its id."""
+        with self.database.transaction() as session:
+            connection = connections.get(session, self.workspace_id, self.connection_id, lock=True)
+            return pushes.submit(
+                session,
+                connection,
+                contact_ids,
+                account_id="acc_1",
+                origin="https://contacts.acme.example/",
+                dry_run=dry_run,
+                now=self.now,
+            ).id
+
+    def turn(self, client: WebhookClient = LOOPBACK) -> None:
+        """Let a worker take a turn with the connection."""
+        crm_pushes.take_turn(self.connection_id, make_services(self.settings, self.database), client)
+
+    def later(self, **units: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(**units)
+
+    def pushed(self, *contact_ids: str, dry_run: bool = False) -> list[PushItem]:
+        """Push the contacts, let a worker take a turn, and return the items."""
+        push_id = self.push(*contact_ids, dry_run=dry_run)
+        self.turn()
+        return self.items(push_id)
+
+    def items(self, push_id: str) -> list[PushItem]:
+        with self.database.reading() as session:
+            return pushes.items(session, push_id, limit=1000)
+
+    def connection(self) -> CrmConnection:
+        with self.database.reading() as session:
+            return session.get_one(CrmConnection, self.connection_id)
+
+    def change(self, contact_id: str, **values: Any) -> None:
+        """Change the stored contact, as newer data does."""
+        with self.database.transaction() as session:
+            contact = session.get_one(Contact, contact_id)
+            for name, value in values.items():
+                setattr(contact, name, value)

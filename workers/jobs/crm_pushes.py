@@ -1,0 +1,70 @@
+"""Works on CRM connections that are due: checks credentials, renews tokens, and pushes contacts."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+
+from redis.exceptions import RedisError
+
+from app.core.crm import outbox
+from app.core.crm.outbox import LeaseLost
+from app.crm import registry
+from app.domain.kinds import PUSH, Queue
+from app.infra import celery_app, database_clock
+from app.infra.circuit_breaker import CircuitOpen
+from app.infra.log import log
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+from workers.jobs.crm_turn import CrmTurn
+from workers.webhook_client import WebhookClient
+
+FULL_QUEUE = 100
+"""Queue length above which no connections are published: CRMs are slow, or workers few."""
+
+
+@celery_app.celery.task(name=PUSH)
+def push(connection_id: str) -> None:
+    """Work on one connection; if that fails, it is due again when its lease ends."""
+    services = worker_services.current()
+    client = WebhookClient(tuple(map(ip_network, services.settings.webhook_networks)))
+    try:
+        take_turn(connection_id, services, client)
+    except LeaseLost:
+        log.info("crm turn lost", connection=connection_id)
+    except Exception as error:  # noqa: BLE001 -- nothing above catches it
+        # Celery would log the exception's text, which may contain personal data.
+        log.error("crm turn abandoned", connection=connection_id, exc_info=error)
+
+
+def take_turn(connection_id: str, services: WorkerServices, client: WebhookClient) -> None:
+    """Take the connection's lease, work on it for a while, and release it.
+
+    Raises:
+        LeaseLost: the lease was lost meanwhile, because the workspace connected again or the turn was slow.
+
+    """
+    with services.database.transaction() as session:
+        turn = outbox.begin(session, connection_id, now=database_clock.now())
+    if turn is not None:
+        crm = registry.load(services.settings)[turn.vendor]
+        CrmTurn(services.database, crm, turn, client).run()
+
+
+def send_due(services: WorkerServices) -> None:
+    """Publish the connections that are due."""
+    with services.database.reading() as session:
+        if not outbox.any_due(session, now=database_clock.now()):
+            return
+    if _is_full(services):
+        return
+    with services.database.transaction() as session:
+        claimed = outbox.claim_due(session, now=database_clock.now())
+    services.publisher.push(PUSH, Queue.UPKEEP, claimed)
+
+
+def _is_full(services: WorkerServices) -> bool:
+    """Return whether the queue is full or Redis is unavailable."""
+    try:
+        return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
+    except (RedisError, OSError, CircuitOpen):
+        return True
