@@ -8,6 +8,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app import settings as app_settings
 from app.api import (
     company_by_hash,
+    company_login,
     contacts,
     crm_connections,
     crm_pushes,
@@ -26,11 +27,12 @@ from app.api import (
     reveal,
     session,
     sessions,
+    sign_in_options,
+    totp,
     uploads,
     usage,
     webhook_endpoints,
     webhooks,
-    workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
 from app.api.http import admission, body, cors, errors, lifecycle
@@ -41,7 +43,9 @@ from app.pages import registration as pages
 from app.settings import Settings
 
 BLUEPRINTS = (
+    sign_in_options.blueprint,
     login.blueprint,
+    company_login.blueprint,
     session.blueprint,
     lookup.blueprint,
     reveal.blueprint,
@@ -50,7 +54,6 @@ BLUEPRINTS = (
     company_by_hash.blueprint,
     leads_by_website_hash.blueprint,
     jobs.blueprint,
-    workspace_jobs.blueprint,
     contacts.blueprint,
     lists.blueprint,
     feedback.blueprint,
@@ -65,6 +68,7 @@ BLUEPRINTS = (
     webhook_endpoints.blueprint,
     webhooks.blueprint,
     uploads.blueprint,
+    totp.blueprint,
     health.blueprint,
     problems.blueprint,
     llms.blueprint,

@@ -42,7 +42,7 @@ class Environment(Env):
         return self.errors
 
 
-def _collect_errors(
+def collect_errors(
     reader: Callable[Concatenate[Environment, str, P], R],
 ) -> Callable[Concatenate[Environment, str, P], R]:
     """Wrap a reader so that it collects a SettingsError and returns None instead of raising it."""
@@ -58,14 +58,14 @@ def _collect_errors(
     return collecting
 
 
-@_collect_errors
+@collect_errors
 def order(env: Environment, name: str, field: str) -> tuple[str, ...]:
     """Return the order of the providers of a field."""
     value = env.str(name, None)
     return provider_settings.order(os.environ, field, provider_settings.DEFAULT if value is None else value)
 
 
-@_collect_errors
+@collect_errors
 def one_of(env: Environment, name: str, *allowed: str) -> str:
     """Return one of the allowed words; the first is the default."""
     value = env.str(name, allowed[0]).strip().lower()
@@ -75,7 +75,7 @@ def one_of(env: Environment, name: str, *allowed: str) -> str:
     return value
 
 
-@_collect_errors
+@collect_errors
 def limit(env: Environment, name: str, default: str) -> str:
     """Return a rate limit such as `600/minute`."""
     value: str = env.str(name, default)
@@ -87,7 +87,7 @@ def limit(env: Environment, name: str, default: str) -> str:
     return value
 
 
-@_collect_errors
+@collect_errors
 def retention(env: Environment, name: str, default: int) -> int:
     """Return the retention of finished jobs; it must exceed that of the idempotency keys."""
     days = env.int(name, default)
@@ -97,7 +97,7 @@ def retention(env: Environment, name: str, default: int) -> int:
     return days
 
 
-@_collect_errors
+@collect_errors
 def share(env: Environment, name: str, default: float) -> float:
     """Return a number from 0 to 1."""
     share = env.float(name, default)
@@ -107,7 +107,7 @@ def share(env: Environment, name: str, default: float) -> float:
     return share
 
 
-@_collect_errors
+@collect_errors
 def networks(env: Environment, name: str) -> tuple[str, ...]:
     """Return IP networks separated by commas; a network must have no host bits set."""
     networks = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
@@ -120,7 +120,7 @@ def networks(env: Environment, name: str) -> tuple[str, ...]:
     return networks
 
 
-@_collect_errors
+@collect_errors
 def origins(env: Environment, name: str) -> tuple[str, ...]:
     """Return origins separated by commas, as browsers send them (RFC 6454, 6.2); `*` is an error."""
     origins = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
@@ -133,7 +133,7 @@ def origins(env: Environment, name: str) -> tuple[str, ...]:
     return origins
 
 
-@_collect_errors
+@collect_errors
 def emails(env: Environment, name: str) -> tuple[str, ...]:
     """Return e-mail addresses separated by commas, in their normal form."""
     addresses = [text.strip() for text in env.str(name, "").split(",") if text.strip()]
@@ -144,13 +144,13 @@ def emails(env: Environment, name: str) -> tuple[str, ...]:
         raise SettingsError(message) from error
 
 
-@_collect_errors
+@collect_errors
 def ceiling(env: Environment, name: str) -> float | None:
     """Return the limit on the provider cost of one reveal; None if it is empty."""
     return provider_settings.figure({name: env.str(name, "")}, name)
 
 
-@_collect_errors
+@collect_errors
 def redis_url(env: Environment, name: str, example: str) -> str:
     """Return a valid URL; checked here, because a later error could quote a part of its password."""
     value = _set(env, name, f"for example {example}")
@@ -164,7 +164,7 @@ def redis_url(env: Environment, name: str, example: str) -> str:
     return value
 
 
-@_collect_errors
+@collect_errors
 def required(env: Environment, name: str, example: str) -> str:
     """Return the text of a setting that has no default."""
     return _set(env, name, example)
@@ -178,7 +178,7 @@ def _set(env: Environment, name: str, example: str) -> str:
     return value
 
 
-@_collect_errors
+@collect_errors
 def secret(env: Environment, name: str, *, may_be_guessable: bool = False) -> str:
     """Return a secret that is long enough and, unless `may_be_guessable`, random."""
     value: str = env.str(name, "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 
-from app import crm_settings, provider_settings
+from app import crm_settings, provider_settings, sign_in_readers
 from app import setting_readers as readers
 from app.crm_settings import CrmAccess
 from app.domain.kinds import Kind
@@ -39,6 +39,17 @@ class Settings:
     session_absolute_days: int
     operators: tuple[str, ...]
     flower_url: str
+    password_sign_in: bool
+    totp_required_for: str
+    oidc_issuer: str
+    oidc_client_id: str
+    oidc_client_secret: str = field(repr=False)
+    oidc_name: str
+    oidc_role_claim: str
+    oidc_admin_values: tuple[str, ...]
+    oidc_member_values: tuple[str, ...]
+    oidc_create_accounts: tuple[tuple[str, str], ...]
+    oidc_extension_ids: tuple[str, ...]
     price_reveal_email: int
     price_reveal_phone: int
     feedback_unconfirmed_refund_share: float
@@ -152,6 +163,9 @@ def read() -> tuple[Settings, dict[str, str]]:
             "SECRET_KEY and SUPPRESSION_KEY are equal. Set SECRET_KEY to another secret "
             f"(the suppression list depends on SUPPRESSION_KEY): {GENERATE}"
         )
+    faults |= sign_in_readers.faults(
+        settings.oidc_issuer, settings.oidc_client_id, passwords=settings.password_sign_in
+    )
     return settings, faults
 
 
@@ -173,6 +187,17 @@ def _settings(env: Environment) -> Settings:
         session_absolute_days=env.int("SESSION_ABSOLUTE_DAYS", 90),
         operators=readers.emails(env, "OPERATORS"),
         flower_url=env.str("FLOWER_URL", ""),
+        password_sign_in=sign_in_readers.is_on(env, "PASSWORD_SIGN_IN"),
+        totp_required_for=readers.one_of(env, "TOTP_REQUIRED_FOR", "nobody", "admins"),
+        oidc_issuer=sign_in_readers.issuer(env, "OIDC_ISSUER"),
+        oidc_client_id=env.str("OIDC_CLIENT_ID", ""),
+        oidc_client_secret=env.str("OIDC_CLIENT_SECRET", ""),
+        oidc_name=env.str("OIDC_NAME", "your company account"),
+        oidc_role_claim=env.str("OIDC_ROLE_CLAIM", ""),
+        oidc_admin_values=sign_in_readers.words(env, "OIDC_ADMIN_VALUES"),
+        oidc_member_values=sign_in_readers.words(env, "OIDC_MEMBER_VALUES"),
+        oidc_create_accounts=sign_in_readers.workspaces_by_domain(env, "OIDC_CREATE_ACCOUNTS"),
+        oidc_extension_ids=sign_in_readers.extension_ids(env, "OIDC_EXTENSION_IDS"),
         price_reveal_email=env.int("PRICE_REVEAL_EMAIL", 1),
         price_reveal_phone=env.int("PRICE_REVEAL_PHONE", 1),
         feedback_unconfirmed_refund_share=readers.share(env, "FEEDBACK_UNCONFIRMED_REFUND_SHARE", 0.05),

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
-from sqlalchemy.orm import Session
 
 from app.api.http.services import services
 from app.core.accounts import accounts, sessions
-from app.core.accounts.accounts import Account, EmailTaken, Role
+from app.core.accounts.accounts import EmailTaken, Role
 from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.infra import clock, database_clock, passwords
+from cli.account_changes import account_json, change, find_account
 from cli.account_options import email_argument, password_option, read_password
+from cli.account_sign_in import link, reset_totp, unlink
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.workspaces import find
 
 group = DatabaseGroup("accounts", help="Create accounts and change their access.")
+group.add_command(reset_totp)
+group.add_command(link)
+group.add_command(unlink)
 
 
 @group.command()
@@ -50,7 +53,7 @@ def create(
     except EmailTaken as error:
         message = f"An account with {email} already exists."
         raise click.ClickException(message) from error
-    show(_account_json(account), f"Created {account.id} for {email}.", as_json=as_json)
+    show(account_json(account), f"Created {account.id} for {email}.", as_json=as_json)
 
 
 @group.command("list")
@@ -62,11 +65,12 @@ def list_all(*, as_json: bool) -> None:
     lines = [
         f"{account.id}  {account.workspace_id}  {account.email}  {account.role}"
         + "  api access" * account.api_access
+        + "  two-factor" * (account.totp_enabled_at is not None)
         + "  disabled" * (account.disabled_at is not None)
         for account in rows
     ]
     show(
-        {"accounts": [_account_json(account) for account in rows]},
+        {"accounts": [account_json(account) for account in rows]},
         "\n".join(lines) or "There are no accounts. Create one with: flask accounts create EMAIL",
         as_json=as_json,
     )
@@ -79,7 +83,7 @@ def list_all(*, as_json: bool) -> None:
 def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
     """Set the password of EMAIL; its sessions and API keys end."""
     password_hash = passwords.hash_password(read_password(from_stdin=password_stdin))
-    _change(
+    change(
         email,
         lambda session, account_id: accounts.set_password(
             session, account_id, password_hash, now=database_clock.now()
@@ -94,7 +98,7 @@ def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
 @as_json_option
 def disable(email: str, *, as_json: bool) -> None:
     """Disable EMAIL; its sessions and API keys end."""
-    _change(
+    change(
         email,
         lambda session, account_id: accounts.disable(session, account_id, now=database_clock.value(session)),
         "is disabled; its sessions and API keys ended.",
@@ -107,7 +111,7 @@ def disable(email: str, *, as_json: bool) -> None:
 @as_json_option
 def enable(email: str, *, as_json: bool) -> None:
     """Enable EMAIL again; its ended sessions and API keys stay ended."""
-    _change(email, accounts.enable, "can sign in again.", as_json=as_json)
+    change(email, accounts.enable, "can sign in again.", as_json=as_json)
 
 
 @group.command("grant-api-access")
@@ -115,7 +119,7 @@ def enable(email: str, *, as_json: bool) -> None:
 @as_json_option
 def grant_api_access(email: str, *, as_json: bool) -> None:
     """Allow EMAIL to create API keys."""
-    _change(email, accounts.grant_api_access, "may create API keys.", as_json=as_json)
+    change(email, accounts.grant_api_access, "may create API keys.", as_json=as_json)
 
 
 @group.command("revoke-api-access")
@@ -123,7 +127,7 @@ def grant_api_access(email: str, *, as_json: bool) -> None:
 @as_json_option
 def revoke_api_access(email: str, *, as_json: bool) -> None:
     """Revoke API access of EMAIL; its API keys end, its sessions continue."""
-    _change(
+    change(
         email,
         lambda session, account_id: accounts.revoke_api_access(session, account_id, now=database_clock.now()),
         "may no longer create API keys; its existing keys ended.",
@@ -139,7 +143,7 @@ def list_sessions(email: str, *, as_json: bool) -> None:
     lifetime = services().session_lifetime
     with database().reading() as session:
         open_sessions = sessions.of_account(
-            session, _find(session, email).id, lifetime=lifetime, now=database_clock.now()
+            session, find_account(session, email).id, lifetime=lifetime, now=database_clock.now()
         )
     rows = [_session_json(login, lifetime) for login in open_sessions]
     lines = [
@@ -155,36 +159,8 @@ def list_sessions(email: str, *, as_json: bool) -> None:
 def sign_out(email: str, *, as_json: bool) -> None:
     """End all sessions of EMAIL; its API keys continue."""
     with database().transaction() as session:
-        ended = sessions.end_all(session, _find(session, email).id, now=database_clock.now())
+        ended = sessions.end_all(session, find_account(session, email).id, now=database_clock.now())
     show({"ended": ended}, f"{email} is signed out: {ended} session(s) ended.", as_json=as_json)
-
-
-def _change(email: str, change: Callable[[Session, str], None], sentence: str, *, as_json: bool) -> None:
-    with database().transaction() as session:
-        account = _find(session, email)
-        change(session, account.id)
-    show(_account_json(account), f"{email} {sentence}", as_json=as_json)
-
-
-def _find(session: Session, email: str) -> Account:
-    account = accounts.by_email(session, email)
-    if account is None:
-        message = f"There is no account with {email}. List accounts with: flask accounts list"
-        raise click.ClickException(message)
-    return account
-
-
-def _account_json(account: Account) -> dict[str, Any]:
-    return {
-        "id": account.id,
-        "email": account.email,
-        "name": account.name,
-        "role": account.role,
-        "api_access": account.api_access,
-        "disabled": account.disabled_at is not None,
-        "workspace_id": account.workspace_id,
-        "created_at": clock.rfc3339(account.created_at),
-    }
 
 
 def _session_json(login: LoginSession, lifetime: SessionLifetime) -> dict[str, Any]:

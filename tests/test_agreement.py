@@ -36,7 +36,9 @@ STORING_CALLS = ("begin(session", "upload_actions.create(")
 """The calls that store an idempotency key."""
 OPEN_TO_ALL = {
     "/",
+    "/api/ext/sign-in-options",
     "/api/ext/login",
+    "/api/ext/company-login",
     "/healthz",
     "/readyz",
     "/metrics",
@@ -48,6 +50,9 @@ OPEN_TO_ALL = {
     "/docs/assets/<path:name>",
     "/docs/oauth2-redirect",
     "/sign-in",
+    "/sign-in/code",
+    "/sign-in/company",
+    "/sign-in/company/callback",
     "/static/<path:filename>",
 }
 

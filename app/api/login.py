@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
+from sqlalchemy.orm import Session
 
+from app.api import session_start
 from app.api.docs.operations import documented
 from app.api.http.body import json_response
 from app.api.http.login_attempts import LoginAttempt, record_outcome
 from app.api.http.services import services
-from app.api.schemas.fields import NonBlankString, StrictSchema, email
-from app.api.session import SessionResponseSchema, describe
-from app.core.accounts import accounts, login_throttle, sessions
+from app.api.schemas.fields import NonBlankString, StrictSchema, email, password
+from app.api.session import SessionResponseSchema
+from app.core.accounts import accounts, login_throttle, totp
 from app.core.accounts.accounts import Account
-from app.core.accounts.sessions import LoginSession
-from app.domain.callers import Caller
-from app.domain.errors import AccountDisabled, InvalidCredentials, TooManyAttempts
-from app.infra import clock, database_clock, passwords
-from app.infra.log import log
+from app.core.accounts.sessions import Method
+from app.domain.errors import (
+    AccountDisabled,
+    InvalidCredentials,
+    InvalidTotp,
+    PasswordSignInOff,
+    TooManyAttempts,
+    TotpRequired,
+)
+from app.infra import database_clock, passwords
 
 blueprint = APIBlueprint("login", __name__, tag="Login")
 
@@ -37,11 +45,14 @@ class LoginSchema(StrictSchema):
     """The credentials."""
 
     email = email(required=True)
-    password = fields.String(
-        required=True,
+    password = password()
+    totp = fields.String(
         load_only=True,
-        validate=validate.Length(min=1, max=passwords.MAX_LENGTH),
-        metadata={"example": "correct horse battery staple"},
+        validate=validate.Length(min=1, max=totp.MAX_CODE_LENGTH),
+        metadata={
+            "example": "123456",
+            "description": "With two-factor sign-in: the code of the authenticator app, or a recovery code.",
+        },
     )
     client = fields.Nested(ClientSchema)
 
@@ -64,25 +75,55 @@ class LoginResponseSchema(SessionResponseSchema):
 
 
 @blueprint.post("/api/ext/login")
-@documented(InvalidCredentials, AccountDisabled, TooManyAttempts)
+@documented(
+    InvalidCredentials, TotpRequired, InvalidTotp, AccountDisabled, PasswordSignInOff, TooManyAttempts
+)
 @blueprint.input(LoginSchema, arg_name="body")
 @blueprint.output(LoginResponseSchema)
 def login(body: dict[str, Any]) -> Response:
     """Sign in.
 
-    A wrong password and an unknown e-mail address give the same response in the same time.
+    A wrong password and an unknown e-mail address give the same response in the same time. An account with
+    two-factor sign-in also needs `totp`: without it, the response to a correct password is `totp_required`.
     """
     return json_response(sign_in(body))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedLogin:
+    """An account whose password was right, the hash that it was checked with, and the one to store."""
+
+    account: Account
+    password_hash: str = field(repr=False)
+    new_hash: str = field(repr=False)
+    attempt: LoginAttempt
+
+    @classmethod
+    def of(cls, account: Account) -> CheckedLogin:
+        """Return the login of an account whose password was checked by an earlier request."""
+        return cls(account, account.password_hash, account.password_hash, LoginAttempt(account.email))
 
 
 def sign_in(body: dict[str, Any]) -> dict[str, Any]:
     """Check the credentials, start a session, and return the response body; see `LoginSchema`.
 
     Raises:
-        InvalidCredentials, AccountDisabled: no session was started.
+        Problem: no session was started; as in `check_password` and `start`.
+
+    """
+    return start(check_password(body), body)
+
+
+def check_password(body: dict[str, Any]) -> CheckedLogin:
+    """Check the e-mail address and the password.
+
+    Raises:
+        InvalidCredentials, PasswordSignInOff: they are wrong, or passwords are turned off.
         TooManyAttempts: as in `LoginAttempt`.
 
     """
+    if not services().settings.password_sign_in:
+        raise PasswordSignInOff
     attempt = LoginAttempt(body["email"])
     with record_outcome():
         attempt.check_limits()
@@ -91,53 +132,65 @@ def sign_in(body: dict[str, Any]) -> dict[str, Any]:
         if account is None or not is_correct:
             attempt.record_failure()
             raise InvalidCredentials
-        return _start(account, body, attempt)
+    password_hash = account.password_hash
+    return CheckedLogin(account, password_hash, _renewed(password_hash, body["password"]), attempt)
 
 
-def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dict[str, Any]:
-    """Start a session, and return the response body."""
-    checked_hash, client = account.password_hash, body.get("client", {})
-    new_hash = _renewed(checked_hash, body["password"])  # outside the transaction, because it takes long
-    lifetime = services().session_lifetime
+def start(checked: CheckedLogin, body: dict[str, Any]) -> dict[str, Any]:
+    """Check the code of two-factor sign-in, start a session, and return the response body.
+
+    Raises:
+        TotpRequired, InvalidTotp: the account needs a code, and it is missing or wrong.
+        InvalidCredentials, AccountDisabled: the password was changed meanwhile; the account is disabled.
+        TooManyAttempts: too many failed.
+
+    """
+    with record_outcome():
+        if checked.account.totp_enabled_at is not None:
+            checked.attempt.check_limits()
+            checked.attempt.check_totp_limit(checked.account.id)
+        try:
+            return _start(checked, body)
+        except InvalidTotp:
+            checked.attempt.record_totp_failure(checked.account.id)
+            raise
+
+
+def _start(checked: CheckedLogin, body: dict[str, Any]) -> dict[str, Any]:
     with services().database.transaction() as session:
-        account = accounts.locked(session, account.id)
-        if account.password_hash != checked_hash:  # changed during the check
+        account = accounts.locked(session, checked.account.id)
+        if account.password_hash != checked.password_hash:  # changed during the check
             raise InvalidCredentials
         if account.disabled_at is not None:
             raise AccountDisabled
-        account.password_hash = new_hash
+        now = database_clock.value(session)
+        if account.totp_enabled_at is not None:
+            _require_code(session, account, body.get("totp"), now)
+        account.password_hash = checked.new_hash
         login_throttle.reset(session, account.email)
-        login_session, token = sessions.start(
+        return session_start.start(
             session,
-            account.id,
-            network=attempt.network,
-            client_name=client.get("name"),
-            client_version=client.get("version"),
-            lifetime=lifetime,
-            now=database_clock.value(session),
+            account,
+            network=checked.attempt.network,
+            client=body.get("client", {}),
+            method=Method.PASSWORD,
+            now=now,
         )
-        expires_at = login_session.ends_at(lifetime)
-        description = describe(session, _caller(account, login_session, expires_at))
-    log.info("signed in", account=account.id, session=login_session.id)
-    return {
-        "access_token": token,
-        "token_type": "Bearer",
-        "expires_at": clock.rfc3339(expires_at),
-        **description,
-    }
+
+
+def _require_code(session: Session, account: Account, code: str | None, now: datetime) -> None:
+    """Use up the code of two-factor sign-in.
+
+    Raises:
+        TotpRequired, InvalidTotp: there is none, or it is not valid.
+
+    """
+    if not code:
+        raise TotpRequired
+    if not totp.use(session, account.id, code, now=now):
+        raise InvalidTotp
 
 
 def _renewed(password_hash: str, password: str) -> str:
     """Return the hash, or a new one if its parameters are outdated."""
     return passwords.hash_password(password) if passwords.is_outdated(password_hash) else password_hash
-
-
-def _caller(account: Account, login_session: LoginSession, expires_at: datetime) -> Caller:
-    return Caller(
-        account.id,
-        account.workspace_id,
-        "session",
-        login_session.id,
-        login_session.granted,
-        expires_at,
-    )

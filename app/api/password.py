@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.http import admission
+from app.api.http import admission, own_password
 from app.api.http.auth import bearer, session_caller
-from app.api.http.login_attempts import LoginAttempt, record_outcome
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import StrictSchema
+from app.api.schemas.fields import StrictSchema, password
 from app.core.accounts import accounts, login_throttle
-from app.core.accounts.accounts import Account
-from app.domain.errors import FieldError, ValidationFailed
 from app.infra import database_clock, passwords
 from app.infra.log import log
 
@@ -26,12 +22,7 @@ blueprint = APIBlueprint("password", __name__, tag="Sessions")
 class PasswordSchema(StrictSchema):
     """The current password and the new one."""
 
-    current_password = fields.String(
-        required=True,
-        load_only=True,
-        validate=validate.Length(min=1, max=passwords.MAX_LENGTH),
-        metadata={"example": "correct horse battery staple"},
-    )
+    current_password = password()
     new_password = fields.String(
         required=True,
         load_only=True,
@@ -63,25 +54,11 @@ def change_password(account_id: str, body: dict[str, Any]) -> None:
         TooManyAttempts: as in `LoginAttempt`.
 
     """
-    with services().database.reading() as session:
-        account = session.get_one(Account, account_id)
-        email, checked_hash = account.email, account.password_hash
-    attempt = LoginAttempt(email)
-    with record_outcome():
-        attempt.check_limits()
-        attempt.account()
-        if not attempt.verify(checked_hash, body["current_password"]):
-            attempt.record_failure()
-            _refuse()
+    checked = own_password.check(account_id, body["current_password"])
     new_hash = passwords.hash_password(body["new_password"])
     with admission.transaction() as session:
-        if accounts.locked(session, account_id).password_hash != checked_hash:  # changed during the check
-            _refuse()
+        if accounts.locked(session, account_id).password_hash != checked.password_hash:  # changed meanwhile
+            own_password.refuse()
         accounts.set_password(session, account_id, new_hash, now=database_clock.now())
-        login_throttle.reset(session, email)
+        login_throttle.reset(session, checked.email)
     log.info("password changed", account=account_id)
-
-
-def _refuse() -> NoReturn:
-    """Raise ValidationFailed for the current password; the token is valid, so this is not a 401."""
-    raise ValidationFailed(errors=(FieldError("/current_password", "This is not the account's password."),))

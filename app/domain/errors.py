@@ -4,9 +4,11 @@ InvalidValue                 a text has no normal form; schemas convert it to on
 Problem                      every error response (RFC 9457)
 ├── MalformedJson            400
 ├── Unauthorized             401  MissingToken InvalidToken TokenExpired TokenRevoked InvalidCredentials
+│                                 TotpRequired InvalidTotp CompanySignInFailed
 ├── InsufficientCredits      402  SpendingLimitReached
 ├── Forbidden                403  ApiAccessRequired InsufficientScope AccountDisabled
 │                                 AdminRequired OperatorRequired CrossSiteRequest
+│                                 PasswordSignInOff CompanyAccountRefused TotpRequiredForAdmins
 ├── NotFound                 404  ContactNotFound JobNotFound UploadNotFound
 ├── MethodNotAllowed         405
 ├── RequestTimeout           408
@@ -15,6 +17,7 @@ Problem                      every error response (RFC 9457)
 ├── UnsupportedMediaType     415
 ├── Unprocessable            422  ValidationFailed InsufficientIdentifiers IdempotencyKeyReused
 │                                 BadHash PrefixNotAllowed NotAProfileUrl PersonSuppressed
+│                                 TotpAlreadyOn
 ├── TooMany                  429  RateLimited TooManyAttempts
 ├── InternalError            500
 ├── Unavailable              503
@@ -137,6 +140,33 @@ class InvalidCredentials(Unauthorized):
     help = "Check the e-mail and the password, or ask your admin to set a new password."
 
 
+class TotpRequired(Unauthorized):
+    """The password is correct, and the account also requires a code."""
+
+    code = "totp_required"
+    title = "A code is required"
+    help = "Send 'totp' too: the 6 digits of your authenticator app, or one of your recovery codes."
+
+
+class InvalidTotp(Unauthorized):
+    """The password is correct; the code is wrong, too old or was used before."""
+
+    code = "invalid_totp"
+    title = "The code is not valid"
+    help = (
+        "Send the code that the authenticator app shows now; each code works once. If it is refused again, "
+        "check the clock of the device, use a recovery code, or ask your admin to reset two-factor sign-in."
+    )
+
+
+class CompanySignInFailed(Unauthorized):
+    """The company account could not be verified, or the sign-in was not finished in time."""
+
+    code = "company_sign_in_failed"
+    title = "The sign-in with the company account failed"
+    help = "Start again from the sign-in page. If it fails again, ask your admin to check the server's log."
+
+
 class InsufficientCredits(Problem):
     """The workspace has too few credits for the request."""
 
@@ -225,6 +255,30 @@ class CrossSiteRequest(Forbidden):
     code = "cross_site_request"
     title = "The form was sent from another website"
     help = "Nothing was changed. Open the page on this server, and send the form from there."
+
+
+class PasswordSignInOff(Forbidden):
+    """The operator has turned sign-in with passwords off."""
+
+    code = "password_sign_in_off"
+    title = "Passwords are turned off"
+    help = "Sign in with your company account instead."
+
+
+class CompanyAccountRefused(Forbidden):
+    """The company account is valid, but has no access to this service."""
+
+    code = "company_account_refused"
+    title = "The company account has no access"
+    help = "Ask your admin to give your company account access to this service."
+
+
+class TotpRequiredForAdmins(Forbidden):
+    """The operator requires two-factor sign-in of admins, and the account has not set it up."""
+
+    code = "totp_required_for_admins"
+    title = "Admins need two-factor sign-in"
+    help = "Set up two-factor sign-in for your account first; then continue."
 
 
 class NotFound(Problem):
@@ -371,6 +425,14 @@ class PersonSuppressed(Unprocessable):
     code = "person_suppressed"
     title = "The person is suppressed"
     help = "The person asked not to be stored. Nothing was saved; remove the person from the request."
+
+
+class TotpAlreadyOn(Unprocessable):
+    """The account has an authenticator app; a second one would lock the first one out."""
+
+    code = "totp_already_on"
+    title = "Two-factor sign-in is on already"
+    help = "Turn two-factor sign-in off first, then set up the new authenticator app."
 
 
 class TooMany(Problem):

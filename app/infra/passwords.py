@@ -46,7 +46,7 @@ def hash_password(password: str) -> str:
 
 def verify(password_hash: str | None, password: str) -> bool:
     """Return whether the password matches the hash; without one, return False after the same time."""
-    return _run_queued(_matches, password_hash or _dummy(), _normal(password))
+    return _run_queued(_matches, password_hash or none(), _normal(password))
 
 
 def is_outdated(password_hash: str) -> bool:
@@ -54,14 +54,7 @@ def is_outdated(password_hash: str) -> bool:
     return _hasher.check_needs_rehash(password_hash)
 
 
-def _matches(password_hash: str, password: str) -> bool:
-    try:
-        return _hasher.verify(password_hash, password)
-    except VerifyMismatchError:
-        return False
-
-
-def _dummy() -> str:
+def none() -> str:
     """Return a hash that matches no password, with the current parameters, so that a check takes as long."""
     salt, digest = (
         base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
@@ -69,6 +62,13 @@ def _dummy() -> str:
     )
     cost = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
     return f"$argon2id$v=19${cost}${salt}${digest}"
+
+
+def _matches(password_hash: str, password: str) -> bool:
+    try:
+        return _hasher.verify(password_hash, password)
+    except VerifyMismatchError:
+        return False
 
 
 def _normal(password: str) -> str:

@@ -6,7 +6,18 @@ from pathlib import Path
 
 from flask import Blueprint, Flask, Response
 
-from app.pages import account, events, history, keys, search, sign_in, start, webhooks
+from app.pages import (
+    account,
+    company_sign_in,
+    events,
+    history,
+    keys,
+    search,
+    sign_in,
+    sign_in_code,
+    start,
+    webhooks,
+)
 from app.pages.admin import accounts as admin_accounts
 from app.pages.admin import imports as admin_imports
 from app.pages.admin import jobs as admin_jobs
@@ -21,6 +32,8 @@ from app.pages.http import error_pages, messages, rendering
 CACHE_SECONDS = 31_536_000
 BLUEPRINTS = (
     sign_in.blueprint,
+    sign_in_code.blueprint,
+    company_sign_in.blueprint,
     start.blueprint,
     search.blueprint,
     history.blueprint,

@@ -23,7 +23,7 @@ from stored_support import a_company, a_contact, an_email
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
-from app.core.accounts import accounts, api_keys, sessions
+from app.core.accounts import accounts, api_keys, sessions, sign_in_codes
 from app.core.accounts.accounts import Account, Role
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.sessions import LoginSession
@@ -45,6 +45,7 @@ from app.infra import clock
 ADDRESS = "ada@acme.com"
 PROFILE = "https://www.linkedin.com/in/ada-lovelace"
 HASH = "0" * 64
+VERIFIER = "v" * 43
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class AccessRule:
     owned_by: Literal["everyone's", "the workspace's", "the account's"] = "everyone's"
     code_if_missing: str = "not_found"
     code_for_keys: str = "insufficient_scope"
+    code_if_permitted: str = ""
     scope_to_see: Scope | None = None
     reason: str = ""
 
@@ -80,6 +82,11 @@ def of_an_upload(*statuses: int, **extra: Any) -> AccessRule:
 
 SUBJECT = {"subject": {"linkedin_url": PROFILE}}
 ACCESS_RULES = {
+    "GET /api/ext/sign-in-options": open_to_all("the form of a client that no one has signed in to shows it"),
+    "POST /api/ext/company-login": open_to_all(
+        "it hands out tokens for codes, which are random; failures are limited by network",
+        body={"code": "{sign_in_code}", "code_verifier": VERIFIER},
+    ),
     "POST /api/ext/login": open_to_all(
         "it hands out tokens; failures are limited by network and by e-mail",
         body={"email": "ada@acme.example", "password": PASSWORD},
@@ -101,7 +108,6 @@ ACCESS_RULES = {
     "GET /api/ext/jobs?id={job_id}": requires(
         "token", 202, owned_by="the workspace's", code_if_missing="job_not_found", scope_to_see=Scope.REVEAL
     ),
-    "GET /api/jobs": requires("token", 200),
     "GET /api/contacts": requires(Scope.LOOKUP, 200),
     "GET /api/contacts/<contact_id>": requires(
         Scope.LOOKUP, 200, owned_by="the workspace's", code_if_missing="contact_not_found"
@@ -168,6 +174,12 @@ ACCESS_RULES = {
     "GET /api/webhooks": requires(Scope.LOOKUP, 200),
     "GET /api/webhooks/<webhook_id>": requires(Scope.LOOKUP, 200, owned_by="the workspace's"),
     "POST /api/webhooks/<webhook_id>/replay": requires("admin", 202, owned_by="the workspace's"),
+    "GET /api/totp": requires("session", 200),
+    "POST /api/totp": requires("session", 201, body={"current_password": PASSWORD}),
+    "POST /api/totp/confirm": requires(
+        "session", 422, body={"code": "000000"}, code_if_permitted="validation_error"
+    ),
+    "POST /api/totp/disable": requires("session", 204, body={"current_password": PASSWORD}),
     "GET /": open_to_all("it says where the documentation is"),
     "POST /api/uploads": requires(Scope.ENRICH, 201),
     "GET /api/uploads": requires(Scope.ENRICH, 200),
@@ -232,6 +244,12 @@ class SampleTenants:
                 update(LoginSession).where(LoginSession.id == started.id).values(**changes or _SAME)
             )
         return token
+
+    def sign_in_code(self) -> str:
+        """Issue a code of a sign-in with the owner's company account."""
+        with self.owner.database.transaction() as session:
+            challenge = sign_in_codes.challenge_of(VERIFIER)
+            return sign_in_codes.issue(session, self.owner.account_id, challenge, now=clock.now())
 
     def key(self, *scopes: Scope, **changes: Any) -> tuple[str, str]:
         """Create an API key of the owner; return its id and its text."""
@@ -338,6 +356,8 @@ class SampleTenants:
             body = body | {"contact_id": self.contact_id}
         if body and body.get("connection_id") == "{connection_id}":
             body = body | {"contact_ids": [self.contact_id], "connection_id": self.a_connection_id()}
+        if body and body.get("code") == "{sign_in_code}":
+            body = body | {"code": self.sign_in_code()}
         headers = headers | {"Prefer": "respond-async"}
         file = FILES.get(f"{method} {route}")
         sent = {"json": body} if file is None else {"data": file, "content_type": "text/csv"}
@@ -694,7 +714,7 @@ def _expected(rule: AccessRule, caller: CallerKind) -> set[tuple[int, str, str]]
     is_out_of_scope = rule.scope_to_see is not None and caller.lacks == rule.scope_to_see
     if caller.account in STRANGERS_TO[rule.owned_by] or is_out_of_scope:
         return {(404, rule.code_if_missing, "")}
-    return {(status, "", "") for status in rule.statuses}
+    return {(status, rule.code_if_permitted, "") for status in rule.statuses}
 
 
 def _lacking(rule: AccessRule, caller: CallerKind) -> str:

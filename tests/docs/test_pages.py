@@ -16,7 +16,6 @@ FOLDERS = (
     "benchmarks",
     "chaos",
     "cli",
-    "clients",
     "demo",
     "deploy",
     "docs",

@@ -16,6 +16,10 @@ OPEN, MEMBER, ADMIN, OPERATOR = "everyone", "member", "admin", "operator"
 PAGES = {
     "GET /sign-in": OPEN,
     "POST /sign-in": OPEN,
+    "GET /sign-in/code": OPEN,
+    "POST /sign-in/code": OPEN,
+    "GET /sign-in/company": OPEN,
+    "GET /sign-in/company/callback": OPEN,
     "POST /sign-out": MEMBER,
     "GET /static/<path:filename>": OPEN,
     "POST /": MEMBER,

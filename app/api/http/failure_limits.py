@@ -30,6 +30,13 @@ class FailureCounter:
         key = login_throttle.digest(services().digest_keys, "from", network(), policy, *scope)
         return cls(policy, rate, key.hex())
 
+    @classmethod
+    def for_account(cls, policy: str, rate: str, account_id: str) -> FailureCounter:
+        """Return the counter of a policy for an account, whatever the network."""
+        return cls(
+            policy, rate, login_throttle.digest(services().digest_keys, "of", account_id, policy).hex()
+        )
+
     def check(self) -> None:
         """Check the limit without counting.
 

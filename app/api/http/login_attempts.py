@@ -18,6 +18,8 @@ from app.infra import database_clock, metrics, passwords
 MAX_PER_NETWORK = (passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES) // 2
 """Parallel checks per network and process, so that one network cannot fill the queue."""
 RETRY_SECONDS = 1
+TOTP_RATE = "20/hour"
+"""Wrong codes per account, from all networks: whoever enters them knows the password (RFC 4226, 7.3)."""
 _checking: Counter[str] = Counter()
 _lock = threading.Lock()
 
@@ -91,6 +93,28 @@ class LoginAttempt:
         for failures in self._failures():
             failures.add()
         metrics.SIGN_INS.labels(outcome="wrong").inc()
+
+    def check_totp_limit(self, account_id: str) -> None:
+        """Check the limit of wrong codes.
+
+        Raises:
+            TooManyAttempts: too many codes of the account were wrong.
+
+        """
+        self._totp_failures(account_id).check()
+
+    def record_totp_failure(self, account_id: str) -> None:
+        """Count a wrong code after a correct password.
+
+        Raises:
+            TooManyAttempts: the limit had already been reached.
+
+        """
+        self._totp_failures(account_id).add()
+        self.record_failure()
+
+    def _totp_failures(self, account_id: str) -> FailureCounter:
+        return FailureCounter.for_account("totp", TOTP_RATE, account_id)
 
     def _failures(self) -> tuple[FailureCounter, FailureCounter]:
         settings = services().settings

@@ -14,6 +14,7 @@ from app.domain import ids
 from app.domain.errors import InvalidValue
 from app.domain.normal import emails, phones, profiles, websites
 from app.domain.records.subjects import Subject
+from app.infra import passwords
 
 MAX_TEXT = 500
 MAX_URL = 2048
@@ -105,6 +106,16 @@ def email(**options: Any) -> NormalizedString:
     """Return a field for an e-mail address."""
     return NormalizedString(
         emails.normal_email, metadata={"example": "ada@acme.example", "format": "email"}, **options
+    )
+
+
+def password() -> fields.String:
+    """Return a required field for the current password of an account."""
+    return fields.String(
+        required=True,
+        load_only=True,
+        validate=validate.Length(min=1, max=passwords.MAX_LENGTH),
+        metadata={"example": "correct horse battery staple"},
     )
 
 

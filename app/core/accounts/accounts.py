@@ -42,6 +42,7 @@ class Account(Base):
     api_access: Mapped[bool]
     password_hash: Mapped[str]
     disabled_at: Mapped[datetime | None]
+    totp_enabled_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
 
 
@@ -142,14 +143,14 @@ def require_admin(session: Session, account_id: str) -> None:
 def set_password(session: Session, account_id: str, password_hash: str, *, now: Moment) -> None:
     """Change the password and revoke all sessions and API keys of the account."""
     locked(session, account_id).password_hash = password_hash
-    _end_all(session, account_id, now)
+    end_all(session, account_id, now=now)
 
 
 def disable(session: Session, account_id: str, *, now: Moment) -> None:
     """Disable the account and revoke all its sessions and API keys."""
     account = locked(session, account_id)
     account.disabled_at = account.disabled_at or now
-    _end_all(session, account_id, now)
+    end_all(session, account_id, now=now)
 
 
 def enable(session: Session, account_id: str) -> None:
@@ -173,6 +174,7 @@ def revoke_api_access(session: Session, account_id: str, *, now: Moment) -> None
     api_keys.revoke_all(session, account_id, now=now)
 
 
-def _end_all(session: Session, account_id: str, now: Moment) -> None:
+def end_all(session: Session, account_id: str, *, now: Moment) -> None:
+    """Revoke all sessions and API keys of the account."""
     sessions.end_all(session, account_id, now=now)
     api_keys.revoke_all(session, account_id, now=now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -32,6 +33,13 @@ class SessionLifetime:
         return min(expires_at, last_used_at + self.idle)
 
 
+class Method(StrEnum):
+    """How the user of a session signed in."""
+
+    PASSWORD = "password"  # noqa: S105 -- a method, not a secret
+    COMPANY = "company"
+
+
 class LoginSession(Base):
     """A login session. `expires_at` is its absolute expiry; the idle limit counts from `last_used_at`.
 
@@ -46,6 +54,7 @@ class LoginSession(Base):
     network: Mapped[bytes]
     client_name: Mapped[str | None]
     client_version: Mapped[str | None]
+    method: Mapped[str] = mapped_column(server_default=Method.PASSWORD.value)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     last_used_at: Mapped[datetime]
@@ -70,6 +79,7 @@ def start(
     network: bytes,
     client_name: str | None = None,
     client_version: str | None = None,
+    method: Method = Method.PASSWORD,
     lifetime: SessionLifetime,
     now: Moment,
 ) -> tuple[LoginSession, str]:
@@ -82,6 +92,7 @@ def start(
         network=network,
         client_name=client_name,
         client_version=client_version,
+        method=method.value,
         created_at=now,
         expires_at=now + lifetime.absolute,
         last_used_at=now,

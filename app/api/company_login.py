@@ -1,0 +1,76 @@
+"""POST /api/ext/company-login: exchange the code of a sign-in with a company account for a session token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response
+from marshmallow import fields, validate
+
+from app.api import session_start
+from app.api.docs.operations import documented
+from app.api.http import admission
+from app.api.http.body import json_response
+from app.api.http.failure_limits import FailureCounter
+from app.api.http.login_attempts import LoginAttempt
+from app.api.http.services import services
+from app.api.login import ClientSchema, LoginResponseSchema
+from app.api.schemas.fields import StrictSchema
+from app.core.accounts import accounts, sign_in_codes
+from app.core.accounts.sessions import Method
+from app.domain.errors import AccountDisabled, CompanySignInFailed, TooManyAttempts
+from app.infra import database_clock
+
+blueprint = APIBlueprint("company_login", __name__, tag="Login")
+
+MAX_CODE_LENGTH = 100
+
+
+class CompanyLoginSchema(StrictSchema):
+    """The code from the browser, and the secret whose SHA-256 was sent when the sign-in was started."""
+
+    code = fields.String(
+        required=True,
+        load_only=True,
+        validate=validate.Length(min=1, max=MAX_CODE_LENGTH),
+        metadata={"example": "SplxlOBeZQQYbYS6WxSbIASplxlOBeZQQYbYS6WxSbI"},
+    )
+    code_verifier = fields.String(
+        required=True,
+        load_only=True,
+        validate=validate.Regexp(rf"{sign_in_codes.VERIFIER.pattern}\Z"),
+        metadata={"example": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
+    )
+    client = fields.Nested(ClientSchema)
+
+
+@blueprint.post("/api/ext/company-login")
+@documented(CompanySignInFailed, AccountDisabled, TooManyAttempts)
+@blueprint.input(CompanyLoginSchema, arg_name="body")
+@blueprint.output(LoginResponseSchema)
+def company_login(body: dict[str, Any]) -> Response:
+    """Exchange the code for a session; it is valid for a minute and once, even if the verifier is wrong."""
+    failures = FailureCounter.for_client("login", services().settings.limit_login_address)
+    failures.check()
+    with admission.transaction() as session:
+        account_id = sign_in_codes.redeem(
+            session, body["code"], body["code_verifier"], now=database_clock.now()
+        )
+    if account_id is None:
+        failures.add()
+        raise CompanySignInFailed("The code is not valid, or not any more. Sign in again.")
+    with admission.transaction() as session:
+        account = accounts.locked(session, account_id)
+        if account.disabled_at is not None:
+            raise AccountDisabled
+        return json_response(
+            session_start.start(
+                session,
+                account,
+                network=LoginAttempt(account.email).network,
+                client=body.get("client", {}),
+                method=Method.COMPANY,
+                now=database_clock.value(session),
+            )
+        )

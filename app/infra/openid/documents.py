@@ -1,0 +1,77 @@
+"""What an OpenID provider publishes: its metadata (OpenID Connect Discovery 1.0) and its keys, cached."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from app.infra.openid.json_client import OK, JsonClient, ProviderUnreachable
+
+CACHE_SECONDS = 3600.0
+MIN_REFRESH_SECONDS = 60.0
+"""The least time between two reads of the keys, whatever keys the tokens name."""
+_METADATA = "/.well-known/openid-configuration"
+_REQUIRED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+
+
+class ProviderDocuments:
+    """The documents of one issuer; one object serves all threads of a process."""
+
+    def __init__(self, issuer: str, http: JsonClient) -> None:
+        self._issuer = issuer
+        self._http = http
+        self._lock = threading.Lock()
+        self._metadata: tuple[float, dict[str, Any]] | None = None
+        self._keys: tuple[float, KeySet] | None = None
+
+    def metadata(self) -> dict[str, Any]:
+        """Return the metadata.
+
+        Raises:
+            ProviderUnreachable: they cannot be read, or are those of another issuer.
+
+        """
+        with self._lock:
+            if self._metadata is None or _age(self._metadata) > CACHE_SECONDS:
+                self._metadata = (time.monotonic(), self._read_metadata())
+            return self._metadata[1]
+
+    def keys(self, *, max_age: float = CACHE_SECONDS) -> KeySet:
+        """Return the keys of its signatures, read at most `max_age` seconds ago.
+
+        Raises:
+            ProviderUnreachable: they cannot be read.
+
+        """
+        url: str = self.metadata()["jwks_uri"]
+        with self._lock:
+            if self._keys is None or _age(self._keys) > max_age:
+                self._keys = (time.monotonic(), self._read_keys(url))
+            return self._keys[1]
+
+    def _read_metadata(self) -> dict[str, Any]:
+        response = self._http.get(self._issuer.rstrip("/") + _METADATA)
+        if response.status != OK or not all(isinstance(response.body.get(name), str) for name in _REQUIRED):
+            raise ProviderUnreachable("no metadata")
+        if response.body["issuer"] != self._issuer:
+            raise ProviderUnreachable("metadata of another issuer than OIDC_ISSUER")
+        return response.body
+
+    def _read_keys(self, url: str) -> KeySet:
+        response = self._http.get(url)
+        keys = response.body.get("keys")
+        if response.status != OK or not isinstance(keys, list):
+            raise ProviderUnreachable("no keys")
+        signing = [key for key in keys if isinstance(key, dict) and key.get("use", "sig") == "sig"]
+        try:
+            return KeySet.import_key_set({"keys": signing})
+        except (JoseError, ValueError, KeyError):
+            raise ProviderUnreachable("no usable keys") from None
+
+
+def _age(cached: tuple[float, object]) -> float:
+    return time.monotonic() - cached[0]

@@ -1,0 +1,50 @@
+"""What the ways to sign in share: the form that offers them, and the cookie at their end."""
+
+from __future__ import annotations
+
+from flask import Response, request
+
+from app.api.http import session_cookie
+from app.api.http.services import services
+from app.domain.errors import Problem, TooManyAttempts
+from app.pages.http.error_pages import local_path
+from app.pages.http.rendering import go_to_path, page
+
+CLIENT = {"name": "browser page"}
+"""The client in the account's list of sessions."""
+
+
+def complete(token: str, next_path: str) -> Response:
+    """Give the browser the token of a session that was started, and continue to a page of this server."""
+    response = go_to_path(local_path(next_path))
+    session_cookie.store(response, token)
+    return response
+
+
+def sign_in_form(
+    status: int = 200,
+    *,
+    errors: dict[str, str] | None = None,
+    session_ended: bool = False,
+    next_path: str | None = None,
+) -> Response:
+    """Return the page with the ways to sign in, and the reason why the last one failed."""
+    settings = services().settings
+    return page(
+        "sign_in.html",
+        status,
+        errors=errors or {},
+        email=request.form.get("email", ""),
+        next=local_path(request.values.get("next", "/") if next_path is None else next_path),
+        session_ended=session_ended,
+        is_allowed=session_cookie.is_allowed(),
+        has_passwords=settings.password_sign_in,
+        company=settings.oidc_name if settings.oidc_issuer else "",
+    )
+
+
+def sentence(problem: Problem) -> str:
+    """Return why a sign-in failed and what to do next."""
+    if isinstance(problem, TooManyAttempts):
+        return f"Too many attempts. Wait {problem.retry_after} seconds before the next one."
+    return f"{problem.title}. {problem.detail}"

@@ -1,0 +1,55 @@
+"""`flask accounts link`, `unlink` and `reset-totp`: how an account signs in besides its password."""
+
+from __future__ import annotations
+
+import click
+from flask.cli import with_appcontext
+
+from app.api.http.services import services
+from app.core.accounts import company_identities, totp
+from app.infra import database_clock
+from cli.account_changes import change, find_account
+from cli.account_options import email_argument
+from cli.command_group import as_json_option, database, show
+
+
+@click.command("reset-totp")
+@email_argument
+@as_json_option
+@with_appcontext
+def reset_totp(email: str, *, as_json: bool) -> None:
+    """Turn two-factor sign-in of EMAIL off, for a user who lost the app and the recovery codes."""
+    change(email, totp.disable, "signs in without a code until it sets up an app again.", as_json=as_json)
+
+
+@click.command()
+@email_argument
+@click.argument("subject")
+@as_json_option
+@with_appcontext
+def link(email: str, subject: str, *, as_json: bool) -> None:
+    """Let the company account with this SUBJECT (its claim `sub`) sign in to EMAIL."""
+    issuer = services().settings.oidc_issuer
+    if not issuer:
+        message = "OIDC_ISSUER is not set, so there are no company accounts. See docs/sign-in.md."
+        raise click.ClickException(message)
+    with database().transaction() as session:
+        account_id = find_account(session, email).id
+        is_linked = company_identities.link(
+            session, issuer, subject, account_id, now=database_clock.value(session)
+        )
+    if not is_linked:
+        message = "This company account signs in to another account. Remove it there: flask accounts unlink"
+        raise click.ClickException(message)
+    show({"issuer": issuer, "subject": subject}, f"{email} signs in with {subject}.", as_json=as_json)
+
+
+@click.command()
+@email_argument
+@as_json_option
+@with_appcontext
+def unlink(email: str, *, as_json: bool) -> None:
+    """Remove the company accounts of EMAIL; its sessions and API keys continue."""
+    with database().transaction() as session:
+        removed = company_identities.unlink(session, find_account(session, email).id)
+    show({"removed": removed}, f"{email} has no company account now: {removed} removed.", as_json=as_json)

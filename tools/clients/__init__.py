@@ -1,1 +1,0 @@
-"""The typed clients: the document that they are generated from, their generation and their packages."""
