@@ -87,7 +87,7 @@ def _sentence(event: Event, names: _Names) -> Sentence:
     if event.type == EventType.CONTACT_JOB_CHANGED:
         change = names.changes[event.id]
         companies = f"from {_company(change.previous)} to {_company(change.current)}"
-        hint = f"{_SOURCES.get(change.source, 'Shown by newer data')} of {change.as_of[:10]}"
+        hint = f"{_SOURCES.get(change.source, 'Shown by newer data')}, as of {change.as_of[:10]}"
         return Sentence(event, f"{change.name or 'A contact'} moved {companies}.", hint, change.contact_id)
     if event.type in {EventType.LIMIT_WARNING, EventType.LIMIT_REACHED}:
         return _limit(event, names)

@@ -62,7 +62,7 @@ def test_a_job_change_is_a_sentence_that_leads_to_the_person(browser: Visitor, u
     page = browser.open("/events")
 
     assert "Grace Hopper moved from Acme Engines to Globex." in page.text
-    assert "Shown by an import of 2026-11-20" in page.text
+    assert "Shown by an import, as of 2026-11-20" in page.text
     assert "Show the person" in page.text
 
 
