@@ -25,6 +25,15 @@ function preventSecondSubmission() {
   });
 }
 
+/** Scroll the links to that of this page. `scrollIntoView` would also move the start of the Tab key there. */
+function showCurrentLink() {
+  const current = document.querySelector(".navigation [aria-current]");
+  const links = current?.closest(".navigation");
+  if (links) {
+    links.scrollLeft = current.offsetLeft - links.clientWidth / 2;
+  }
+}
+
 /** Replace the part of the page that changes (`data-live`) by its current state, until it no longer changes. */
 async function refresh() {
   const live = document.querySelector("[data-live]");
@@ -50,6 +59,7 @@ async function refresh() {
   refresh();
 }
 
+showCurrentLink();
 prepareCopying(document);
 preventSecondSubmission();
 refresh();

@@ -1,0 +1,180 @@
+"""The pages in a real Chromium: accessible, on every screen, by keyboard, and without JavaScript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from e2e_stack import PASSWORD, Stack, running
+from local_servers import empty_database
+from page_browser_support import (
+    ASYNC,
+    DESCRIBE_FOCUS,
+    FIND_CUT_OFF,
+    FIND_SMALL,
+    OPERATOR,
+    PageBrowser,
+    create_operator,
+    launch,
+    sign_in,
+)
+from playwright.sync_api import Page, expect, sync_playwright
+from test_who_may_see_what import PAGES
+
+pytestmark = pytest.mark.slow
+PATHS = ["/"] + [route.partition(" ")[2] for route in PAGES if route.startswith("GET ") and "<" not in route]
+PHONE, ZOOMED = 390, 640  # CSS pixels: a phone, and 1280 at 200 %
+SLOW = "https://www.linkedin.com/in/sandbox-slow"
+MAX_TAB_PRESSES = 60
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[PageBrowser]:
+    """A browser, and a running service with an operator who has asked for something."""
+    with ExitStack() as stop:
+        chromium = launch(stop.enter_context(sync_playwright()))
+        stop.callback(chromium.close)
+        folder = tmp_path_factory.mktemp("pages")
+        url = stop.enter_context(empty_database(folder, f"pages_{worker_id}"))
+        stack = stop.enter_context(running(folder, url, OPERATORS=OPERATOR, WEB_CONCURRENCY="1"))
+        create_operator(stack)
+        _ask_for_something(stack)
+        yield PageBrowser(chromium, stack)
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: PageBrowser) -> dict[str, Any]:
+    """The cookies of a signed-in browser."""
+    with browser.visit() as page:
+        sign_in(page)
+        expect(page.get_by_role("heading", name="Search")).to_be_visible()
+        return dict(page.context.storage_state())
+
+
+def _ask_for_something(stack: Stack) -> None:
+    """Fill the lists: a found address, a request in the history, a key, and calls of a provider."""
+    login = stack.call("POST", "/api/ext/login", {"email": OPERATOR, "password": PASSWORD})
+    token = {"Authorization": f"Bearer {login.body['access_token']}"}
+    for name in ("found", "not-found"):
+        subject = {"linkedin_url": f"https://www.linkedin.com/in/sandbox-{name}"}
+        assert stack.call("POST", "/api/ext/reveal/email", {"subject": subject}, **token).status == 200
+    profile = {"linkedin_url": "https://www.linkedin.com/in/sandbox-found", "full_name": "Sam Found"}
+    stack.call("POST", "/api/ext/linkedin-save", {"profile": profile, "list": "Prospects"}, **token)
+    stack.call("POST", "/api/keys", {"name": "CRM sync"}, **token)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_is_accessible_in_light_and_dark_on_every_screen(
+    browser: PageBrowser, signed_in: dict[str, Any], path: str
+) -> None:
+    with browser.visit(storage_state=signed_in) as page:
+        response = page.goto(path)
+        _assert_accessible(page)
+        page.emulate_media(color_scheme="dark")
+        for width in (PHONE, ZOOMED):
+            page.set_viewport_size({"width": width, "height": 700})
+            assert page.evaluate(FIND_CUT_OFF) == []
+        page.set_viewport_size({"width": PHONE, "height": 700})
+        _assert_accessible(page)
+
+        assert response is not None
+        assert response.status == 200
+        assert page.evaluate(FIND_SMALL) == []
+
+
+def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed_in: dict[str, Any]) -> None:
+    with browser.visit(storage_state=signed_in, extra_http_headers=ASYNC) as page:
+        page.goto("/")
+        _search(page, "https://www.linkedin.com/in/sandbox-found")
+        _assert_accessible(page)
+        _search(page, SLOW)
+        _assert_accessible(page)
+        page.get_by_role("button", name="Find e-mail").click()
+        expect(page.get_by_text("You can close this page")).to_be_visible()
+        _assert_accessible(page)
+        expect(page.get_by_role("heading", name="Found")).to_be_visible()
+        _assert_accessible(page)
+        _search(page, "not a profile")
+        expect(page.get_by_role("alert")).to_be_visible()
+        _assert_accessible(page)
+        page.goto("/nothing/here")
+        _assert_accessible(page)
+
+
+def test_a_reveal_without_javascript_shows_its_progress_and_then_the_number(browser: PageBrowser) -> None:
+    with browser.visit(java_script_enabled=False, extra_http_headers=ASYNC) as page:
+        sign_in(page)
+        page.locator("summary", has_text="By e-mail").click()
+        page.get_by_label("Profile URL").fill(SLOW)
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("button", name="Find phone").click()
+        expect(page.get_by_text("You can close this page")).to_be_visible()
+
+        expect(page.get_by_role("heading", name="Found")).to_be_visible()
+
+        expect(page.get_by_text("1 credit", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name="Copy")).to_have_count(0)
+        page.locator("summary", has_text="Olive Example").click()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_text("You are signed out")).to_be_visible()
+
+
+def test_searching_and_signing_out_work_by_keyboard_with_a_visible_focus(browser: PageBrowser) -> None:
+    with browser.visit() as page:
+        page.goto("/")
+        page.keyboard.press("Tab")
+        assert page.evaluate(DESCRIBE_FOCUS)["name"] == "Skip to the content"
+        for label, text in (("E-mail", OPERATOR), ("Password", PASSWORD)):
+            _tab_to(page, label)
+            page.keyboard.type(text)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Search")).to_be_visible()
+
+        _tab_to(page, "Name")
+        page.keyboard.type("Ada Unknown")
+        _tab_to(page, "Company or its website")
+        page.keyboard.type("acme.example")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Find e-mail")).to_be_visible()
+        _tab_to(page, "Olive Example")
+        page.keyboard.press("Enter")
+        _tab_to(page, "Sign out")
+        page.keyboard.press("Enter")
+
+        expect(page.get_by_text("You are signed out")).to_be_visible()
+
+
+def test_the_skip_link_leads_to_the_content(browser: PageBrowser, signed_in: dict[str, Any]) -> None:
+    with browser.visit(storage_state=signed_in) as page:
+        page.goto("/history")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+
+        _tab_to(page, "Status", most=2)
+
+
+def _search(page: Page, url: str) -> None:
+    page.goto("/")
+    page.get_by_text("By e-mail, profile or phone").click()
+    page.get_by_label("Profile URL").fill(url)
+    page.get_by_role("button", name="Search").click()
+
+
+def _tab_to(page: Page, name: str, *, most: int = MAX_TAB_PRESSES) -> None:
+    """Press Tab until the control with this name is focused; each control on the way shows its focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        focus = page.evaluate(DESCRIBE_FOCUS)
+        assert focus["isPage"] or focus["ring"] >= 2, focus
+        if focus["name"] == name:
+            return
+    pytest.fail(f"Tab does not reach {name}")
+
+
+def _assert_accessible(page: Page) -> None:
+    violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in violations] == []
