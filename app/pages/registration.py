@@ -16,6 +16,7 @@ from app.pages import (
     sign_in,
     sign_in_code,
     start,
+    uploads,
     webhooks,
 )
 from app.pages.admin import accounts as admin_accounts
@@ -37,6 +38,7 @@ BLUEPRINTS = (
     start.blueprint,
     search.blueprint,
     history.blueprint,
+    uploads.blueprint,
     keys.blueprint,
     account.blueprint,
     admin_start.blueprint,

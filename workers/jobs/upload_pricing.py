@@ -1,43 +1,53 @@
-"""Prices an upload: finds whom its rows name and what they may cost, in batches."""
+"""Prices an upload in batches, for a few seconds at a time, so that other maintenance is not delayed."""
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+
 from app.core.uploads import dispatch, pricing, row_store, uploads
 from app.core.uploads.dispatch import Turn
-from app.core.uploads.pricing import Pricing
+from app.core.uploads.pricing import RowReader
 from app.domain.lists.list_countries import SAMPLE
 from app.infra import database_clock
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
 
 BATCH = 100
+TURN_SECONDS = 3.0
 
 
-def price(turn: Turn, services: WorkerServices) -> None:
-    """Store whom each row names, and the price of all; begins again if the process ends."""
+def price(turn: Turn, services: WorkerServices) -> bool:
+    """Price rows until none is left or the turn is over; return whether it has to be continued at once."""
     with services.database.reading() as session:
         upload = uploads.get(session, turn.workspace_id, turn.upload_id)
         sample = uploads.sample(session, turn.upload_id, limit=SAMPLE)
-        counting = Pricing.of(upload, sample, now=database_clock.value(session))
-    first = 0
-    while _price_batch(turn, services, counting, first):
+        reader = RowReader.of(upload, sample, now=database_clock.value(session))
+    counts, first = Counter(upload.counts), upload.priced
+    ends = time.monotonic() + TURN_SECONDS
+    while first < upload.row_count:
+        if not _price_batch(turn, services, reader, counts, first):
+            return False
         first += BATCH
-        if shutdown_flag.has_begun():
+        if first < upload.row_count and (time.monotonic() > ends or shutdown_flag.has_begun()):
             with services.database.transaction() as session:
                 dispatch.end(session, turn, next_at=database_clock.now())
-            return
+            return True
     with services.database.transaction() as session:
-        pricing.finish(session, turn, counting)
+        pricing.finish(session, turn, counts)
+    return False
 
 
-def _price_batch(turn: Turn, services: WorkerServices, counting: Pricing, first: int) -> bool:
-    """Price the rows from this number on; return whether there were any and the price is still needed."""
+def _price_batch(
+    turn: Turn, services: WorkerServices, reader: RowReader, counts: Counter[str], first: int
+) -> bool:
+    """Price the rows from this number on, and add them to the counts; return whether that is still needed."""
     with services.database.reading() as session:
         rows = row_store.batch(session, turn.upload_id, first=first, limit=BATCH)
         if not rows:
             return False
-        changes = counting.changes(rows)
         now = database_clock.value(session)
-        pricing.add_cost(session, turn, counting, changes, settings=services.settings, now=now)
+        batch = pricing.price(session, turn, reader, rows, settings=services.settings, now=now)
+    counts.update(batch.counts)
     with services.database.transaction() as session:
-        return pricing.store(session, turn, changes, now=database_clock.now())
+        return pricing.store(session, turn, batch, counts, now=database_clock.now())

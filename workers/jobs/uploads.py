@@ -45,7 +45,8 @@ def advance(upload_id: str, services: WorkerServices) -> None:
             case UploadStatus.READING:
                 upload_reading.read(turn, services)
             case UploadStatus.PRICING:
-                upload_pricing.price(turn, services)
+                if upload_pricing.price(turn, services):
+                    services.publisher.push(ADVANCE_UPLOAD, Queue.UPKEEP, [upload_id])
             case _:
                 _run_jobs(turn, services)
 
@@ -65,7 +66,9 @@ def send_due(services: WorkerServices) -> None:
 def _run_jobs(turn: Turn, services: WorkerServices) -> None:
     """Count the finished jobs, and submit further ones while the upload is running."""
     with services.database.transaction() as session:
-        are_open = collection.collect(session, turn.upload_id, now=database_clock.now())
+        are_open = collection.collect(
+            session, turn.upload_id, settings=services.settings, now=database_clock.now()
+        )
     submitted = 0
     while _submit_next(turn, services):
         submitted += 1
@@ -84,7 +87,7 @@ def _submit_next(turn: Turn, services: WorkerServices) -> bool:
         upload = session.get(Upload, turn.upload_id)
         if upload is None or upload.status != UploadStatus.RUNNING:
             return False
-        chunk = chunks.plan(session, upload, settings=settings)
+        chunk = chunks.plan(session, upload)
     if chunk is None:
         return False
     with services.database.transaction() as session:

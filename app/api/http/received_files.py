@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import dataclass
 
 from flask import request
@@ -69,7 +70,8 @@ def _of_form() -> ReceivedFile:
     part = request.files.get(PART)
     if part is None:
         return ReceivedFile("", b"")
-    return ReceivedFile(_name(part.filename or ""), part.read())
+    with closing(part):
+        return ReceivedFile(_name(part.filename or ""), part.read())
 
 
 def _of_body() -> ReceivedFile:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
@@ -38,6 +38,19 @@ class Estimate:
     ineligible: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class ItemEstimate:
+    """Whom an item is about, what it may cost, and why it costs nothing, if so.
+
+    `person` is equal for items that are known to be about the same person.
+    """
+
+    person: str
+    free: Literal["owned", "suppressed", "ineligible"] | None = None
+    credits_min: int = 0
+    credits_max: int = 0
+
+
 def estimate(
     session: Session,
     workspace_id: str,
@@ -46,30 +59,52 @@ def estimate(
     *,
     settings: Settings,
     now: datetime,
-    counted: set[str] | None = None,
 ) -> Estimate:
     """Return the estimated cost of the items; `requests` are the requests of the job's items.
 
-    A person who occurs twice is charged once. `counted` are the people of earlier parts of a list, to which
-    those of this part are added.
+    A person who occurs twice is charged once.
     """
     counts: Counter[str] = Counter()
-    counted = set() if counted is None else counted
+    counted: set[str] = set()
+    for item in estimate_items(session, workspace_id, requests, fields, settings=settings, now=now):
+        if item.free is not None:
+            counts[item.free] += 1
+        elif item.person not in counted:
+            counted.add(item.person)
+            counts["credits_min"] += item.credits_min
+            counts["credits_max"] += item.credits_max
+    return Estimate(**counts)
+
+
+def estimate_items(
+    session: Session,
+    workspace_id: str,
+    requests: Sequence[dict[str, Any]],
+    fields: Sequence[str],
+    *,
+    settings: Settings,
+    now: datetime,
+) -> Iterator[ItemEstimate]:
+    """Yield the estimate of each item, in their order."""
     field_requests = [
         field_request for field, field_request in DEFAULT_FIELD_REQUESTS.items() if field.value in fields
     ]
     for request in requests:
         known = _known(session, workspace_id, request, field_requests, settings, now)
-        if known is None:
-            counts["ineligible"] += 1
-        elif any(person.suppressed for person in known.values()):
-            counts["suppressed"] += 1
-        elif known and all(person.owned for person in known.values()):
-            counts["owned"] += 1
-        elif (key := _person_key(known, request)) not in counted:
-            counted.add(key)
-            counts += _costs(known, settings.prices)
-    return Estimate(**counts)
+        yield _item(known, request, settings.prices)
+
+
+def _item(
+    known: Mapping[ContactField, KnownPerson] | None, request: dict[str, Any], prices: Mapping[str, int]
+) -> ItemEstimate:
+    if known is None:
+        return ItemEstimate(_person_key({}, request), "ineligible")
+    person = _person_key(known, request)
+    if any(found.suppressed for found in known.values()):
+        return ItemEstimate(person, "suppressed")
+    if known and all(found.owned for found in known.values()):
+        return ItemEstimate(person, "owned")
+    return ItemEstimate(person, None, **_costs(known, prices))
 
 
 def _costs(known: Mapping[ContactField, KnownPerson], prices: Mapping[str, int]) -> Counter[str]:

@@ -17,12 +17,10 @@ from app.core.accounts.workspaces import balance
 from app.core.jobs import submission
 from app.core.jobs.jobs import Job
 from app.core.jobs.submission import Freshness, JobRequest
-from app.core.lookups import enrichment_estimates
 from app.core.uploads import starters
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.domain.errors import InsufficientCredits
 from app.domain.kinds import Kind
-from app.infra import database_clock
 from app.infra.database_clock import Moment
 from app.settings import Settings
 
@@ -44,27 +42,19 @@ class NextChunk:
     cost: int
 
 
-def plan(session: Session, upload: Upload, *, settings: Settings) -> NextChunk | None:
-    """Return the next job of an upload, with its price; None if no row is left or the window is full."""
+def plan(session: Session, upload: Upload) -> NextChunk | None:
+    """Return the next job of an upload; None if no row is left or the window is full."""
     if _open_count(session, upload.id) >= WINDOW:
         return None
-    query = select(UploadRow.number, UploadRow.subject).where(
+    query = select(UploadRow.number, UploadRow.subject, UploadRow.cost).where(
         UploadRow.upload_id == upload.id, UploadRow.is_pending
     )
     rows = session.execute(query.order_by(UploadRow.number).limit(SIZE)).all()
     if not rows:
         return None
     requests = tuple({"subject": row.subject, "client_reference": f"row-{row.number + 1}"} for row in rows)
-    estimate = enrichment_estimates.estimate(
-        session,
-        upload.workspace_id,
-        requests,
-        upload.fields,
-        settings=settings,
-        now=database_clock.value(session),
-    )
     numbers = tuple(row.number for row in rows)
-    return NextChunk(upload.next_chunk, numbers, requests, estimate.credits_max)
+    return NextChunk(upload.next_chunk, numbers, requests, sum(row.cost for row in rows))
 
 
 def submit(
@@ -78,7 +68,7 @@ def submit(
     if affordable < chunk.cost and _open_count(session, upload.id):
         return None  # open jobs may release what they hold
     reason = starters.why_inactive(session, upload, now=now)
-    if reason is None and chunk.cost and affordable < _lowest_price(upload, settings):
+    if reason is None and chunk.cost and affordable < min(prices(upload, settings)):
         reason = shortage(session, upload)
     if reason is not None:
         pause(upload, reason, now=now)
@@ -164,9 +154,10 @@ def shortage(session: Session, upload: Upload) -> str:
     return MAX_CREDITS if is_limit else InsufficientCredits.code
 
 
-def _lowest_price(upload: Upload, settings: Settings) -> int:
-    prices = {"email": settings.price_reveal_email, "phone": settings.price_reveal_phone}
-    return min(prices[field] for field in upload.fields)
+def prices(upload: Upload, settings: Settings) -> list[int]:
+    """Return the prices of the fields that the upload asks for."""
+    by_field = {"email": settings.price_reveal_email, "phone": settings.price_reveal_phone}
+    return [by_field[field] for field in upload.fields]
 
 
 def _open_count(session: Session, upload_id: str) -> int:

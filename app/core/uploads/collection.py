@@ -14,13 +14,14 @@ from app.core.uploads import chunks
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.domain.errors import InsufficientCredits
 from app.infra.database_clock import Moment
+from app.settings import Settings
 
 MAX_TRIES = 3
 """Jobs that may end without the result of a row, for example at their deadline."""
 FAILED = "failed"
 
 
-def collect(session: Session, upload_id: str, *, now: Moment) -> bool:
+def collect(session: Session, upload_id: str, *, settings: Settings, now: Moment) -> bool:
     """Count the finished jobs of an upload, and finish it after the last; return whether jobs are open."""
     query = select(Upload).where(Upload.id == upload_id).with_for_update()
     upload = session.scalar(query.execution_options(populate_existing=True))
@@ -32,7 +33,7 @@ def collect(session: Session, upload_id: str, *, now: Moment) -> bool:
     for chunk in open_chunks:
         job = session.get_one(Job, chunk.job_id, populate_existing=True)
         if job.finished_at is not None:
-            _count(session, upload, chunk, job, now=now)
+            _count(session, upload, chunk, job, settings=settings, now=now)
     are_open = any(chunk.is_open for chunk in open_chunks)
     if upload.status == UploadStatus.RUNNING and not are_open and not _is_any_pending(session, upload_id):
         upload.status = UploadStatus.FINISHED.value
@@ -42,7 +43,9 @@ def collect(session: Session, upload_id: str, *, now: Moment) -> bool:
     return are_open
 
 
-def _count(session: Session, upload: Upload, chunk: UploadChunk, job: Job, *, now: Moment) -> None:
+def _count(
+    session: Session, upload: Upload, chunk: UploadChunk, job: Job, *, settings: Settings, now: Moment
+) -> None:
     """Count the items of a finished job; pause the upload if its credits did not suffice for any of them."""
     chunk.is_open = False
     items = session.execute(
@@ -57,7 +60,7 @@ def _count(session: Session, upload: Upload, chunk: UploadChunk, job: Job, *, no
     numbers = {row.number for row in repeated}
     outcomes.update(row.JobItem.outcome or FAILED for row in items if row.number not in numbers)
     upload.outcomes, upload.charged = dict(outcomes), upload.charged + job.charged
-    _return_rows(session, upload.id, repeated)
+    _return_rows(session, upload.id, repeated, cost=sum(chunks.prices(upload, settings)))
     is_short = any(_is_unpaid(row.JobItem) for row in repeated)
     if is_short and not job.charged and upload.status == UploadStatus.RUNNING:
         chunks.pause(upload, chunks.shortage(session, upload), now=now)
@@ -76,12 +79,14 @@ def _is_unpaid(item: JobItem) -> bool:
     return item.error is not None and item.error["code"] == InsufficientCredits.code
 
 
-def _return_rows(session: Session, upload_id: str, rows: Sequence[Any]) -> None:
+def _return_rows(session: Session, upload_id: str, rows: Sequence[Any], *, cost: int) -> None:
+    """Let the rows wait for another job, at the full price: what was owned may have been refunded."""
     changes = [
         {
             "upload_id": upload_id,
             "number": row.number,
             "is_pending": True,
+            "cost": cost,
             "chunk": None,
             "item": None,
             "charged": row.charged + row.JobItem.charged,

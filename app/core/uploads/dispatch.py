@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -57,7 +58,7 @@ def begin(session: Session, upload_id: str, *, now: Moment) -> Turn | None:
     return None if row is None else Turn(*row)
 
 
-def renew(session: Session, turn: Turn, *, now: Moment, **values: int) -> bool:
+def renew(session: Session, turn: Turn, *, now: Moment, **values: Any) -> bool:
     """Renew the lease and store values; return whether status and mapping are still those of the turn."""
     return _update(session, turn, next_at=now + LEASE, **values)
 
@@ -67,7 +68,7 @@ def end(session: Session, turn: Turn, *, next_at: Moment | None) -> None:
     _update(session, turn, next_at=next_at)
 
 
-def _update(session: Session, turn: Turn, **values: Moment | int | None) -> bool:
+def _update(session: Session, turn: Turn, **values: Any) -> bool:
     row = session.execute(
         update(Upload)
         .where(Upload.id == turn.upload_id, Upload.status == turn.status, Upload.revision == turn.revision)

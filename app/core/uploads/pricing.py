@@ -1,18 +1,23 @@
-"""The price of an uploaded list: whom each row names, who occurs twice, and what all may cost."""
+"""The price of an uploaded list: whom each row names, who occurs twice, and what all may cost.
+
+Rows are priced in their order, in batches. What is counted is stored with each batch, so that any worker can
+continue.
+"""
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from app.core.lookups import enrichment_estimates
+from app.core.lookups.enrichment_estimates import ItemEstimate
 from app.core.uploads import dispatch
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
@@ -22,108 +27,154 @@ from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.list_countries import list_countries
 from app.domain.lists.row_values import ImportDefaults
 from app.domain.records.subjects import Subject
+from app.infra.bulk_statements import is_among
 from app.infra.database_clock import Moment
 from app.settings import Settings
 
 SOURCE = "upload"
+COUNTS = ("credits_min", "credits_max", "owned", "suppressed", "people", "duplicates", "invalid")
+_DIGEST_BYTES = 16
 
 
-@dataclass(slots=True)
-class Pricing:
-    """The mapping of a list, and what was counted of its rows so far.
-
-    `first_rows` maps a person to the number of the first row that names them.
-    """
+@dataclass(frozen=True, slots=True)
+class RowReader:
+    """Reads whom a row names, by the mapping of its upload."""
 
     fields: tuple[str, ...]
     layout: ColumnMapping
     defaults: ImportDefaults
-    counts: Counter[str] = field(default_factory=Counter)
-    first_rows: dict[str, int] = field(default_factory=dict)
-    counted: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, upload: Upload, sample: Sequence[Sequence[str]], *, now: datetime) -> Pricing:
-        """Return the pricing of an upload; `sample` are rows that suggest the country of phone numbers."""
+    def of(cls, upload: Upload, sample: Sequence[Sequence[str]], *, now: datetime) -> RowReader:
+        """Return the reader of an upload; `sample` are rows that suggest the country of phone numbers."""
         layout = upload_columns.layout_of(upload.columns)
         defaults = ImportDefaults(SOURCE, now, now, countries=list_countries(layout, sample))
         return cls(tuple(upload.fields), layout, defaults)
 
-    def changes(self, rows: Sequence[UploadRow]) -> list[dict[str, Any]]:
-        """Return the new values of the rows, which must come in order, and count them."""
-        return [self._change(row) for row in rows]
-
-    def _change(self, row: UploadRow) -> dict[str, Any]:
-        change: dict[str, Any] = {
-            "upload_id": row.upload_id,
-            "number": row.number,
-            "subject": None,
-            "fault": row.fault,
-            "duplicate_of": None,
-            "is_pending": False,
-        }
+    def subject(self, row: UploadRow) -> Subject | str | None:
+        """Return the person that the row names, the reason why it names nobody, or None if it has a fault."""
         if not row.is_readable:
-            self.counts["invalid"] += 1
-            return change
+            return None
         try:
-            subject = upload_columns.subject_of(row.cells, self.layout, self.defaults)
+            return upload_columns.subject_of(row.cells, self.layout, self.defaults)
         except InvalidValue as error:
-            self.counts["invalid"] += 1
-            return change | {"fault": str(error)}
-        return change | {"fault": None} | self._occurrence(row.number, subject)
-
-    def _occurrence(self, number: int, subject: Subject) -> dict[str, Any]:
-        first = self.first_rows.setdefault(json.dumps(subject.question(), sort_keys=True), number)
-        if first != number:
-            self.counts["duplicates"] += 1
-            return {"subject": subject.as_dict(), "duplicate_of": first}
-        self.counts["people"] += 1
-        return {"subject": subject.as_dict(), "is_pending": True}
+            return str(error)
 
 
-def add_cost(
+@dataclass(frozen=True, slots=True)
+class PricedBatch:
+    """The new values of consecutive rows, and what was counted of them."""
+
+    changes: list[dict[str, Any]]
+    counts: Counter[str]
+
+    @property
+    def end(self) -> int:
+        """Return the number of the row after the last one."""
+        return int(self.changes[-1]["number"]) + 1
+
+
+def price(
     session: Session,
     turn: Turn,
-    pricing: Pricing,
-    changes: Sequence[dict[str, Any]],
+    reader: RowReader,
+    rows: Sequence[UploadRow],
     *,
     settings: Settings,
     now: datetime,
-) -> None:
-    """Add the estimated cost of the people in these rows to the counts."""
-    requests = [{"subject": change["subject"]} for change in changes if change["is_pending"]]
-    estimate = enrichment_estimates.estimate(
-        session,
-        turn.workspace_id,
-        requests,
-        pricing.fields,
-        settings=settings,
-        now=now,
-        counted=pricing.counted,
+) -> PricedBatch:
+    """Return the price of the rows; earlier rows have been priced."""
+    subjects = [reader.subject(row) for row in rows]
+    named = [
+        (row, subject) for row, subject in zip(rows, subjects, strict=True) if isinstance(subject, Subject)
+    ]
+    requests = [{"subject": subject.as_dict()} for _row, subject in named]
+    estimates = enrichment_estimates.estimate_items(
+        session, turn.workspace_id, requests, reader.fields, settings=settings, now=now
     )
-    pricing.counts.update(asdict(estimate))
+    priced = {row.number: (_digest(item), item) for (row, _), item in zip(named, estimates, strict=True)}
+    first_rows = _first_rows(session, turn, rows[0].number, [digest for digest, _ in priced.values()])
+    counts: Counter[str] = Counter()
+    changes = []
+    for row, subject in zip(rows, subjects, strict=True):
+        change = _blank(row)
+        if isinstance(subject, Subject):
+            digest, item = priced[row.number]
+            first = first_rows.setdefault(digest, row.number)
+            change |= _named(subject, digest, item, None if first == row.number else first)
+            counts += _count(item, is_duplicate=first != row.number)
+        else:
+            change["fault"] = subject or row.fault
+            counts["invalid"] += 1
+        changes.append(change)
+    return PricedBatch(changes, counts)
 
 
-def store(session: Session, turn: Turn, changes: Sequence[dict[str, Any]], *, now: Moment) -> bool:
-    """Store whom the rows name; return whether the price of this mapping is still needed."""
-    priced = changes[-1]["number"] + 1
-    if not dispatch.renew(session, turn, now=now, priced=priced):
+def store(session: Session, turn: Turn, batch: PricedBatch, counts: Counter[str], *, now: Moment) -> bool:
+    """Store a batch, and what was counted so far; return whether the price is still needed."""
+    if not dispatch.renew(session, turn, now=now, priced=batch.end, counts=dict(counts)):
         return False
-    session.execute(update(UploadRow), changes)
+    session.execute(update(UploadRow), batch.changes)
     return True
 
 
-def finish(session: Session, turn: Turn, pricing: Pricing) -> None:
+def finish(session: Session, turn: Turn, counts: Counter[str]) -> None:
     """Store the price; the upload can be started then."""
-    names = ("credits_min", "credits_max", "owned", "suppressed", "people", "duplicates", "invalid")
     session.execute(
         update(Upload)
         .where(Upload.id == turn.upload_id, Upload.status == turn.status, Upload.revision == turn.revision)
         .values(
             status=UploadStatus.READY.value,
-            estimate={name: pricing.counts[name] for name in names},
+            estimate={name: counts[name] for name in COUNTS},
             next_at=None,
             published_at=None,
         )
         .execution_options(synchronize_session=False)
     )
+
+
+def _first_rows(session: Session, turn: Turn, before: int, people: Sequence[bytes]) -> dict[bytes, int]:
+    """Return the first of the earlier rows about each of these people."""
+    query = select(UploadRow.person, func.min(UploadRow.number)).where(
+        UploadRow.upload_id == turn.upload_id,
+        UploadRow.number < before,
+        is_among(session, UploadRow.__table__.c.person, people),
+    )
+    return {person: number for person, number in session.execute(query.group_by(UploadRow.person)) if person}
+
+
+def _digest(item: ItemEstimate) -> bytes:
+    return hashlib.blake2b(item.person.encode(), digest_size=_DIGEST_BYTES).digest()
+
+
+def _blank(row: UploadRow) -> dict[str, Any]:
+    """Return the values of a row that names nobody."""
+    return {
+        "upload_id": row.upload_id,
+        "number": row.number,
+        "subject": None,
+        "person": None,
+        "cost": 0,
+        "fault": None,
+        "duplicate_of": None,
+        "is_pending": False,
+    }
+
+
+def _named(subject: Subject, digest: bytes, item: ItemEstimate, duplicate_of: int | None) -> dict[str, Any]:
+    return {
+        "subject": subject.as_dict(),
+        "person": digest,
+        "cost": item.credits_max,
+        "duplicate_of": duplicate_of,
+        "is_pending": duplicate_of is None,
+    }
+
+
+def _count(item: ItemEstimate, *, is_duplicate: bool) -> Counter[str]:
+    if is_duplicate:
+        return Counter(duplicates=1)
+    counts = Counter(people=1, credits_min=item.credits_min, credits_max=item.credits_max)
+    if item.free is not None:
+        counts[item.free] = 1
+    return counts

@@ -75,6 +75,8 @@ def _values(upload_id: str, number: int, row: Row) -> dict[str, Any]:
         "line": row.line,
         "cells": row.cells,
         "subject": None,
+        "person": None,
+        "cost": 0,
         "is_readable": row.fault is None,
         "fault": row.fault,
         "duplicate_of": None,

@@ -38,7 +38,8 @@ class Upload(Base):
 
     `columns` has the field of each column of `header`, null for one that is not used. `revision` counts the
     mappings, so that the price of an earlier one is discarded. `reason` is the code of what paused the upload
-    or made it fail, `detail` the sentence for it. `estimate` is the price, null until it is known. `outcomes`
+    or made it fail, `detail` the sentence for it. `priced` rows have been priced, and `counts` is the sum of
+    their prices; `estimate` is the price of all rows, null until it is known. `outcomes`
     counts the people of finished jobs by outcome, and `charged` is what those jobs cost. `account_id` and
     `api_key_id` started the upload. `next_at` is when a worker has to continue, or the end of the lease of
     the one that does; `published_at` is when its message was published.
@@ -66,6 +67,7 @@ class Upload(Base):
     revision: Mapped[int]
     row_count: Mapped[int]
     priced: Mapped[int]
+    counts: Mapped[dict[str, Any]]
     estimate: Mapped[dict[str, Any] | None]
     outcomes: Mapped[dict[str, Any]]
     charged: Mapped[int] = mapped_column(BigInteger)
@@ -91,7 +93,8 @@ class UploadRow(Base):
     """A row of an uploaded list, in the order of the file.
 
     A row that is not readable has a fault of the file; another one has a fault if it names nobody.
-    `duplicate_of` is the number of the first row that names the same person. `is_pending` means that it waits
+    `person` is a digest of the person that it names, `cost` the most that finding them costs, `duplicate_of`
+    the number of the first row about the same person. `is_pending` means that it waits
     for a job. `chunk` and `item` are the job's number and the item in it. `charged` is what earlier jobs
     charged for it, `tries` how many of them ended without its result.
     """
@@ -99,6 +102,7 @@ class UploadRow(Base):
     __tablename__ = "upload_rows"
     __table_args__ = (
         Index("uq_upload_rows_item", "upload_id", "chunk", "item", unique=True),
+        Index("ix_upload_rows_person", "upload_id", "person", "number"),
         Index(
             "ix_upload_rows_pending", "upload_id", "number", sqlite_where=_PENDING, postgresql_where=_PENDING
         ),
@@ -111,6 +115,8 @@ class UploadRow(Base):
     line: Mapped[int]
     cells: Mapped[list[Any]]
     subject: Mapped[dict[str, Any] | None]
+    person: Mapped[bytes | None]
+    cost: Mapped[int]
     is_readable: Mapped[bool]
     fault: Mapped[str | None]
     duplicate_of: Mapped[int | None]

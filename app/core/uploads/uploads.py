@@ -53,6 +53,7 @@ def create(
         revision=0,
         row_count=0,
         priced=0,
+        counts={},
         outcomes={},
         charged=0,
         next_chunk=0,
@@ -118,7 +119,7 @@ def map_columns(
     upload.columns, upload.fields = list(columns), sorted(set(fields))
     upload.status = UploadStatus.PRICING.value
     upload.revision += 1
-    upload.priced, upload.estimate = 0, None
+    upload.priced, upload.counts, upload.estimate = 0, {}, None
     _wake(session, upload, now)
 
 

@@ -38,6 +38,7 @@ def upgrade() -> None:
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("row_count", sa.Integer(), nullable=False),
         sa.Column("priced", sa.Integer(), nullable=False),
+        sa.Column("counts", JSON, nullable=False),
         sa.Column("estimate", JSON, nullable=True),
         sa.Column("outcomes", JSON, nullable=False),
         sa.Column("charged", sa.BigInteger(), nullable=False),
@@ -70,6 +71,8 @@ def upgrade() -> None:
         sa.Column("line", sa.Integer(), nullable=False),
         sa.Column("cells", JSON, nullable=False),
         sa.Column("subject", JSON, nullable=True),
+        sa.Column("person", sa.LargeBinary(), nullable=True),
+        sa.Column("cost", sa.Integer(), nullable=False),
         sa.Column("is_readable", sa.Boolean(), nullable=False),
         sa.Column("fault", sa.String(), nullable=True),
         sa.Column("duplicate_of", sa.Integer(), nullable=True),
@@ -84,6 +87,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("upload_id", "number", name=op.f("pk_upload_rows")),
     )
     op.create_index("uq_upload_rows_item", "upload_rows", ["upload_id", "chunk", "item"], unique=True)
+    op.create_index("ix_upload_rows_person", "upload_rows", ["upload_id", "person", "number"])
     op.create_index(
         "ix_upload_rows_pending",
         "upload_rows",

@@ -31,6 +31,7 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
         "Workspace",
         (
             Entry("start.start", "Search"),
+            Entry("uploads_page.index", "Uploads"),
             Entry("history.index", "History"),
             Entry("events_page.index", "Events"),
             Entry("keys_page.index", "API keys"),

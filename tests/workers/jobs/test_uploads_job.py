@@ -8,6 +8,7 @@ import pytest
 from jobs_support import figures
 from openpyxl import Workbook
 from sqlalchemy import func, select
+from stored_support import ADA_URL, a_contact, an_email
 from upload_support import HEADER, Uploader, a_list, addresses, people, uploader
 from worker_harness import worker_harness
 
@@ -20,7 +21,7 @@ from app.domain.callers import Scope
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
-from workers.jobs import upload_reading
+from workers.jobs import upload_pricing, upload_reading
 from workers.jobs import uploads as upload_jobs
 
 
@@ -165,7 +166,7 @@ def test_a_turn_that_is_repeated_submits_no_job_twice(ada: Uploader, monkeypatch
     ada.start(upload_id)
     with ada.harness.database.reading() as session:
         upload = uploads.get(session, ada.harness.workspace_id, upload_id)
-        planned = chunks.plan(session, upload, settings=ada.harness.services.settings)
+        planned = chunks.plan(session, upload)
     assert planned is not None
 
     submitted = [_submit(ada, upload_id, planned) for _ in range(2)]
@@ -273,6 +274,39 @@ def test_a_reader_that_continues_after_a_lost_one_stores_each_row_once(
 
     assert interrupted == 2
     assert count(ada, UploadRow) == 5
+
+
+def test_pricing_is_continued_by_another_turn_and_finds_duplicates_in_it(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_pricing, "BATCH", 2)
+    monkeypatch.setattr(upload_pricing, "TURN_SECONDS", -1.0)
+    upload_id = ada.upload(a_list(*people(3), *people(3)))
+    ada.turn(upload_id)
+    ada.turn(upload_id)
+    between = ada.get(upload_id)
+
+    ada.turn(upload_id)
+    ada.turn(upload_id)
+
+    upload = ada.get(upload_id)
+    assert (between.status, between.priced) == (UploadStatus.PRICING, 2)
+    assert upload.status == UploadStatus.READY
+    assert upload.estimate is not None
+    assert (upload.estimate["people"], upload.estimate["duplicates"]) == (3, 3)
+
+
+def test_rows_that_name_one_stored_person_differently_are_duplicates(ada: Uploader) -> None:
+    with ada.harness.database.transaction() as session:
+        contact = a_contact(session, None, "Ada Lovelace", linkedin_url=ADA_URL)
+        an_email(session, contact, "ada@acme.com")
+    rows = [("Ada Lovelace", "ada@acme.com", ""), ("Ada Lovelace", "", ADA_URL)]
+    upload_id = ada.ready(a_list(*rows, header=("Name", "Email", "LinkedIn")))
+    ada.start(upload_id)
+
+    ada.run(upload_id)
+
+    assert [(row.outcome, row.credits) for row in ada.results(upload_id)] == [("found", 1), ("found", 0)]
 
 
 def test_an_upload_that_no_worker_may_continue_yet_is_left_alone(ada: Uploader) -> None:

@@ -1,0 +1,187 @@
+"""/uploads: upload a list, correct its columns, see the price, start it, and come back for the result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, flash, request
+
+from app.api import upload_actions
+from app.api import uploads as uploads_api
+from app.api.http.auth import caller
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.received_files import receive_file
+from app.api.http.services import services
+from app.api.schemas.upload_schemas import PAID_FIELDS, MappingSchema, StartSchema
+from app.core.uploads import representations, results, uploads
+from app.core.uploads.upload_tables import Upload, UploadStatus
+from app.domain.errors import PayloadTooLarge, UploadNotReady, ValidationFailed
+from app.domain.lists.upload_columns import UPLOAD_FIELDS
+from app.pages.http import forms
+from app.pages.http.access import signed_in
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.forms import InvalidForm
+from app.pages.http.rendering import go_to, page
+
+blueprint = PageBlueprint("uploads_page", __name__)
+
+PAGE_SIZE = 20
+MAX_TROUBLED = 50
+LABELS = {
+    "full_name": "Full name",
+    "first_name": "First name",
+    "middle_name": "Middle name",
+    "last_name": "Last name",
+    "linkedin_url": "LinkedIn profile",
+    "email": "E-mail",
+    "work_email": "Work e-mail",
+    "personal_email": "Personal e-mail",
+    "phone": "Phone",
+    "mobile_phone": "Mobile phone",
+    "direct_phone": "Direct phone",
+    "work_phone": "Work phone",
+    "company_name": "Company",
+    "company_domain": "Company website",
+    "country": "Country",
+    "company_country": "Company country",
+}
+OPTIONS = [("", "Not used"), *((field, LABELS[field]) for field in UPLOAD_FIELDS)]
+REASONS = {
+    "insufficient_credits": "The credits of your workspace ran out. Ask your admin for more, then continue.",
+    "max_credits": "The maximum of credits is reached. Raise it to continue.",
+    "account_disabled": "The account that started it is disabled. Continue with yours.",
+    "key_ended": "The API key that started it has ended. Continue with your account.",
+}
+"""What to do about an upload that is paused."""
+
+
+@blueprint.get("/uploads")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """List the uploads, with the form for a new one."""
+    return _list()
+
+
+@blueprint.post("/uploads")
+@signed_in
+@limited(Policy.WRITE)
+def create() -> Response:
+    """Store a file, and show the page of its upload."""
+    try:
+        upload, _ = upload_actions.create(receive_file(services().settings.upload_max_mb))
+    except (PayloadTooLarge, UploadNotReady, ValidationFailed) as problem:
+        return _list(problem.status, errors={"file": problem.detail})
+    return go_to("uploads_page.show", upload_id=upload["id"])
+
+
+@blueprint.get("/uploads/<upload_id>")
+@signed_in
+@limited(Policy.READ)
+def show(upload_id: str) -> Response:
+    """Show an upload: its columns and price, its progress, or its result."""
+    return _show(upload_id)
+
+
+@blueprint.post("/uploads/<upload_id>/mapping")
+@signed_in
+@limited(Policy.WRITE)
+def map_columns(upload_id: str) -> Response:
+    """Store which field each column has, and have the price calculated."""
+    columns = [field or None for field in request.form.getlist("columns")]
+    try:
+        body = forms.load(MappingSchema(), {"columns": columns, "fields": request.form.getlist("fields")})
+        upload_actions.map_columns(upload_id, body["columns"], body["fields_"])
+    except InvalidForm as invalid:
+        return _show(upload_id, 422, errors=invalid.messages)
+    except (ValidationFailed, UploadNotReady) as problem:
+        return _show(upload_id, problem.status, errors={"": problem.detail})
+    return go_to("uploads_page.show", upload_id=upload_id)
+
+
+@blueprint.post("/uploads/<upload_id>/start")
+@signed_in
+@limited(Policy.SPEND)
+def start(upload_id: str) -> Response:
+    """Start an upload, or continue a paused one."""
+    text = forms.text("max_credits")
+    try:
+        body = forms.load(StartSchema(), {"max_credits": int(text) if text.isdecimal() else text or None})
+        upload_actions.start(upload_id, body["max_credits"])
+    except InvalidForm as invalid:
+        return _show(upload_id, 422, errors=invalid.messages)
+    except UploadNotReady as problem:
+        return _show(upload_id, problem.status, errors={"": problem.detail})
+    return go_to("uploads_page.show", upload_id=upload_id)
+
+
+@blueprint.post("/uploads/<upload_id>/cancel")
+@signed_in
+@limited(Policy.WRITE)
+def cancel(upload_id: str) -> Response:
+    """Cancel an upload; what was found stays."""
+    upload_actions.cancel(upload_id)
+    return go_to("uploads_page.show", upload_id=upload_id)
+
+
+@blueprint.post("/uploads/<upload_id>/delete")
+@signed_in
+@limited(Policy.WRITE)
+def delete(upload_id: str) -> Response:
+    """Delete an upload with its rows and its result."""
+    upload_actions.delete(upload_id)
+    flash("The upload is deleted.", "success")
+    return go_to("uploads_page.index")
+
+
+@blueprint.get("/uploads/<upload_id>/result")
+@signed_in
+@limited(Policy.READ)
+def result(upload_id: str) -> Response:
+    """Download the result."""
+    with services().database.reading() as session:
+        upload = uploads.get(session, caller().workspace_id, upload_id)
+    return uploads_api.result_download(upload)
+
+
+def _list(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
+    settings = services().settings
+    before = request.args.get("before") or None
+    with services().database.reading() as session:
+        found = uploads.latest(session, caller().workspace_id, before=before, limit=PAGE_SIZE + 1)
+        described = [representations.summary(session, upload) for upload in found[:PAGE_SIZE]]
+    return page(
+        "uploads.html",
+        status,
+        uploads=described,
+        older=described[-1]["id"] if len(found) > PAGE_SIZE else None,
+        errors=errors or {},
+        max_mb=settings.upload_max_mb,
+        max_rows=settings.upload_max_rows,
+        days=uploads.retention(settings.upload_retention_days, settings.job_retention_days).days,
+    )
+
+
+def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
+    with services().database.reading() as session:
+        upload = uploads.get(session, caller().workspace_id, upload_id)
+        described = representations.describe(session, upload)
+        troubled = results.troubled(session, upload, limit=MAX_TROUBLED) if upload.estimate else []
+    return page(
+        "upload.html",
+        status,
+        upload=described,
+        troubled=troubled,
+        options=OPTIONS,
+        paid_fields=PAID_FIELDS,
+        reasons=REASONS,
+        errors=errors or {},
+        is_changing=_is_changing(upload, described),
+        prices=services().settings.prices,
+    )
+
+
+def _is_changing(upload: Upload, described: dict[str, Any]) -> bool:
+    """Return whether workers are busy with the upload, so that the page shows their progress."""
+    busy = (UploadStatus.READING, UploadStatus.PRICING, UploadStatus.RUNNING)
+    return upload.status in busy or described["credits"]["reserved"] > 0

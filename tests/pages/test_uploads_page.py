@@ -1,0 +1,173 @@
+"""The pages of uploads, as a browser without scripts shows them."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from page_support import Visitor, visitor
+from settings_support import change_settings
+from sqlalchemy import select
+from upload_support import a_list, people
+from users_support import SignedInUser, create_user
+from werkzeug.test import TestResponse
+from worker_harness import make_services
+
+from app.core.jobs.jobs import Job
+from app.infra.db import Database
+from app.settings import Settings
+from workers.execution import job_runner
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import uploads
+from workers.jobs.enrichment_request import enrichment_request
+
+CSV = a_list(*people(2), ("", "", "nobody"))
+
+
+@pytest.fixture
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
+
+
+@pytest.fixture
+def browser(app: APIFlask, user: SignedInUser) -> Visitor:
+    return visitor(app, user)
+
+
+@pytest.fixture
+def services(settings: Settings, database: Database) -> WorkerServices:
+    return make_services(settings, database)
+
+
+def send_file(browser: Visitor, content: bytes, name: str = "people.csv") -> TestResponse:
+    return browser.send("/uploads", file=(io.BytesIO(content), name))
+
+
+def path_of(page: TestResponse) -> str:
+    return page.request.path
+
+
+def advance(services: WorkerServices, path: str, times: int = 2) -> None:
+    for _ in range(times):
+        uploads.advance(path.rpartition("/")[2], services)
+
+
+def ready(browser: Visitor, services: WorkerServices, content: bytes = CSV) -> str:
+    """Upload a list, and have it read and priced; return the path of its page."""
+    path = path_of(send_file(browser, content))
+    advance(services, path)
+    return path
+
+
+def test_a_list_is_uploaded_mapped_started_and_downloaded(browser: Visitor, services: WorkerServices) -> None:
+    uploaded = send_file(browser, CSV)
+    path = path_of(uploaded)
+    advance(services, path)
+    priced = browser.open(path)
+    mapped = browser.send(f"{path}/mapping", columns=["full_name", "email", ""], fields=["email", "phone"])
+    advance(services, path, 1)
+    again = browser.open(path)
+    started = browser.send(f"{path}/start", max_credits="3")
+    advance(services, path, 1)
+    with services.database.reading() as session:
+        [job_id] = session.scalars(select(Job.id))
+    job_runner.run(job_id, enrichment_request, services)
+    result = browser.open(f"{path}/result")
+
+    assert "The file is being read" in uploaded.text
+    assert "<dd>2</dd>" in priced.text
+    assert '<option value="work_email" selected>' in priced.text
+    assert "Rows looked up" in mapped.text
+    assert "<dd>4</dd>" in again.text
+    assert "People finished" in started.text
+    assert result.mimetype == "text/csv"
+    assert result.data.decode("utf-8-sig").count("\r\n") == 4
+
+
+def test_the_rows_that_name_nobody_are_listed_with_the_reason(
+    browser: Visitor, services: WorkerServices
+) -> None:
+    page = browser.open(ready(browser, services))
+
+    assert "Rows without a result" in page.text
+    assert "The row does not identify a person." in page.text
+
+
+def test_a_mapping_that_names_nobody_is_shown_again_with_the_reason(
+    browser: Visitor, services: WorkerServices
+) -> None:
+    path = ready(browser, services)
+
+    page = browser.send(f"{path}/mapping", columns=["", "", ""], fields=["email"])
+
+    assert page.status_code == 422
+    assert "No person can be named by these columns" in page.text
+
+
+@pytest.mark.parametrize("text", ["many", "-1", "1.5"])
+def test_a_maximum_that_is_no_number_is_refused(
+    browser: Visitor, services: WorkerServices, text: str
+) -> None:
+    page = browser.send(f"{ready(browser, services)}/start", max_credits=text)
+
+    assert page.status_code == 422
+    assert 'id="max_credits-error"' in page.text
+
+
+def test_a_file_that_is_missing_or_too_large_is_refused_beside_the_field(
+    app: APIFlask, browser: Visitor
+) -> None:
+    missing = send_file(browser, b"", "")
+    change_settings(app, upload_max_mb=0)
+    large = send_file(browser, CSV)
+
+    assert (missing.status_code, large.status_code) == (422, 413)
+    assert all('id="file-error"' in page.text for page in (missing, large))
+
+
+def test_an_upload_is_canceled_and_deleted(browser: Visitor, services: WorkerServices) -> None:
+    path = ready(browser, services)
+
+    canceled = browser.send(f"{path}/cancel")
+    deleted = browser.send(f"{path}/delete")
+
+    assert "canceled" in canceled.text
+    assert path_of(deleted) == "/uploads"
+    assert "The upload is deleted." in deleted.text
+    assert browser.open(path).status_code == 404
+
+
+def test_another_workspace_finds_no_upload(app: APIFlask, browser: Visitor, services: WorkerServices) -> None:
+    path = ready(browser, services)
+    stranger = visitor(app, create_user(app, email="eve@babbage.example"))
+
+    pages = [stranger.open(path), stranger.open(f"{path}/result"), stranger.send(f"{path}/start")]
+
+    assert [page.status_code for page in pages] == [404, 404, 404]
+    assert "people.csv" not in stranger.open("/uploads").text
+
+
+def test_the_names_of_files_and_their_cells_are_escaped(browser: Visitor, services: WorkerServices) -> None:
+    path = path_of(send_file(browser, a_list(("<b>Ada</b>", "ada@acme.com", "x")), "<i>.csv"))
+    advance(services, path)
+
+    page = browser.open(path)
+
+    assert "<b>Ada" not in page.text
+    assert "<i>.csv" not in page.text
+
+
+def test_older_uploads_are_on_further_pages(browser: Visitor) -> None:
+    for number in range(21):
+        send_file(browser, CSV, f"list-{number:02}.csv")
+
+    first = browser.open("/uploads")
+    older: Any = re.search(r'href="(/uploads\?before=[^"]+)"', first.text)
+    second = browser.open(older[1])
+
+    assert "list-20.csv" in first.text
+    assert "list-00.csv" not in first.text
+    assert "list-00.csv" in second.text
