@@ -32,7 +32,7 @@ GROUPS = {
     DEVELOPMENT: ["embedded", "dev"],
     BENCHMARKS: ["embedded", "dev", "bench"],
 }
-DEVELOPING = {"test", "check", "chaos", "fuzz"}  # these need the development packages
+DEVELOPING = {"test", "check", "chaos", "fuzz", "clients"}  # these need the development packages
 
 
 def main(argv: list[str]) -> int:
@@ -123,6 +123,9 @@ def _parser() -> argparse.ArgumentParser:
         "bench",
         help="compare the product's speed with that of other ways to build it",
         add_help=False,  # as above
+    )
+    commands.add_parser(
+        "clients", help="build the typed clients for Python and TypeScript from the API as it is now"
     )
     extension = commands.add_parser(
         "extension", help="open a browser with the Chrome extension and the sample websites, over the demo"

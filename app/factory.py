@@ -33,6 +33,7 @@ from app.api import (
     usage,
     webhook_endpoints,
     webhooks,
+    workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
 from app.api.http import admission, body, cors, errors, lifecycle
@@ -54,6 +55,7 @@ BLUEPRINTS = (
     company_by_hash.blueprint,
     leads_by_website_hash.blueprint,
     jobs.blueprint,
+    workspace_jobs.blueprint,
     contacts.blueprint,
     lists.blueprint,
     feedback.blueprint,

@@ -11,14 +11,16 @@ import pytest
 from apiflask import APIFlask
 from local_servers import POSTGRES
 from sqlalchemy import Connection, event
-from stored_support import a_company, a_contact, a_phone, an_email, suppress
+from stored_support import a_company, a_contact, a_phone, an_email, own, suppress
 from users_support import EMAIL, PASSWORD, SignedInUser, create_user
 from worker_harness import make_services
 
 from app.api.http import auth
+from app.core.contacts import contact_lists, saved_contacts
 from app.core.contacts.contacts import Contact
 from app.domain.kinds import Queue
 from app.domain.normal.hashes import hex_hash, website_hash
+from app.infra import clock
 from app.infra.db import Database
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
@@ -180,6 +182,29 @@ def test_the_budget_of_a_lookup_does_not_depend_on_the_number_of_subjects(user: 
     assert single == batch == Cost(4, 0)
 
 
+@pytest.mark.parametrize("query", ["", "&list=Hot&sort=name"])
+def test_the_budget_of_the_contacts_does_not_depend_on_their_number(
+    user: SignedInUser, people: list[Contact], query: str
+) -> None:
+    warm_up(user)
+    with user.database.transaction() as session:
+        for person in people:
+            own(session, user.workspace_id, person, "email")
+        saved = saved_contacts.save(session, user.workspace_id, user.account_id, people, now=clock.now())
+        contact_list, _ = contact_lists.ensure(session, user.workspace_id, "Hot", now=clock.now())
+        contact_lists.add(session, contact_list.id, [row.id for row in saved.values()], now=clock.now())
+
+    costs = []
+    for limit in (1, 50):
+        with counted(user.client.application.extensions["services"].database) as cost:
+            response = user.client.get(f"/api/contacts?limit={limit}{query}", headers=user.headers)
+        assert len(response.get_json()["contacts"]) == limit
+        costs.append(cost)
+
+    # The token, the page, the values, the suppressions, the lists, the changes of company.
+    assert costs == [Cost(6, 0), Cost(6, 0)]
+
+
 ITEMS = [{"subject": {"linkedin_url": PROFILE.format(number)}} for number in range(2)]
 REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
     ("GET", "/api/ext/session", None, Cost(5, 0)),
@@ -198,6 +223,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
         {"entity": "person", "fields": ["email"], "items": ITEMS},
         Cost(17 if POSTGRES else 18, 1),
     ),
+    ("GET", "/api/lists", None, Cost(2, 0)),
+    ("GET", "/api/jobs", None, Cost(2, 0)),
     ("GET", "/api/sessions", None, Cost(2, 0)),
     ("DELETE", "/api/sessions", None, Cost(2, 1)),
     ("GET", "/api/keys", None, Cost(2, 0)),

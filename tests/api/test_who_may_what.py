@@ -108,6 +108,7 @@ ACCESS_RULES = {
     "GET /api/ext/jobs?id={job_id}": requires(
         "token", 202, owned_by="the workspace's", code_if_missing="job_not_found", scope_to_see=Scope.REVEAL
     ),
+    "GET /api/jobs": requires("token", 200),
     "GET /api/contacts": requires(Scope.LOOKUP, 200),
     "GET /api/contacts/<contact_id>": requires(
         Scope.LOOKUP, 200, owned_by="the workspace's", code_if_missing="contact_not_found"

@@ -25,6 +25,8 @@ NOT_RUN = {
     ("docs/install.md", ""): "needs root, systemd and a PostgreSQL server",
     ("docs/programs.md", "pip"): "downloads packages from the registry",
     ("docs/programs.md", "CONTACT_LOOKUP_URL"): "serves until it is stopped; tests/e2e does the same",
+    ("docs/programs.md", "python3 dev.py clients"): "downloads packages; tests/e2e builds the clients",
+    ("docs/programs.md", "cd clients/bruno"): "downloads Bruno; tests/e2e runs the collection",
     ("docs/operating.md", "chromium"): "needs the key that signs the extension",
     ("docs/operating.md", "pg_dump"): "needs a PostgreSQL server",
     ("docs/reliability.md", ""): "runs for an hour; .ci/run runs the short forms",

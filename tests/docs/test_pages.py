@@ -16,6 +16,7 @@ FOLDERS = (
     "benchmarks",
     "chaos",
     "cli",
+    "clients",
     "demo",
     "deploy",
     "docs",

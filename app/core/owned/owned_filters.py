@@ -7,10 +7,12 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, case, cast, false, func, literal, or_, select
+from sqlalchemy import ColumnElement, Select, String, and_, case, cast, false, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import SQLColumnExpression
 
 from app.core.contacts.bounce_reports import IS_OPEN, TRUSTED, Feedback
@@ -74,10 +76,10 @@ class Selection:
         """Return the parts of the people that may match; a list starts with the people on it."""
         is_saved_row = self.person_id is not None and ids.is_id(self.person_id, "prf")
         if self.list_name is not None or self.tag is not None or is_saved_row:
-            return [owned_people.saved(only_unrevealed=False)]
+            return [owned_people.saved()]
         if self.revealed_since is not None:
             return [owned_people.revealed()]
-        return [owned_people.revealed(), owned_people.saved(only_unrevealed=True)]
+        return [owned_people.revealed(), owned_people.only_saved()]
 
     def key(self, branch: Branch) -> SQLColumnExpression[Any]:
         """Return the expression that the people of the branch are sorted by."""
@@ -91,8 +93,8 @@ class Selection:
     def conditions(self, branch: Branch, dialect: str) -> list[ColumnElement[bool]]:
         """Return the conditions for the people of the branch."""
         given: list[tuple[Any, Any]] = [
-            (self.list_name, _on_list),
-            (self.tag, _tagged_on_sqlite if dialect == "sqlite" else _tagged),
+            (self.list_name, partial(_on_list, dialect)),
+            (self.tag, partial(_tagged, dialect)),
             (self.company, _at_company),
             (self.name, _named),
             (self.status, _with_status),
@@ -155,23 +157,31 @@ class Cursor:
         return cls(key if moment is None else moment, person_id)
 
 
-def _on_list(name: str) -> ColumnElement[bool]:
+def _on_list(dialect: str, name: str) -> ColumnElement[bool]:
     is_list = ContactList.id == name if ids.is_id(name, "lst") else ContactList.name == name
-    return (
-        select(ListMember.list_id)
+    members = (
+        select(ListMember.profile_id)
         .join(ContactList, ContactList.id == ListMember.list_id)
-        .where(ContactList.workspace_id == WORKSPACE, is_list, ListMember.profile_id == SavedProfile.id)
-        .exists()
+        .where(ContactList.workspace_id == WORKSPACE, is_list)
     )
+    return _is_saved_row(dialect, members)
 
 
-def _tagged(tag: str) -> ColumnElement[bool]:
-    return cast(SavedProfile.tags, JSONB).contains([tag])
+def _tagged(dialect: str, tag: str) -> ColumnElement[bool]:
+    row = aliased(SavedProfile)
+    if dialect == "sqlite":
+        tags = func.json_each(row.tags).table_valued("value")
+        has_tag: ColumnElement[bool] = select(tags.c.value).where(tags.c.value == tag).exists()
+    else:
+        has_tag = cast(row.tags, JSONB).contains([tag])
+    return _is_saved_row(dialect, select(row.id).where(row.workspace_id == WORKSPACE, has_tag))
 
 
-def _tagged_on_sqlite(tag: str) -> ColumnElement[bool]:
-    tags = func.json_each(SavedProfile.tags).table_valued("value")
-    return select(tags.c.value).where(tags.c.value == tag).exists()
+def _is_saved_row(dialect: str, rows: Select[str]) -> ColumnElement[bool]:
+    """Return whether the saved row is one of these; PostgreSQL starts with an array, not with a subquery."""
+    if dialect == "sqlite":
+        return SavedProfile.id.in_(rows)
+    return SavedProfile.id == func.any(func.array(rows.scalar_subquery()))
 
 
 def _at_company(text: str) -> ColumnElement[bool]:

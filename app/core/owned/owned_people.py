@@ -21,6 +21,7 @@ from sqlalchemy import (
     case,
     func,
     literal_column,
+    null,
     or_,
     select,
 )
@@ -50,10 +51,13 @@ COMPANY_DOMAIN = case((HAS_SAVED_COMPANY, SavedProfile.company_domain), else_=Co
 _EMPTY = literal_column("''", String())
 SORT_NAME = func.lower(func.coalesce(NAME, _EMPTY))
 SORT_COMPANY = func.lower(func.coalesce(COMPANY_NAME, COMPANY_DOMAIN, _EMPTY))
+# A subquery instead of a join: PostgreSQL runs it for the rows of the page only.
+_REVEALED_BY = select(Job.account_id).where(Job.id == Reveal.job_id).scalar_subquery()
 _OWNER_ID = case(
     (or_(Reveal.created_at.is_(None), SavedProfile.created_at < Reveal.created_at), SavedProfile.saved_by),
-    else_=Job.account_id,
+    else_=_REVEALED_BY,
 )
+_SAVED_ID = func.coalesce(Contact.id, SavedProfile.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Branch:
 
     query: Select[Any]
     person_id: SQLColumnExpression[str]
-    owner_id: SQLColumnExpression[str]
+    owner_id: SQLColumnExpression[str | None]
     added_at: SQLColumnExpression[Any]
     updated_at: SQLColumnExpression[Any]
     has_contact: Callable[[str], ColumnElement[bool]]
@@ -74,7 +78,7 @@ def revealed() -> Branch:
         _saved_id("linkedin_url", Contact.linkedin_url), _saved_id("contact_id", Contact.id)
     )
     query = (
-        select(*_columns())
+        select(*_columns(_OWNER_ID, Reveal.created_at))
         .select_from(Reveal)
         .join(Contact, Contact.id == Reveal.contact_id)
         .outerjoin(SavedProfile, SavedProfile.id == saved_id)
@@ -82,7 +86,7 @@ def revealed() -> Branch:
     )
     updated_at = _later(_later(Reveal.created_at, Contact.updated_at), SavedProfile.updated_at)
     return Branch(
-        _with_employer_and_job(query),
+        _with_employer(query),
         person_id=Reveal.contact_id,
         owner_id=_OWNER_ID,
         added_at=Reveal.created_at,
@@ -91,27 +95,16 @@ def revealed() -> Branch:
     )
 
 
-def saved(*, only_unrevealed: bool) -> Branch:
-    """Return the saved people, or only those of whom the workspace owns nothing."""
-    by_url = aliased(Contact)
-    of_profile = select(by_url.id).where(by_url.linkedin_url == SavedProfile.linkedin_url).scalar_subquery()
+def saved() -> Branch:
+    """Return all saved people, with their first reveal if there is one."""
     first_reveal = and_(
         Reveal.workspace_id == WORKSPACE, Reveal.contact_id == Contact.id, OWNED, ~_has_earlier_reveal()
     )
-    query = (
-        select(*_columns())
-        .select_from(SavedProfile)
-        .outerjoin(Contact, Contact.id == func.coalesce(SavedProfile.contact_id, of_profile))
-        .outerjoin(Reveal, first_reveal)
-        .where(SavedProfile.workspace_id == WORKSPACE, ~_is_saved_by_profile_too())
-    )
-    if only_unrevealed:
-        query = query.where(Reveal.contact_id.is_(None))
     # The time of a change of a contact that is not owned would tell what another workspace did.
     of_owned = case((Reveal.contact_id.is_not(None), Contact.updated_at))
     return Branch(
-        _with_employer_and_job(query),
-        person_id=func.coalesce(Contact.id, SavedProfile.id),
+        _with_employer(_saved(_OWNER_ID, Reveal.created_at).outerjoin(Reveal, first_reveal)),
+        person_id=_SAVED_ID,
         owner_id=_OWNER_ID,
         added_at=func.coalesce(Reveal.created_at, SavedProfile.created_at),
         updated_at=_later(_later(SavedProfile.updated_at, Reveal.created_at), of_owned),
@@ -119,18 +112,49 @@ def saved(*, only_unrevealed: bool) -> Branch:
     )
 
 
-def _columns() -> list[ColumnElement[Any]]:
+def only_saved() -> Branch:
+    """Return the saved people of whom the workspace owns nothing, whose times are those of an index."""
+    is_revealed = (
+        select(Reveal.field)
+        .where(Reveal.workspace_id == WORKSPACE, Reveal.contact_id == Contact.id, OWNED)
+        .exists()
+    )
+    nothing = null().cast(Reveal.__table__.c.created_at.type)
+    return Branch(
+        _with_employer(_saved(SavedProfile.saved_by, nothing).where(~is_revealed)),
+        person_id=_SAVED_ID,
+        owner_id=SavedProfile.saved_by,
+        added_at=SavedProfile.created_at,
+        updated_at=SavedProfile.updated_at,
+        has_contact=_is_saved_contact,
+    )
+
+
+def _saved(owner_id: SQLColumnExpression[Any], revealed_at: SQLColumnExpression[Any]) -> Select[Any]:
+    by_url = aliased(Contact)
+    of_profile = select(by_url.id).where(by_url.linkedin_url == SavedProfile.linkedin_url).scalar_subquery()
+    return (
+        select(*_columns(owner_id, revealed_at))
+        .select_from(SavedProfile)
+        .outerjoin(Contact, Contact.id == func.coalesce(SavedProfile.contact_id, of_profile))
+        .where(SavedProfile.workspace_id == WORKSPACE, ~_is_saved_by_profile_too())
+    )
+
+
+def _columns(
+    owner_id: SQLColumnExpression[Any], revealed_at: SQLColumnExpression[Any]
+) -> list[ColumnElement[Any]]:
     return [
         *(getattr(Contact, name).label(f"contact_{name}") for name in _CONTACT),
         *(getattr(Company, name).label(f"company_{name}") for name in _COMPANY),
         *(getattr(SavedProfile, name).label(f"saved_{name}") for name in _SAVED),
-        _OWNER_ID.label("owner_id"),
-        Reveal.created_at.label("revealed_at"),
+        owner_id.label("owner_id"),
+        revealed_at.label("revealed_at"),
     ]
 
 
-def _with_employer_and_job(query: Select[Any]) -> Select[Any]:
-    return query.outerjoin(Company, Company.id == Contact.company_id).outerjoin(Job, Job.id == Reveal.job_id)
+def _with_employer(query: Select[Any]) -> Select[Any]:
+    return query.outerjoin(Company, Company.id == Contact.company_id)
 
 
 def _saved_id(name: str, value: Any) -> ColumnElement[str]:  # noqa: ANN401 -- an attribute of a table

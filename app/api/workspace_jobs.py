@@ -1,0 +1,122 @@
+"""GET /api/jobs: the jobs of the workspace by filters, and their receipts as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response
+from marshmallow import fields, post_load, validate
+
+from app.api.docs.operations import documented
+from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
+from app.api.http.downloads import FORMATS, csv_download, json_download
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema
+from app.api.schemas.job_schemas import JobSchema, TraceSchema
+from app.core.jobs import job_history, job_receipts
+from app.core.jobs.job_receipts import JobFilter
+from app.core.jobs.jobs import Job
+from app.domain import ids
+from app.domain.errors import FieldError, ValidationFailed
+from app.domain.kinds import Kind, Outcome, Status
+from app.infra.db import Database
+
+blueprint = APIBlueprint("workspace_jobs", __name__, tag="Jobs")
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 100
+BATCH_SIZE = 500
+ME = "me"
+
+
+class WorkspaceJobsQuery(Schema):
+    """Filters and page of the jobs; `format` returns the receipts of all that match as a file."""
+
+    kind = fields.Enum(Kind, by_value=True)
+    status = fields.Enum(Status, by_value=True)
+    outcome = fields.Enum(Outcome, by_value=True)
+    account = NonBlankString(metadata={"description": "The id of an account, or `me`.", "example": ME})
+    since = fields.AwareDateTime(
+        metadata={"description": "Created since then.", "example": "2026-11-01T00:00:00Z"}
+    )
+    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
+    cursor = fields.String(
+        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^job_[0-9a-v]{24}$"}
+    )
+    format = fields.String(
+        validate=validate.OneOf(FORMATS),
+        metadata={"description": "Return a file of receipts, which name no person, without pages."},
+    )
+
+    @post_load
+    def _filter(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        cursor = data.get("cursor")
+        if cursor is not None and not ids.is_id(cursor, "job"):
+            raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
+        paging = {name: data.pop(name, None) for name in ("limit", "cursor", "format")}
+        return paging | {"filter": data}
+
+
+class ListedJobSchema(JobSchema):
+    """A job with its receipt."""
+
+    already_owned = fields.Boolean(required=True, metadata={"example": False})
+    trace = fields.List(fields.Nested(TraceSchema), required=True)
+
+
+class WorkspaceJobsSchema(ResponseSchema):
+    """A page of jobs, newest first."""
+
+    jobs = fields.List(fields.Nested(ListedJobSchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True, metadata={"example": None})
+
+
+@blueprint.get("/api/jobs")
+@documented(ValidationFailed)
+@blueprint.auth_required(bearer)
+@limited(Policy.READ)
+@blueprint.input(WorkspaceJobsQuery, location="query", arg_name="query")
+@blueprint.output(WorkspaceJobsSchema)
+def index(query: dict[str, Any]) -> Response:
+    """List the jobs of the workspace with their receipts, newest first.
+
+    A key sees only the kinds of jobs that its scopes allow. The file of `format` contains no personal data.
+    """
+    given = query["filter"]
+    if given.get("account") == ME:
+        given["account"] = caller().account_id
+    job_filter, workspace_id = JobFilter(kinds=caller().kinds, **given), caller().workspace_id
+    if query["format"]:
+        return _download(services().database, workspace_id, job_filter, query["format"])
+    limit = query["limit"]
+    with services().database.reading() as session:
+        page = job_receipts.page(session, workspace_id, job_filter, before=query["cursor"], limit=limit + 1)
+        described = job_history.describe(session, workspace_id, page[:limit])
+    shown = [
+        entry | {"already_owned": job.already_owned, "trace": job.trace}
+        for entry, job in zip(described, page, strict=False)
+    ]
+    return json_response({"jobs": shown, "next_cursor": page[limit - 1].id if len(page) > limit else None})
+
+
+def _download(database: Database, workspace_id: str, job_filter: JobFilter, file_format: str) -> Response:
+    listed = _all(database, workspace_id, job_filter)
+    if file_format == "json":
+        return json_download("jobs", map(job_receipts.receipt, listed))
+    return csv_download("jobs", job_receipts.COLUMNS, map(job_receipts.row, listed))
+
+
+def _all(database: Database, workspace_id: str, job_filter: JobFilter) -> Iterator[Job]:
+    """Yield all jobs in batches, each read in a session of its own: a slow reader holds no connection."""
+    before = None
+    while True:
+        with database.reading() as session:
+            batch = job_receipts.page(session, workspace_id, job_filter, before=before, limit=BATCH_SIZE)
+        yield from batch
+        if len(batch) < BATCH_SIZE:
+            return
+        before = batch[-1].id

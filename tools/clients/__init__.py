@@ -1,0 +1,1 @@
+"""The typed clients: the document that they are generated from, their generation and their packages."""
