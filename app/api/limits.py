@@ -9,21 +9,18 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission
+from app.api.http import limit_changes
 from app.api.http.auth import bearer, caller, session_caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema
 from app.api.schemas.limit_schemas import MONTHLY_LIMIT, SPENDING_CAP, SpendingLimitSchema, limit_field
-from app.core.accounts import workspaces
 from app.core.ledger import limit_settings
 from app.core.ledger.limit_settings import SubjectLimit
 from app.domain import ids
 from app.domain.errors import AdminRequired, FieldError, InsufficientScope, NotFound, ValidationFailed
 from app.domain.spending import Period
-from app.infra import database_clock
-from app.infra.log import log
 
 blueprint = APIBlueprint("limits", __name__, tag="Limits and usage")
 
@@ -56,7 +53,7 @@ class KeyLimitsSchema(StrictSchema):
 
 
 class LimitsResponseSchema(ResponseSchema):
-    """Limits and their use, in the order in which they were set."""
+    """Limits and their use, newest first."""
 
     limits = fields.List(fields.Nested(SpendingLimitSchema), required=True)
 
@@ -74,24 +71,17 @@ class LimitsPageSchema(LimitsResponseSchema):
 @blueprint.input(LimitsQuery, location="query", arg_name="query")
 @blueprint.output(LimitsPageSchema)
 def index(query: dict[str, Any]) -> Response:
-    """List the spending limits and their use.
+    """List the spending limits and their use, newest first.
 
     Admins see those of the workspace, members those of their account and its keys. An API key sees its own
     and those of its account.
     """
-    cursor = query.get("cursor", "")
-    if cursor and not ids.is_id(cursor, "lim"):
+    cursor = query.get("cursor")
+    if cursor is not None and not ids.is_id(cursor, "lim"):
         raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
     limit = query["limit"]
     with services().database.reading() as session:
-        page = limit_settings.in_force(
-            session,
-            caller().workspace_id,
-            now=database_clock.value(session),
-            after=cursor,
-            limit=limit + 1,
-            **_visible(),
-        )
+        page = limit_changes.visible(session, before=cursor, limit=limit + 1)
     next_cursor = page[limit - 1].id if len(page) > limit else None
     return json_response({"limits": _to_json(page[:limit]), "next_cursor": next_cursor})
 
@@ -134,40 +124,8 @@ def put_key_limits(key_id: str, body: dict[str, int | None]) -> Response:
 
 
 def _put(subject_id: str, prefix: ids.Prefix, body: dict[str, int | None]) -> Response:
-    if not ids.is_id(subject_id, prefix):
-        raise NotFound
-    with admission.transaction() as session:
-        workspaces.lock(session, [caller().workspace_id])
-        now = database_clock.value(session)
-        subject = limit_settings.subject(session, caller().workspace_id, subject_id)
-        if not (caller().is_admin or subject.account_id == caller().account_id):
-            raise NotFound  # as for a key that does not exist
-        before = limit_settings.in_force(session, caller().workspace_id, now=now, subject_ids=[subject_id])
-        if caller().kind != "session":
-            _require_lower(before, body)
-        for name, credits_ in body.items():
-            limit_settings.put(session, caller().workspace_id, subject, PERIODS[name], credits_, now=now)
-        after = limit_settings.in_force(session, caller().workspace_id, now=now, subject_ids=[subject_id])
-    log.info("spending limits changed", account=caller().account_id, subject=subject_id)
-    return json_response({"limits": _to_json(after)})
-
-
-def _visible() -> dict[str, Any]:
-    """Return the restriction to the limits that the caller may see."""
-    current = caller()
-    if current.key_id is not None:
-        return {"subject_ids": [current.key_id, current.account_id]}
-    return {} if current.is_admin else {"account_id": current.account_id}
-
-
-def _require_lower(before: list[SubjectLimit], body: dict[str, int | None]) -> None:
-    """Raise InsufficientScope unless each limit is new or lower than before."""
-    current = {limit.usage.period: limit.usage.credits for limit in before}
-    for name, credits_ in body.items():
-        if credits_ is None or credits_ > current.get(PERIODS[name], credits_):
-            raise InsufficientScope(
-                "An API key can only lower its own limits. Sign in to raise or remove them."
-            )
+    limits = {PERIODS[name]: credits_ for name, credits_ in body.items()}
+    return json_response({"limits": _to_json(limit_changes.change(subject_id, prefix, limits))})
 
 
 def _to_json(limits: list[SubjectLimit]) -> list[dict[str, Any]]:

@@ -17,12 +17,14 @@ from app.pages import (
     sign_in_code,
     start,
     uploads,
+    usage,
     webhooks,
 )
 from app.pages.admin import accounts as admin_accounts
 from app.pages.admin import imports as admin_imports
 from app.pages.admin import jobs as admin_jobs
 from app.pages.admin import ledger as admin_ledger
+from app.pages.admin import limits as admin_limits
 from app.pages.admin import providers as admin_providers
 from app.pages.admin import queues as admin_queues
 from app.pages.admin import start as admin_start
@@ -39,12 +41,14 @@ BLUEPRINTS = (
     search.blueprint,
     history.blueprint,
     uploads.blueprint,
+    usage.blueprint,
     keys.blueprint,
     account.blueprint,
     admin_start.blueprint,
     admin_accounts.blueprint,
     admin_jobs.blueprint,
     admin_ledger.blueprint,
+    admin_limits.blueprint,
     admin_workspaces.blueprint,
     admin_providers.blueprint,
     admin_suppressions.blueprint,

@@ -123,9 +123,9 @@ def test_members_see_their_own_limits_admins_those_of_the_workspace(
 
     own = limits(user)
 
-    assert own == [("key", "agent", 5, 0), ("account", "Ada Lovelace", 50, 0)]
+    assert own == [("account", "Ada Lovelace", 50, 0), ("key", "agent", 5, 0)]
     assert limits(user, key["key"]) == own
-    assert limits(admin) == [*own, ("account", "Bob", 70, 0)]
+    assert limits(admin) == [("account", "Bob", 70, 0), *own]
 
 
 def test_the_list_has_pages(user: SignedInUser, admin: SignedInUser) -> None:

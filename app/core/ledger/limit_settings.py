@@ -66,6 +66,22 @@ def subject(session: Session, workspace_id: str, subject_id: str) -> LimitSubjec
     return LimitSubject("key" if is_key else "account", *row)
 
 
+def subjects(session: Session, workspace_id: str, *, limit: int) -> list[LimitSubject]:
+    """Return accounts of the workspace that are not disabled, by name, and then keys that are not revoked."""
+    of_workspace = (Account.workspace_id == workspace_id, Account.disabled_at.is_(None))
+    accounts = select(Account.id, Account.id, Account.name).where(*of_workspace).order_by(Account.name)
+    keys = (
+        select(ApiKey.id, ApiKey.account_id, ApiKey.name)
+        .join(Account, Account.id == ApiKey.account_id)
+        .where(*of_workspace, ApiKey.revoked_at.is_(None))
+        .order_by(ApiKey.name, ApiKey.id)
+    )
+    return [
+        *(LimitSubject("account", *row) for row in session.execute(accounts.limit(limit))),
+        *(LimitSubject("key", *row) for row in session.execute(keys.limit(limit))),
+    ]
+
+
 def put(
     session: Session,
     workspace_id: str,
@@ -151,13 +167,13 @@ def in_force(
     now: datetime,
     account_id: str | None = None,
     subject_ids: Collection[str] | None = None,
-    after: str = "",
+    before: str | None = None,
     limit: int | None = None,
 ) -> list[SubjectLimit]:
-    """Return the limits of the workspace in the order in which they were set, those of revoked keys excepted.
+    """Return the limits of the workspace, newest first, those of revoked keys excepted.
 
     `account_id` restricts them to an account and its keys, `subject_ids` to these accounts and keys.
-    `after` is the id of the limit after which to begin.
+    They are older than the limit `before`.
     """
     query = (
         select(SpendingLimit, SpendingCounter, Account.id, Account.name, ApiKey.name)
@@ -173,13 +189,14 @@ def in_force(
         )
         .where(
             SpendingLimit.workspace_id == workspace_id,
-            SpendingLimit.id > after,
             ApiKey.revoked_at.is_(None),
         )
-        .order_by(SpendingLimit.id)
+        .order_by(SpendingLimit.id.desc())
         .limit(limit)
         .execution_options(populate_existing=True)
     )
+    if before is not None:
+        query = query.where(SpendingLimit.id < before)
     if account_id is not None:
         query = query.where(Account.id == account_id)
     if subject_ids is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from apiflask import Schema
 from flask import request
 from marshmallow import ValidationError
 
 from app.api.http.errors import field_errors
-from app.api.schemas.fields import StrictSchema
 from app.domain.errors import FieldError, Unprocessable, ValidationFailed
 
 
@@ -39,7 +39,7 @@ def texts(*names: str) -> dict[str, str]:
     return {name: value for name in names if (value := text(name))}
 
 
-def load(schema: StrictSchema, body: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the schema loads
+def load(schema: Schema, body: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the schema loads
     """Return what a schema of the API makes of the fields.
 
     Raises:

@@ -1,0 +1,111 @@
+"""/usage: what the account, or for an admin the workspace, spent in a period, and the limits that apply."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import date, timedelta
+from urllib.parse import urlencode
+
+from flask import Response, request
+
+from app.api import usage as usage_api
+from app.api.http import limit_changes
+from app.api.http.auth import caller
+from app.api.http.downloads import csv_download
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.api.http.usage_reports import UsageReport, parse_period, read_report
+from app.core.jobs.usage import Grouping
+from app.domain.errors import NotFound, ValidationFailed
+from app.pages.http import forms, paging
+from app.pages.http.access import signed_in
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.charts import bars
+from app.pages.http.forms import InvalidForm
+from app.pages.http.rendering import page
+
+blueprint = PageBlueprint("usage_page", __name__)
+
+GROUPINGS = [
+    (Grouping.DAY.value, "Day"),
+    (Grouping.ACCOUNT.value, "Account"),
+    (Grouping.KEY.value, "API key"),
+    (Grouping.KIND.value, "Request"),
+    (Grouping.PROVIDER.value, "Provider"),
+]
+
+
+@blueprint.get("/usage")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """Show the credits of each day as bars, and a table by day, account, key, kind or provider."""
+    errors: dict[str, str] = {}
+    try:
+        start, end, by = _chosen()
+    except InvalidForm as invalid:
+        errors = invalid.messages
+        (start, end), by = parse_period(None, None), Grouping.DAY
+    daily = read_report(caller(), start, end, Grouping.DAY)
+    report = daily if by is Grouping.DAY else read_report(caller(), start, end, by)
+    spent = _credits_by_day(daily, start, end)
+    with services().database.reading() as session:
+        limits = limit_changes.visible(session, limit=paging.ROWS)
+    period = urlencode({"from": start.isoformat(), "to": end.isoformat()})
+    return page(
+        "usage.html",
+        422 if errors else 200,
+        start=start.isoformat(),
+        end=end.isoformat(),
+        by=by.value,
+        groupings=GROUPINGS,
+        report=report,
+        bars=bars(spent),
+        highest=max(value or 0 for value in spent),
+        limits=limits,
+        errors=errors,
+        file=f"/usage/{by}.csv?{period}",
+    )
+
+
+@blueprint.get("/usage/<by>.csv")
+@signed_in
+@limited(Policy.READ)
+def file(by: str) -> Response:
+    """Return the table as a CSV file."""
+    if by not in set(Grouping):
+        raise NotFound
+    try:
+        start, end, _by = _chosen()
+    except InvalidForm as invalid:
+        raise ValidationFailed from invalid
+    report = read_report(caller(), start, end, Grouping(by))
+    rows = (
+        {"id": group or "", "name": report.names.get(group, "")}
+        | {name: "" if value is None else str(value) for name, value in asdict(figures).items()}
+        for group, figures in report.rows.items()
+    )
+    return csv_download("usage", ("id", "name", *usage_api.FIGURES), rows, for_spreadsheet=True)
+
+
+def _credits_by_day(report: UsageReport, start: date, end: date) -> list[int | None]:
+    """Return the credits of each day; None for a day without any, or with more refunds than charges."""
+    days = [(start + timedelta(days=number)).isoformat() for number in range((end - start).days + 1)]
+    spent = [report.rows[day].credits or 0 if day in report.rows else 0 for day in days]
+    return [credits_ if credits_ > 0 else None for credits_ in spent]
+
+
+def _chosen() -> tuple[date, date, Grouping]:
+    """Return the period and the grouping in the URL.
+
+    Raises:
+        InvalidForm: a date or the grouping is invalid.
+
+    """
+    given = {name: value for name in ("from", "to", "by") if (value := request.args.get(name, "").strip())}
+    query = forms.load(usage_api.UsageQuery(), given)
+    try:
+        start, end = parse_period(query.get("start"), query.get("end"))
+    except ValidationFailed as problem:
+        raise InvalidForm(forms.messages(problem.errors)) from problem
+    return start, end, query["by"]
