@@ -15,6 +15,7 @@ from app.core.events import endpoints
 from app.core.events.events import Event
 from app.core.lookups import job_change_descriptions
 from app.core.lookups.job_change_descriptions import JobChange
+from app.crm.registry import CRMS
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.domain.spending import LimitUsage, Period
 
@@ -33,6 +34,7 @@ _SOURCES = {
     "provider": "Shown by a data provider",
     "saved_profile": "Shown by a profile that your workspace saved",
 }
+_CRM_TITLES = {crm.name: crm.title for crm in CRMS}
 _REASONS = {"failing": "it accepted nothing for days", "gone": "it answered that it is gone"}
 
 
@@ -92,8 +94,7 @@ def _sentence(event: Event, names: _Names) -> Sentence:
     if event.type in {EventType.LIMIT_WARNING, EventType.LIMIT_REACHED}:
         return _limit(event, names)
     if event.type == EventType.CRM_PUSH_FAILED:
-        reason = str(data.get("error") or "the CRM refused it").replace("_", " ")
-        return Sentence(event, "A contact could not be pushed to the CRM.", f"Reason: {reason}")
+        return _crm(event)
     host = names.hosts.get(data.get("endpoint_id", ""), "an endpoint that was deleted")
     if event.type == EventType.ENDPOINT_DISABLED:
         reason = _REASONS.get(data["reason"], "it failed")
@@ -108,6 +109,15 @@ def _limit(event: Event, names: _Names) -> Sentence:
     period = "spending cap" if limit.period is Period.TOTAL else "monthly limit"
     text = f"{event.data['percent']} % of the {period} of the {kind} {name} is used."
     return Sentence(event, text, f"{limit.spent} of {limit.credits} credits")
+
+
+def _crm(event: Event) -> Sentence:
+    vendor, reason = _CRM_TITLES[event.data["vendor"]], str(event.data["error"]).replace("_", " ")
+    if event.data["push_id"] is None:
+        text = f"{vendor} refuses the connection. An admin must connect again; the pushes wait."
+    else:
+        text = f"Contacts could not be pushed to {vendor}."
+    return Sentence(event, text, f"Reason: {reason}")
 
 
 def _company(company: Mapping[str, str | None]) -> str:

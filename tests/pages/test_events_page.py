@@ -105,13 +105,17 @@ def test_failures_of_the_crm_and_of_endpoints_are_sentences(browser: Visitor, us
             types=["job.finished"],
             now=clock.now(),
         )
-    record(user, EventType.CRM_PUSH_FAILED, {"error": "needs_reconnecting"}, "1")
+    refused = {"connection_id": "crm_1", "vendor": "hubspot", "push_id": None, "error": "invalid_token"}
+    record(user, EventType.CRM_PUSH_FAILED, refused, "1")
+    record(user, EventType.CRM_PUSH_FAILED, refused | {"vendor": "twenty", "push_id": "psh_1"}, "4")
     record(user, EventType.ENDPOINT_DISABLED, {"endpoint_id": endpoint.id, "reason": "failing"}, "2")
     record(user, EventType.ENDPOINT_TEST, {"endpoint_id": "whe_deleted"}, "3")
 
     page = browser.open("/events")
 
-    assert "Reason: needs reconnecting" in page.text
+    assert "HubSpot refuses the connection." in page.text
+    assert "Contacts could not be pushed to Twenty." in page.text
+    assert "Reason: invalid token" in page.text
     assert "Webhooks to hooks.acme.example were disabled." in page.text
     assert "A test was sent to an endpoint that was deleted." in page.text
     assert "secret" not in page.text
@@ -119,7 +123,8 @@ def test_failures_of_the_crm_and_of_endpoints_are_sentences(browser: Visitor, us
 
 def test_events_are_filtered_by_type_and_have_pages(browser: Visitor, user: SignedInUser) -> None:
     for number in range(51):
-        record(user, EventType.CRM_PUSH_FAILED, {"error": f"reason_{number}."}, str(number))
+        failure = {"vendor": "hubspot", "push_id": "psh_1", "error": f"reason_{number}."}
+        record(user, EventType.CRM_PUSH_FAILED, failure, str(number))
     record(user, EventType.ENDPOINT_TEST, {"endpoint_id": "x"}, "test")
 
     page = browser.open("/events?type=crm.push_failed")
