@@ -16,19 +16,26 @@ from typing import Any
 import httpcore2
 import pytest
 import redis
+from findings_support import ADA, a_source, company, person
 from jobs_support import DIGEST_KEYS, a_question, a_workspace, claim, submit
 from local_servers import free_port
 from pytest_httpserver import HTTPServer
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from standardwebhooks import Webhook as Reference
+from stored_support import own
 from structlog.testing import capture_logs
 from werkzeug import Response
 from worker_harness import make_services
 
+from app.core.contacts import contacts
+from app.core.contacts.contacts import Contact
+from app.core.events import endpoints
 from app.core.events.deliveries import Webhook
 from app.core.jobs import leases, webhook_attempts, webhooks
 from app.core.jobs.leases import JobResult
 from app.core.jobs.webhook_attempts import LEASE, WebhookAttempt
+from app.domain.event_types import EventType
 from app.domain.kinds import Outcome, Queue
 from app.infra import clock
 from app.infra.db import Database
@@ -80,6 +87,14 @@ def reason(url: str, door: WebhookClient = LOOPBACK) -> str:
     return caught.value.reason
 
 
+def work_at(session: Session, company_name: str, *, day: int) -> Contact:
+    """Store Ada with this employer, as an import of that day of November describes her."""
+    at = datetime(2026, 11, day, tzinfo=UTC)
+    source = a_source(at)
+    found = person(linkedin_url=ADA, company=company(company_name, at=at), source=source)
+    return contacts.upsert(session, found, now=at)
+
+
 @contextmanager
 def listening(answer: Callable[[socket.socket], None]) -> Iterator[str]:
     """Run a receiver that answers its first connection with this function; yield its URL."""
@@ -117,6 +132,32 @@ def test_the_reference_library_accepts_the_signature(
     assert row(database, webhook_id).delivered_at is not None
     assert (attempt.status, attempt.error) == (204, None)
     assert attempt.latency_ms is not None
+
+
+def test_a_job_change_in_an_import_reaches_the_endpoint_once_and_signed_with_its_secret(
+    services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    httpserver.expect_request("/done", method="POST").respond_with_data("", status=204)
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        types = [EventType.CONTACT_JOB_CHANGED]
+        endpoint = endpoints.create(session, workspace_id, url=url, types=types, now=clock.now())
+        own(session, workspace_id, work_at(session, "Acme", day=1), "email")
+
+    for day in (2, 2, 3):
+        with database.transaction() as session:
+            work_at(session, "Globex", day=day)
+        with database.transaction() as session:
+            due = webhooks.claim_due(session, now=clock.now())
+        for webhook_id in due:
+            post(webhook_id, services, LOOPBACK)
+
+    ((request, _response),) = httpserver.log
+    payload = Reference(endpoints.secret(DIGEST_KEYS, endpoint.id)).verify(
+        request.data, dict(request.headers)
+    )
+    assert (payload["type"], payload["data"]["source"]) == ("contact.job_changed", "import")
+    assert "Ada" not in request.data.decode()
 
 
 def test_the_attempt_is_stored_before_the_receiver_responds(
