@@ -170,13 +170,16 @@ def test_a_call_that_is_sent_forty_times_at_once_costs_once(stack: Stack, mcp_ur
     assert balance(stack, key) == 4
 
 
-def test_the_librarys_client_over_http_uses_the_callers_own_key(stack: Stack, mcp_url: str) -> None:
+@pytest.mark.parametrize("handshake", ["legacy", "auto"])
+def test_the_librarys_client_over_http_uses_the_callers_own_key(
+    stack: Stack, mcp_url: str, handshake: str
+) -> None:
     keys = [create_key(stack, 5), create_key(stack, 9)]
 
     async def balance_of(key: str) -> int:
         async with (
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http,
-            Client(streamable_http_client(mcp_url, http_client=http)) as client,
+            Client(streamable_http_client(mcp_url, http_client=http), mode=handshake) as client,
         ):
             result = await client.call_tool("session", {})
             return int((result.structured_content or {})["cost"]["balance"])
@@ -192,6 +195,26 @@ def test_without_credits_a_reveal_is_an_error_that_says_what_to_do(stack: Stack)
     assert result.is_error
     assert "402 insufficient_credits" in str(result.content)
     assert "Required: 1 credits; balance: 0." in str(result.content)
+
+
+def test_a_key_with_a_cap_of_three_spends_three_credits_under_forty_calls_at_once(
+    stack: Stack, mcp_url: str
+) -> None:
+    key = create_key(stack, 100, spending_cap=3)
+    people = [{"person": {"contact_id": contact}} for contact in stack.create_contacts(40)]
+
+    with ThreadPoolExecutor(40) as threads:
+        results = list(
+            threads.map(
+                lambda number: call_over_http(mcp_url, key, "reveal_email", people[number], number), range(40)
+            )
+        )
+
+    refusals = [result["content"][0]["text"] for result in results if result["isError"]]
+    assert len(refusals) == 37
+    assert all("402 spending_limit_reached" in text for text in refusals)
+    assert all("The spending cap of this API key is 3" in text for text in refusals)
+    assert balance(stack, key) == 97
 
 
 def test_a_key_without_the_scope_is_refused_with_the_sentence_of_the_api(stack: Stack, mcp_url: str) -> None:

@@ -52,7 +52,7 @@ _PAGE = """# Contact lookup
 
 Send `Authorization: Bearer <token>` and JSON. The token is an API key (`key_…`), which a signed-in account
 with API access creates with `POST /api/keys`; give a program or an agent a key of its own, with only the
-scopes that it needs. Never put a key into a URL or a log.
+scopes that it needs, and a `spending_cap`. Never put a key into a URL or a log.
 
 - Every response that concerns credits has `X-Credits-Charged` and `X-Credits-Balance`.
 - Send an `Idempotency-Key` (a new UUID) with every POST that spends or writes. Repeat a request that got no
