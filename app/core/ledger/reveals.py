@@ -6,7 +6,7 @@ workspace owns is free under every contact.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -165,6 +165,12 @@ def _insert_owned(session: Session, field: str, added: ColumnElement[bool]) -> N
     )
     names = ["workspace_id", "field", "value", "contact_id", "created_at"]
     session.execute(insert(session, RevealedValue).from_select(names, owners).on_conflict_do_nothing())
+
+
+def job_ids(session: Session, workspace_id: str, contact_id: str) -> Sequence[str]:
+    """Return the ids of the jobs by which the workspace revealed fields of the contact."""
+    is_own = (Reveal.workspace_id == workspace_id, Reveal.contact_id == contact_id)
+    return session.scalars(select(Reveal.job_id).where(*is_own, OWNED)).all()
 
 
 def lock(session: Session, contact_id: str, field: str, workspace_ids: Collection[str]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from app.core.lookups import contact_data, job_change_descriptions, representati
 from app.core.lookups.contact_data import ContactData, EmailRow, PhoneRow
 from app.core.lookups.job_change_descriptions import JobChange
 from app.core.owned.owned_filters import Cursor, Order, Selection
+from app.domain import ids
 from app.domain.errors import ContactNotFound
 from app.domain.normal.countries import parse_location
 from app.domain.records.subjects import Subject
@@ -147,6 +148,15 @@ def page(
     ]
     is_last = len(rows) <= limit
     return OwnedPage(contacts, None if is_last else Cursor(shown[-1].sort_key, shown[-1].person_id))
+
+
+def cursor_of(session: Session, workspace_id: str, selection: Selection, person_id: str) -> Cursor | None:
+    """Return the position of a person in this order, for URLs that must not name anybody; None if unknown."""
+    if not (ids.is_id(person_id, "con") or ids.is_id(person_id, "prf")):
+        return None
+    of_person = Selection(person_id=person_id, sort=selection.sort, order=selection.order)
+    rows = _rows(session, workspace_id, of_person, None, 1)
+    return Cursor(rows[0].sort_key, rows[0].person_id) if rows else None
 
 
 def get(session: Session, workspace_id: str, person_id: str) -> OwnedContact:

@@ -31,6 +31,8 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
         "Workspace",
         (
             Entry("start.start", "Search"),
+            Entry("contacts_page.index", "Contacts"),
+            Entry("lists_page.index", "Lists"),
             Entry("uploads_page.index", "Uploads"),
             Entry("history.index", "History"),
             Entry("events_page.index", "Events"),

@@ -13,6 +13,20 @@ function prepareCopying(root) {
   }
 }
 
+/** Show the buttons that mark all boxes of one name, or none if all are marked. */
+function prepareMarking() {
+  for (const button of document.querySelectorAll("[data-mark-all]")) {
+    const boxes = [...document.getElementsByName(button.dataset.markAll)];
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const isMarked = boxes.some((box) => !box.checked);
+      for (const box of boxes) {
+        box.checked = isMarked;
+      }
+    });
+  }
+}
+
 /** Prevent that a second click sends a form again. */
 function preventSecondSubmission() {
   document.addEventListener("submit", (event) => {
@@ -61,5 +75,6 @@ async function refresh() {
 
 showCurrentLink();
 prepareCopying(document);
+prepareMarking();
 preventSecondSubmission();
 refresh();

@@ -1,0 +1,156 @@
+"""/contacts: the people that the workspace revealed or saved, one of them, and files of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, flash, request
+
+from app.api.contacts import NotesSchema
+from app.api.http import admission, owned_pages
+from app.api.http.auth import caller
+from app.api.http.downloads import FORMATS
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.core.accounts import accounts
+from app.core.contacts import contact_lists
+from app.core.jobs import job_receipts
+from app.core.ledger import reveals
+from app.core.owned import owned_contacts, owned_edits
+from app.core.owned.owned_edits import Edit
+from app.core.owned.owned_filters import Order, Selection, Sort
+from app.domain.errors import NotFound
+from app.domain.findings import EmailStatus
+from app.infra import database_clock
+from app.pages.http import forms
+from app.pages.http.access import signed_in
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.contact_filters import ORDERS, ContactFilters
+from app.pages.http.forms import InvalidForm
+from app.pages.http.paging import ROWS
+from app.pages.http.rendering import go_to, page
+
+blueprint = PageBlueprint("contacts_page", __name__)
+
+MAX_CHOICES = 500
+"""The most lists that a form offers; others can be typed."""
+STATUSES = [(status.value, status.value) for status in EmailStatus]
+
+
+@blueprint.get("/contacts")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """List the contacts of the workspace."""
+    return show(ContactFilters.of_request())
+
+
+@blueprint.post("/contacts")
+@signed_in
+@limited(Policy.READ)
+def find() -> Response:
+    """List the first contacts with this name. A form, so that no URL contains a name."""
+    name = forms.text("q")
+    if not name:
+        return go_to("contacts_page.index")
+    selection = Selection(name=name, sort=Sort.NAME, order=Order.ASCENDING)
+    return show(ContactFilters(), selection=selection, name=name)
+
+
+@blueprint.get("/contacts/download")
+@signed_in
+@limited(Policy.READ)
+def download() -> Response:
+    """Download all contacts that the filters select."""
+    file_format = request.args.get("format", "csv")
+    if file_format not in FORMATS:
+        raise NotFound
+    return owned_pages.download(ContactFilters.of_request().selection, file_format, for_spreadsheet=True)
+
+
+@blueprint.get("/contacts/<contact_id>")
+@signed_in
+@limited(Policy.READ)
+def one(contact_id: str) -> Response:
+    """Show one contact: what is owned and from where, lists, tags, note, and the receipts."""
+    return _contact(contact_id)
+
+
+@blueprint.post("/contacts/<contact_id>/notes")
+@signed_in
+@limited(Policy.WRITE)
+def annotate(contact_id: str) -> Response:
+    """Replace the tags and the note."""
+    tags = [tag.strip() for tag in forms.text("tags").split(",") if tag.strip()]
+    try:
+        notes = forms.load(NotesSchema(), {"tags": tags, "note": forms.text("note") or None})
+    except InvalidForm as invalid:
+        return _contact(contact_id, 422, invalid.messages | {"tags": _of_tags(invalid)})
+    with admission.transaction() as session:
+        owned_edits.annotate(session, edit(database_clock.value(session)), contact_id, **notes)
+    flash("Saved.", "success")
+    return go_to("contacts_page.one", contact_id=contact_id)
+
+
+def show(
+    filters: ContactFilters,
+    template: str = "contacts.html",
+    *,
+    selection: Selection | None = None,
+    name: str = "",
+    **context: Any,
+) -> Response:
+    """Return the page with the contacts that the filters, or another selection, select."""
+    workspace_id = caller().workspace_id
+    chosen = selection or filters.selection
+    with services().database.reading() as session:
+        after = owned_contacts.cursor_of(session, workspace_id, chosen, request.args.get("after", ""))
+        found = owned_contacts.page(session, workspace_id, chosen, after=after, limit=ROWS)
+        lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
+        team = accounts.of_workspace(session, workspace_id)
+    has_next = found.next_cursor is not None and selection is None
+    return page(
+        template,
+        contacts=[person.public(with_values=True) for person in found.contacts],
+        filters=filters,
+        name=name,
+        next_page=f"{request.path}?{filters.query(after=found.next_cursor.person_id)}"
+        if has_next and found.next_cursor
+        else None,
+        is_first_page=after is None,
+        lists=lists,
+        owners=[(account.id, account.name) for account in team],
+        statuses=STATUSES,
+        orders=[(value, text) for value, (text, _, _) in ORDERS.items()],
+        **context,
+    )
+
+
+def edit(now: Any) -> Edit:  # noqa: ANN401 -- the time of the database
+    """Return the edit of the signed-in account."""
+    return Edit(workspace_id=caller().workspace_id, account_id=caller().account_id, now=now)
+
+
+def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None = None) -> Response:
+    workspace_id = caller().workspace_id
+    with services().database.reading() as session:
+        person = owned_contacts.get(session, workspace_id, contact_id)
+        job_ids = reveals.job_ids(session, workspace_id, person.row.contact_id or "")
+        receipts = [
+            job_receipts.receipt(job) for job in job_receipts.of_contact(session, workspace_id, job_ids)
+        ]
+        lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
+    return page(
+        "contact.html",
+        status,
+        person=person.public(with_values=True),
+        receipts=receipts,
+        lists=lists,
+        errors={name: text for name, text in (errors or {}).items() if text},
+    )
+
+
+def _of_tags(invalid: InvalidForm) -> str:
+    """Return the message about the tags: a single tag's error has the number of the tag for its name."""
+    of_one = next((text for name, text in invalid.messages.items() if name.isdecimal()), "")
+    return invalid.messages.get("tags", of_one)
