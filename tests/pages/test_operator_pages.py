@@ -11,7 +11,7 @@ from page_support import Visitor, visitor
 from settings_support import change_settings
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL
-from users_support import SignedInUser, create_user
+from users_support import PASSWORD, SignedInUser, create_user
 
 from app.core.accounts import workspaces
 from app.core.contacts import suppressions
@@ -25,6 +25,7 @@ from app.domain.ids import new_id
 from app.infra import clock
 from app.pages.http.charts import bars
 
+ADMIN = {"name": "Charles Babbage", "email": "charles@babbage.example", "password": PASSWORD}
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
@@ -85,10 +86,29 @@ def test_credits_for_an_unknown_workspace_are_refused(operator: Visitor) -> None
 def test_a_new_workspace_is_listed_with_the_others(app: APIFlask, operator: Visitor) -> None:
     create_user(app, email="eve@babbage.example")
 
-    page = operator.send("/admin/workspaces", workspace_name="Babbage & Co")
+    page = operator.send("/admin/workspaces", workspace_name="Babbage & Co", **ADMIN)
 
     assert "Babbage &amp; Co" in page.text
     assert page.text.count('<th scope="row">Acme</th>') == 2
+
+
+def test_the_admin_of_a_new_workspace_can_sign_in(operator: Visitor, user: SignedInUser) -> None:
+    operator.send("/admin/workspaces", workspace_name="Babbage & Co", **ADMIN)
+
+    answer = user.sign_in(email=ADMIN["email"]).get_json()
+
+    assert answer["workspace"]["name"] == "Babbage & Co"
+    assert (answer["account"]["role"], answer["credits"]["balance"]) == ("admin", 0)
+
+
+def test_a_workspace_without_a_usable_admin_is_not_created(operator: Visitor, user: SignedInUser) -> None:
+    taken = operator.send("/admin/workspaces", workspace_name="New", **ADMIN | {"email": user.email})
+    incomplete = operator.send("/admin/workspaces", workspace_name="New", **ADMIN | {"password": ""})
+
+    with user.database.reading() as session:
+        assert len(workspaces.list_all(session)) == 1
+    assert (taken.status_code, incomplete.status_code) == (422, 422)
+    assert "already has an account" in taken.text
 
 
 def test_an_admin_of_a_workspace_does_not_see_the_others(app: APIFlask, user: SignedInUser) -> None:

@@ -28,6 +28,7 @@ from app.pages.http.rendering import go_to, page
 
 blueprint = PageBlueprint("admin_accounts", __name__)
 
+EMAIL_TAKEN = "This address already has an account on this server."
 Change = Callable[[Session, str], object]
 
 
@@ -91,7 +92,7 @@ def create() -> Response:
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except EmailTaken:
-        return _page(422, errors={"email": "This address already has an account on this server."})
+        return _page(422, errors={"email": EMAIL_TAKEN})
     log.info("account created", account=account_id, by=caller().account_id)
     flash("The account is created. Give its password to the person, who can change it.", "success")
     return go_to("admin_accounts.index")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, flash
+from flask import Response, flash, request
 from marshmallow import fields, validate
 
 from app.api.http import admission
@@ -12,12 +12,14 @@ from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import AsciiInteger, NonBlankString, StrictSchema
-from app.core.accounts import workspaces
+from app.core.accounts import accounts, workspaces
+from app.core.accounts.accounts import EmailTaken, Role
 from app.core.accounts.workspaces import Workspace
 from app.core.ledger import credits
 from app.domain.errors import NotFound
-from app.infra import database_clock
+from app.infra import database_clock, passwords
 from app.infra.log import log
+from app.pages.admin.accounts import EMAIL_TAKEN, NewAccountSchema
 from app.pages.http import forms
 from app.pages.http.access import operator_only
 from app.pages.http.blueprint import PageBlueprint
@@ -54,15 +56,18 @@ def index() -> Response:
 @operator_only
 @limited(Policy.WRITE)
 def create() -> Response:
-    """Create a workspace without credits."""
+    """Create a workspace without credits, and its first admin."""
+    admin = forms.texts("name", "email") | {"password": request.form.get("password", "")}
     try:
         new: dict[str, str] = forms.load(NewWorkspaceSchema(), forms.texts("workspace_name"))
+        first = forms.load(NewAccountSchema(), {**admin, "role": Role.ADMIN.value, "api_access": True})
+        created_id = _create(new["workspace_name"], first)
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
-    with admission.transaction() as session:
-        created = workspaces.create(session, name=new["workspace_name"], now=database_clock.value(session))
-    log.info("workspace created", workspace=created.id, by=caller().account_id)
-    flash(f"The workspace {created.id} is created. It has no credits and no accounts yet.", "success")
+    except EmailTaken:
+        return _page(422, errors={"email": EMAIL_TAKEN})
+    log.info("workspace created", workspace=created_id, by=caller().account_id)
+    flash("The workspace is created. It has no credits yet. Give the password to its admin.", "success")
     return go_to("admin_workspaces.index")
 
 
@@ -86,9 +91,35 @@ def grant() -> Response:
     return go_to("admin_workspaces.index")
 
 
+def _create(name: str, admin: dict[str, Any]) -> str:
+    """Insert the workspace and its admin; the password is hashed first, because that takes long."""
+    password_hash = passwords.hash_password(admin["password"])
+    with admission.transaction() as session:
+        now = database_clock.value(session)
+        created = workspaces.create(session, name=name, now=now)
+        accounts.create(
+            session,
+            created.id,
+            email=admin["email"],
+            name=admin["name"],
+            password_hash=password_hash,
+            role=Role.ADMIN,
+            api_access=True,
+            now=now,
+        )
+        return created.id
+
+
 def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     with services().database.reading() as session:
         rows = workspaces.list_all(session)
-    names = ("workspace_name", "workspace", "amount", "reason")
+    names = ("workspace_name", "name", "email", "workspace", "amount", "reason")
     typed = {name: forms.text(name) if errors else "" for name in names}
-    return page("admin/workspaces.html", status, workspaces=rows, errors=errors or {}, typed=typed)
+    return page(
+        "admin/workspaces.html",
+        status,
+        workspaces=rows,
+        errors=errors or {},
+        typed=typed,
+        min_length=passwords.MIN_LENGTH,
+    )

@@ -1,6 +1,6 @@
 """Messages that are shown once, on the page after a form: `flask.flash`, in a signed cookie.
 
-They never contain personal data. Requests of the API read and write no such cookie.
+They are stored in the browser only. Requests of the API read and write no such cookie.
 """
 
 from __future__ import annotations

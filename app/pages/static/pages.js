@@ -1,6 +1,7 @@
 // What scripts add to the pages: everything works without them.
 
 const REFRESH_MS = 2000;
+const RESEND_MS = 5000;
 
 /** Show the buttons that copy a value, and let them do it. */
 function prepareCopying(root) {
@@ -35,7 +36,7 @@ function preventSecondSubmission() {
       event.preventDefault();
     }
     form.dataset.sent = "1";
-    addEventListener("pageshow", () => delete form.dataset.sent, { once: true });
+    setTimeout(() => delete form.dataset.sent, RESEND_MS); // the answer may be a download, or never come
   });
 }
 
@@ -45,6 +46,14 @@ function showCurrentLink() {
   const links = current?.closest(".navigation");
   if (links) {
     links.scrollLeft = current.offsetLeft - links.clientWidth / 2;
+  }
+}
+
+/** Tell a screen reader once that the part of the page no longer changes, and with which result. */
+function announce(current) {
+  if (!("live" in current.dataset)) {
+    const result = current.querySelector(".badge")?.textContent ?? "";
+    document.getElementById("announcements").textContent = `Finished: ${result}`;
   }
 }
 
@@ -66,6 +75,7 @@ async function refresh() {
     if (response.ok && current) {
       live.replaceWith(current);
       prepareCopying(current);
+      announce(current);
     }
   } catch {
     // The server is away for the moment: ask again.
