@@ -12,6 +12,7 @@ from users_support import SignedInUser, create_user
 from werkzeug.test import TestResponse
 
 from app.core.accounts.accounts import Account, Role
+from app.core.contacts import contact_lists
 from app.core.contacts.saved_profiles import SavedProfile
 from app.domain.ids import new_id
 from app.infra import clock
@@ -51,18 +52,20 @@ def owned_contact(user: SignedInUser) -> str:
 
 def saved_in(user: SignedInUser, list_name: str) -> None:
     with user.database.transaction() as session:
-        session.add(
-            SavedProfile(
-                id=new_id("prf"),
-                workspace_id=user.workspace_id,
-                linkedin_url=PROFILE,
-                list_name=list_name,
-                tags=[],
-                captured={},
-                created_at=clock.now(),
-                updated_at=clock.now(),
-            )
+        now = clock.now()
+        profile = SavedProfile(
+            id=new_id("prf"),
+            workspace_id=user.workspace_id,
+            linkedin_url=PROFILE,
+            tags=[],
+            captured={},
+            created_at=now,
+            updated_at=now,
         )
+        session.add(profile)
+        session.flush()
+        named, _ = contact_lists.ensure(session, user.workspace_id, list_name, now=now)
+        contact_lists.add(session, named.id, [profile.id], now=now)
 
 
 def pointers(response: TestResponse) -> list[str]:

@@ -11,17 +11,21 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from babel import Locale
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import companies
 from app.core.contacts.bulk import batched
+from app.core.contacts.contact_lists import ContactList, ListMember
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.ledger import ownership
 from app.core.lookups import contact_data, representations
 from app.crm.vendor import CrmField, Employer
 from app.domain.findings import EmailStatus
+
+_IS_PROFILE = or_(SavedProfile.contact_id == Contact.id, SavedProfile.linkedin_url == Contact.linkedin_url)
+"""The condition that a saved profile is that of a contact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ def pushable(session: Session, workspace_id: str, contact_ids: Collection[str]) 
         found |= {contact_id for contact_id, _field in owned.fields}
         saved = (
             select(Contact.id)
-            .join(SavedProfile, SavedProfile.linkedin_url == Contact.linkedin_url)
+            .join(SavedProfile, _IS_PROFILE)
             .where(SavedProfile.workspace_id == workspace_id, Contact.id.in_(part))
         )
         found |= set(session.scalars(saved))
@@ -50,11 +54,14 @@ def pushable(session: Session, workspace_id: str, contact_ids: Collection[str]) 
 
 
 def in_list(session: Session, workspace_id: str, list_name: str, *, limit: int) -> list[str]:
-    """Return the ids of the contacts whose profiles the workspace saved in this list, oldest first."""
+    """Return the ids of the contacts on the workspace's list with this name or id, oldest first."""
     query = (
         select(Contact.id)
-        .join(SavedProfile, SavedProfile.linkedin_url == Contact.linkedin_url)
-        .where(SavedProfile.workspace_id == workspace_id, SavedProfile.list_name == list_name)
+        .join(SavedProfile, _IS_PROFILE)
+        .join(ListMember, ListMember.profile_id == SavedProfile.id)
+        .join(ContactList, ContactList.id == ListMember.list_id)
+        .where(ContactList.workspace_id == workspace_id)
+        .where(or_(ContactList.name == list_name, ContactList.id == list_name))
         .order_by(SavedProfile.id)
         .limit(limit)
     )
@@ -92,6 +99,17 @@ def load(session: Session, workspace_id: str, contact_id: str, *, receipt_link: 
     return Person({name: value for name, value in values.items() if value}, Employer(name, domain))
 
 
+def names(session: Session, workspace_id: str, contact_ids: Collection[str]) -> dict[str, str]:
+    """Return the names of the contacts, without people who are suppressed or have no name."""
+    contacts = session.scalars(select(Contact).where(Contact.id.in_(contact_ids))).all()
+    data = contact_data.load(session, workspace_id, contacts)
+    return {
+        contact.id: contact.full_name
+        for contact in contacts
+        if contact.full_name and not data.is_suppressed(contact)
+    }
+
+
 def _owned_elsewhere(session: Session, workspace_id: str, contact_ids: Sequence[str]) -> set[str]:
     """Return the contacts that have a value which the workspace owns under another contact."""
     contacts = session.scalars(select(Contact).where(Contact.id.in_(contact_ids))).all()
@@ -105,9 +123,10 @@ def _owned_elsewhere(session: Session, workspace_id: str, contact_ids: Sequence[
 
 def _list_name(session: Session, workspace_id: str, contact: Contact) -> str | None:
     return session.scalar(
-        select(SavedProfile.list_name).where(
-            SavedProfile.workspace_id == workspace_id, SavedProfile.linkedin_url == contact.linkedin_url
-        )
+        select(SavedProfile.list_name)
+        .join(Contact, _IS_PROFILE)
+        .where(SavedProfile.workspace_id == workspace_id, Contact.id == contact.id)
+        .limit(1)
     )
 
 

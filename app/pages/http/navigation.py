@@ -35,6 +35,7 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
             Entry("lists_page.index", "Lists"),
             Entry("uploads_page.index", "Uploads"),
             Entry("history.index", "History"),
+            Entry("crm_page.index", "CRM"),
             Entry("events_page.index", "Events"),
             Entry("usage_page.index", "Usage"),
             Entry("keys_page.index", "API keys"),
