@@ -24,24 +24,23 @@ def llms() -> Response:
 
 
 def _page(document: dict[str, Any]) -> str:
-    endpoints = "\n".join(sorted(_endpoints(document), key=lambda line: line.partition("/api/")[2]))
-    return _PAGE.format(endpoints=endpoints)
+    return _PAGE.format(endpoints="\n".join(_endpoints(document)))
 
 
 def _endpoints(document: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each operation under /api: method, path, what it does, and the token that it takes."""
-    for path, operations in document["paths"].items():
+    for path, operations in sorted(document["paths"].items()):
         if path.startswith("/api/"):
             for method, entry in operations.items():
                 needs = _needs(entry.get("security", []))
-                yield f"- [{method.upper()} {path}](/docs): {entry['summary']} {needs}"
+                yield f"- [{method.upper()} {path}](/docs): {entry['summary']}{needs}"
 
 
 def _needs(security: list[dict[str, list[str]]]) -> str:
     if not security:
-        return "No token."
+        return " No token."
     scopes = [scope for requirement in security for names in requirement.values() for scope in names]
-    return f"Scope `{scopes[0]}`." if scopes else "Any token, unless it says otherwise."
+    return f" Scope `{scopes[0]}`." if scopes else ""
 
 
 _PAGE = """# Contact lookup
@@ -71,6 +70,8 @@ scopes that it needs, and a `spending_cap`. Never put a key into a URL or a log.
 - [Problems](/problems): every error code, its meaning and its remedy
 
 ## Endpoints
+
+A line without a scope takes any token, unless it names a session or an admin.
 
 {endpoints}
 """

@@ -37,7 +37,7 @@ def test_the_page_says_which_token_an_endpoint_takes(page: str) -> None:
 
     assert lines["- [POST /api/ext/login"].endswith("No token.")
     assert lines["- [POST /api/ext/lookup"].endswith("Scope `lookup`.")
-    assert lines["- [GET /api/ext/session"].endswith("Any token, unless it says otherwise.")
+    assert lines["- [GET /api/ext/session"].endswith("credits and prices.")
 
 
 def test_every_link_leads_to_a_page(client: FlaskClient, page: str) -> None:
