@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from e2e_stack import PASSWORD, PASSWORD_HASH, Stack
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
 from app.core.accounts import accounts, workspaces
 from app.core.accounts.accounts import Role
@@ -19,7 +19,8 @@ from app.core.ledger import credits
 from app.infra import clock
 
 OPERATOR = "olive@customer.example"
-TIMEOUT_MS = 15_000
+TIMEOUT_MS = 15_000  # long enough for a browser on a busy machine
+expect.set_options(timeout=TIMEOUT_MS)
 ASYNC = {"Prefer": "respond-async"}
 """Headers with which a reveal shows its progress at once."""
 FIND_CUT_OFF = """() => {
