@@ -18,11 +18,11 @@ from app.api.crm_schemas import (
 )
 from app.api.docs.operations import documented, id_parameter
 from app.api.http import admission
+from app.api.http.admins import admin_caller
 from app.api.http.auth import bearer, caller, session_caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.core.accounts import accounts
 from app.core.crm import connections
 from app.core.crm.connections import Credentials, CrmConnection
 from app.crm import mapping, registry
@@ -83,7 +83,7 @@ def create(body: NewConnection) -> Response:
     """
     account_id = session_caller().account_id
     with admission.transaction() as session:
-        accounts.require_admin(session, account_id)
+        admin_caller(session)
         connection = connections.create(
             session,
             caller().workspace_id,
@@ -111,7 +111,7 @@ def change(connection_id: str, body: dict[str, Any]) -> Response:
     """
     account_id = session_caller().account_id
     with admission.transaction() as session:
-        accounts.require_admin(session, account_id)
+        admin_caller(session)
         connection = connections.get(session, caller().workspace_id, connection_id, lock=True)
         now = database_clock.value(session)
         if "mapping" in body:
@@ -133,7 +133,7 @@ def delete(connection_id: str) -> Response:
     """Disconnect a CRM: its secrets and the log of its pushes are deleted; the CRM keeps what was pushed."""
     account_id = session_caller().account_id
     with admission.transaction() as session:
-        accounts.require_admin(session, account_id)
+        admin_caller(session)
         connections.delete(session, caller().workspace_id, connection_id)
     log.info("crm disconnected", account=account_id, connection=connection_id)
     return Response(status=204)

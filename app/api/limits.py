@@ -9,7 +9,7 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import limit_changes
+from app.api.http import limit_changes, second_factor
 from app.api.http.auth import bearer, caller, session_caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
@@ -99,6 +99,8 @@ def put_account_limits(account_id: str, body: dict[str, int | None]) -> Response
     """
     if not session_caller().is_admin:
         raise AdminRequired("Ask an admin of your workspace to change the limit of an account.")
+    with services().database.reading() as session:
+        second_factor.require_for_admins(session, caller())
     return _put(account_id, "acc", body)
 
 

@@ -109,15 +109,7 @@ def enrol(body: dict[str, Any]) -> Response:
 @blueprint.output(RecoveryCodesResponseSchema)
 def confirm(body: dict[str, Any]) -> Response:
     """Turn two-factor sign-in on with the app's first code; the response has the recovery codes."""
-    account_id = session_caller().account_id
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        recovery_codes = totp.confirm(session, account_id, body["code"], now=now)
-    if recovery_codes is None:
-        detail = "This is not the code that the authenticator app shows now. Check the clock of its device."
-        raise ValidationFailed(errors=(FieldError("/code", detail),))
-    log.info("two-factor sign-in turned on", account=account_id)
-    return json_response({"recovery_codes": recovery_codes})
+    return json_response({"recovery_codes": turn_on(session_caller().account_id, body["code"])})
 
 
 @blueprint.post("/api/totp/disable")
@@ -127,9 +119,37 @@ def confirm(body: dict[str, Any]) -> Response:
 @blueprint.output({}, status_code=204)
 def disable(body: dict[str, Any]) -> Response:
     """Turn two-factor sign-in off; its secret and recovery codes are deleted."""
-    account_id = session_caller().account_id
-    own_password.check(account_id, body["current_password"])
+    turn_off(session_caller().account_id, body["current_password"])
+    return Response(status=204)
+
+
+def turn_on(account_id: str, code: str) -> list[str]:
+    """Turn two-factor sign-in of an account on, and return its recovery codes.
+
+    Raises:
+        ValidationFailed: this is not the code that the app shows.
+        TotpAlreadyOn: it is on.
+
+    """
+    with admission.transaction() as session:
+        now = database_clock.value(session)
+        recovery_codes = totp.confirm(session, account_id, code, now=now)
+    if recovery_codes is None:
+        detail = "This is not the code that the authenticator app shows now. Check the clock of its device."
+        raise ValidationFailed(errors=(FieldError("/code", detail),))
+    log.info("two-factor sign-in turned on", account=account_id)
+    return recovery_codes
+
+
+def turn_off(account_id: str, current_password: str) -> None:
+    """Turn two-factor sign-in of an account off.
+
+    Raises:
+        ValidationFailed: the password is wrong.
+        TooManyAttempts: as in `LoginAttempt`.
+
+    """
+    own_password.check(account_id, current_password)
     with admission.transaction() as session:
         totp.disable(session, account_id)
     log.info("two-factor sign-in turned off", account=account_id)
-    return Response(status=204)

@@ -9,7 +9,7 @@ from typing import Literal, ParamSpec
 
 from flask import Response, g
 
-from app.api.http import session_cookie
+from app.api.http import second_factor, session_cookie
 from app.api.http.auth import authenticate, caller
 from app.api.http.services import services
 from app.core.accounts.accounts import Account, Role
@@ -85,10 +85,17 @@ def _require(needs: Needs, view: View[P]) -> View[P]:
             raise AdminRequired
         if needs == "operator" and not viewer().is_operator:
             raise OperatorRequired
+        if needs != "member":
+            _require_second_factor()
         return view(*args, **kwargs)
 
     checked_view.needs = needs  # type: ignore[attr-defined]  # functions accept attributes
     return checked_view
+
+
+def _require_second_factor() -> None:
+    with services().database.reading() as session:
+        second_factor.require_for_admins(session, caller())
 
 
 def _read_viewer() -> Viewer:

@@ -22,6 +22,7 @@ _PAGE_HELP = {
     "insufficient_credits": "Ask your admin for credits. Nothing was charged.",
     "rate_limited": "You were faster than the server allows. Wait a minute, and try again.",
     "unavailable": "The server is busy. Nothing was charged. Try again in a minute.",
+    "totp_required_for_admins": "Open your account, set up two-factor sign-in, and come back.",
     "validation_error": "Go back, and correct the form.",
 }
 
