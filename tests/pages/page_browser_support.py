@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from e2e_stack import PASSWORD, PASSWORD_HASH, Stack
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
@@ -93,6 +94,12 @@ def sign_in(page: Page, *, path: str = "/") -> None:
     page.get_by_label("E-mail").fill(OPERATOR)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
+
+
+def assert_accessible(page: Page) -> None:
+    violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in violations] == []
 
 
 def create_operator(stack: Stack) -> str:

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from e2e_stack import PASSWORD, Stack, running, suspended
 from local_servers import empty_database
 from page_browser_support import (
@@ -17,6 +16,7 @@ from page_browser_support import (
     FIND_SMALL,
     OPERATOR,
     PageBrowser,
+    assert_accessible,
     create_operator,
     launch,
     sign_in,
@@ -79,13 +79,13 @@ def test_a_page_is_accessible_in_light_and_dark_on_every_screen(
 ) -> None:
     with browser.visit(storage_state=signed_in) as page:
         response = page.goto(path)
-        _assert_accessible(page)
+        assert_accessible(page)
         page.emulate_media(color_scheme="dark")
         for width in (PHONE, ZOOMED):
             page.set_viewport_size({"width": width, "height": 700})
             assert page.evaluate(FIND_CUT_OFF) == []
         page.set_viewport_size({"width": PHONE, "height": 700})
-        _assert_accessible(page)
+        assert_accessible(page)
 
         assert response is not None
         assert response.status == 200
@@ -96,21 +96,21 @@ def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed
     with browser.visit(storage_state=signed_in, extra_http_headers=ASYNC) as page:
         page.goto("/")
         _search(page, "https://www.linkedin.com/in/sandbox-found")
-        _assert_accessible(page)
+        assert_accessible(page)
         _search(page, SLOW)
-        _assert_accessible(page)
+        assert_accessible(page)
         with suspended(browser.stack.workers):
             page.get_by_role("button", name="Find e-mail").click()
             expect(page.get_by_text("You can close this page")).to_be_visible()
-            _assert_accessible(page)
+            assert_accessible(page)
         expect(page.get_by_role("heading", name="Found")).to_be_visible()
         expect(page.locator("#announcements")).to_have_text("Finished: found")
-        _assert_accessible(page)
+        assert_accessible(page)
         _search(page, "not a profile")
         expect(page.get_by_role("alert")).to_be_visible()
-        _assert_accessible(page)
+        assert_accessible(page)
         page.goto("/nothing/here")
-        _assert_accessible(page)
+        assert_accessible(page)
 
 
 def test_a_reveal_without_javascript_shows_its_progress_and_then_the_number(browser: PageBrowser) -> None:
@@ -182,9 +182,3 @@ def _tab_to(page: Page, name: str, *, most: int = MAX_TAB_PRESSES) -> None:
         if focus["name"] == name:
             return
     pytest.fail(f"Tab does not reach {name}")
-
-
-def _assert_accessible(page: Page) -> None:
-    violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in violations] == []
