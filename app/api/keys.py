@@ -122,7 +122,6 @@ def create(body: dict[str, Any]) -> Response:
     response with the secret was lost, revoke the key and create another.
     """
     account_id = _session_caller().account_id
-    limits = {Period.TOTAL: body.pop("spending_cap", None), Period.MONTH: body.pop("monthly_limit", None)}
     with admission.transaction() as session:
         now = database_clock.value(session)
         require_future(body["expires_at"], now)
@@ -131,11 +130,10 @@ def create(body: dict[str, Any]) -> Response:
         if reference:
             known = key_limits.get(session, account_id, reference, now=now)
             return json_response(_to_json(known), 200, REPLAYED)
-        key, secret = api_keys.create(session, account_id, **body, now=now)
-        usage = key_limits.put_new(session, caller().workspace_id, key, limits, now=now)
-        finish(session, key.id)
-    log.info("API key created", account=account_id, key=key.id)
-    return json_response({**_to_json(LimitedKey(key, usage)), "key": secret}, 201)
+        new, secret = key_limits.create(session, caller().workspace_id, account_id, **body, now=now)
+        finish(session, new.key.id)
+    log.info("API key created", account=account_id, key=new.key.id)
+    return json_response({**_to_json(new), "key": secret}, 201)
 
 
 @blueprint.get("/api/keys")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Response, flash, request
 
 from app.api import keys as keys_api
-from app.api.http import admission
+from app.api.http import admission, limit_changes
 from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
+from app.api.limits import PERIODS, KeyLimitsSchema
 from app.core.accounts import accounts, api_keys
+from app.core.ledger import key_limits
 from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
 from app.infra import database_clock
@@ -37,7 +41,7 @@ def index() -> Response:
 def create() -> Response:
     """Create a key, and show its secret this once."""
     expires = forms.text("expires_at")
-    body = {"name": forms.text("name"), "scopes": request.form.getlist("scopes")}
+    body = _limits({"name": forms.text("name"), "scopes": request.form.getlist("scopes")})
     try:
         new = forms.load(
             keys_api.NewKeySchema(), body | ({"expires_at": f"{expires}T00:00:00Z"} if expires else {})
@@ -46,13 +50,30 @@ def create() -> Response:
             now = database_clock.value(session)
             keys_api.require_future(new["expires_at"], now)
             accounts.require_api_access(session, caller().account_id)
-            key, secret = api_keys.create(session, caller().account_id, **new, now=now)
+            created, secret = key_limits.create(
+                session, caller().workspace_id, caller().account_id, **new, now=now
+            )
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except ValidationFailed as problem:
         return _page(422, errors=forms.messages(problem.errors))
-    log.info("API key created", account=caller().account_id, key=key.id)
+    log.info("API key created", account=caller().account_id, key=created.key.id)
     return _page(201, secret=secret)
+
+
+@blueprint.post("/keys/<key_id>/limits")
+@signed_in
+@limited(Policy.WRITE)
+def put_limits(key_id: str) -> Response:
+    """Set the limits of a key; an empty field removes one."""
+    try:
+        new = forms.load(KeyLimitsSchema(), _limits(dict.fromkeys(PERIODS)))
+    except InvalidForm as invalid:
+        flash(f"The limits were not changed: {' '.join(invalid.messages.values())}", "failure")
+        return go_to("keys_page.index")
+    limit_changes.change(key_id, "key", {PERIODS[name]: credits_ for name, credits_ in new.items()})
+    flash("The limits of the key are changed. They apply from now on.", "success")
+    return go_to("keys_page.index")
 
 
 @blueprint.post("/keys/<key_id>/revoke")
@@ -67,9 +88,16 @@ def revoke(key_id: str) -> Response:
     return go_to("keys_page.index")
 
 
+def _limits(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body with the limits in the form, as numbers where they are."""
+    texts = forms.texts(*PERIODS)
+    numbers = {name: int(text) for name, text in texts.items() if text.isascii() and text.isdigit()}
+    return body | texts | numbers
+
+
 def _page(status: int = 200, *, errors: dict[str, str] | None = None, secret: str = "") -> Response:
     with services().database.reading() as session:
-        keys = api_keys.of_account(session, caller().account_id)
+        keys = key_limits.of_account(session, caller().account_id, now=database_clock.now())
     scopes = request.form.getlist("scopes") if errors else list(Scope)
     return page(
         "keys.html",
@@ -80,4 +108,5 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None, secret: st
         name=request.form.get("name", "") if errors else "",
         scopes=list(Scope),
         chosen=scopes,
+        limits={name: request.form.get(name, "") if errors else "" for name in PERIODS},
     )

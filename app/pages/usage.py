@@ -64,6 +64,7 @@ def index() -> Response:
         highest=max(value or 0 for value in spent),
         limits=limits,
         errors=errors,
+        given=request.args if errors else {},
         file=f"/usage/{by}.csv?{period}",
     )
 

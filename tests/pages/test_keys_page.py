@@ -10,6 +10,8 @@ from page_support import Visitor, visitor
 from users_support import SignedInUser, bearer
 
 from app.core.accounts import accounts, api_keys
+from app.core.ledger import key_limits
+from app.domain.spending import Period
 from app.infra import clock
 
 SECRET = re.compile(r"key_[0-9A-Za-z]{49}")
@@ -86,3 +88,45 @@ def test_an_account_without_api_access_creates_no_keys(browser: Visitor, user: S
     assert "An admin of your workspace can grant API access" in form.text
     assert 'action="/keys"' not in form.text
     assert created.status_code == 403
+
+
+def test_a_key_is_created_with_limits_which_its_owner_changes(browser: Visitor, user: SignedInUser) -> None:
+    browser.send("/keys", name="Agent", scopes=["lookup"], spending_cap="20", monthly_limit="")
+    created, key_id = limits_of(user)
+
+    page = browser.send(f"/keys/{key_id}/limits", spending_cap="", monthly_limit="7")
+
+    assert created == {Period.TOTAL: 20}
+    assert "The limits of the key are changed" in page.text
+    assert "0 of 7 this month" in page.text
+    assert limits_of(user)[0] == {Period.MONTH: 7}
+
+
+@pytest.mark.parametrize("amount", ["-1", "1.5", "many", "9" * 12])
+def test_an_invalid_limit_of_a_key_changes_nothing(browser: Visitor, user: SignedInUser, amount: str) -> None:
+    browser.send("/keys", name="Agent", scopes=["lookup"], spending_cap="20")
+    key_id = limits_of(user)[1]
+
+    created = browser.send("/keys", name="Other", scopes=["lookup"], spending_cap=amount)
+    changed = browser.send(f"/keys/{key_id}/limits", spending_cap=amount)
+
+    assert (created.status_code, 'id="spending_cap-error"' in created.text) == (422, True)
+    assert "The limits were not changed" in changed.text
+    assert limits_of(user)[0] == {Period.TOTAL: 20}
+
+
+def test_a_colleagues_key_cannot_be_limited(app: APIFlask, browser: Visitor, user: SignedInUser) -> None:
+    browser.send("/keys", name="Agent", scopes=["lookup"], spending_cap="20")
+    key_id = limits_of(user)[1]
+
+    page = visitor(app, user.colleague()).send(f"/keys/{key_id}/limits", spending_cap="1")
+
+    assert page.status_code == 404
+    assert limits_of(user)[0] == {Period.TOTAL: 20}
+
+
+def limits_of(user: SignedInUser) -> tuple[dict[Period, int], str]:
+    """Return the limits of the user's only key, and its id."""
+    with user.database.reading() as session:
+        (limited,) = key_limits.of_account(session, user.account_id, now=clock.now())
+    return {period: usage.credits for period, usage in limited.usage.items()}, limited.key.id

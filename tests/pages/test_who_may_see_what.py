@@ -56,6 +56,7 @@ PAGES = {
     "GET /keys": MEMBER,
     "POST /keys": MEMBER,
     "POST /keys/<key_id>/revoke": MEMBER,
+    "POST /keys/<key_id>/limits": MEMBER,
     "GET /account": MEMBER,
     "POST /account/sessions/<session_id>/end": MEMBER,
     "POST /account/sessions/end-others": MEMBER,

@@ -17,6 +17,7 @@ from app.core.crm import pushes
 from app.core.events import events
 from app.core.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
 from app.core.jobs.sweeper import StaleJob
+from app.core.ledger import spending_limits
 from app.core.lists import imported_rows
 from app.core.lookups import people_counts
 from app.core.privacy import redaction
@@ -65,6 +66,7 @@ def purge_once(services: WorkerServices) -> None:
     for step in (
         partial(idempotency.purge_expired, now=now),
         partial(sessions.purge_expired, now=now),
+        partial(spending_limits.purge_expired, now=now),
         partial(webhook_attempts.purge_expired, now=now),
         partial(events.purge_expired, now=now),
         partial(pushes.purge_expired, before=now - timedelta(days=settings.job_retention_days)),

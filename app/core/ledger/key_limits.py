@@ -28,20 +28,25 @@ class LimitedKey:
     usage: Mapping[Period, LimitUsage] = field(default_factory=dict)
 
 
-def put_new(
+def create(
     session: Session,
     workspace_id: str,
-    key: ApiKey,
-    limits: Mapping[Period, int | None],
+    account_id: str,
     *,
+    spending_cap: int | None = None,
+    monthly_limit: int | None = None,
     now: datetime,
-) -> Mapping[Period, LimitUsage]:
-    """Set the limits of a new key that are not None; return their use."""
-    chosen = {period: credits_ for period, credits_ in limits.items() if credits_ is not None}
-    subject = LimitSubject("key", key.id, key.account_id, key.name)
-    for period, credits_ in chosen.items():
-        limit_settings.put(session, workspace_id, subject, period, credits_, now=now)
-    return get(session, key.account_id, key.id, now=now).usage if chosen else {}
+    **values: Any,
+) -> tuple[LimitedKey, str]:
+    """Insert a key with its limits, as `api_keys.create` does with these values; return it with its token."""
+    key, token = api_keys.create(session, account_id, **values, now=now)
+    subject = LimitSubject("key", key.id, account_id, key.name)
+    for period, credits_ in ((Period.TOTAL, spending_cap), (Period.MONTH, monthly_limit)):
+        if credits_ is not None:
+            limit_settings.put(session, workspace_id, subject, period, credits_, now=now)
+    if spending_cap is None and monthly_limit is None:
+        return LimitedKey(key), token
+    return get(session, account_id, key.id, now=now), token
 
 
 def get(session: Session, account_id: str, key_id: str, *, now: Moment) -> LimitedKey:

@@ -8,7 +8,7 @@ exceeded, and its counters always equal the ledger. A workspace without limits n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -21,6 +21,7 @@ from sqlalchemy import (
     UniqueConstraint,
     and_,
     column,
+    delete,
     exists,
     or_,
     select,
@@ -32,7 +33,11 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.accounts.workspaces import foreign_key
 from app.domain.errors import SpendingLimitReached
 from app.domain.spending import LimitUsage, Period
+from app.infra.database_clock import Moment
 from app.infra.db import Base, UtcDateTime
+
+RETENTION = timedelta(days=100)
+"""How long the counter of an ended period is kept: its jobs end, and are refunded, before."""
 
 
 class SpendingLimit(Base):
@@ -124,7 +129,7 @@ def left(session: Session, job_id: str) -> LimitUsage | None:
 def move(session: Session, job_id: str, *, held: int = 0, spent: int = 0) -> None:
     """Add these amounts to the counters of the job's limits; the workspace's row must be locked.
 
-    A period that has no counter ended before the limit was set.
+    A period that has no counter ended before the limit was set, or more than RETENTION ago.
     """
     counted = exists().where(JOBS.c.id == job_id, _OF_SUBJECT, _OF_PERIOD)
     session.execute(
@@ -133,6 +138,11 @@ def move(session: Session, job_id: str, *, held: int = 0, spent: int = 0) -> Non
         .values(held=SpendingCounter.held + held, spent=SpendingCounter.spent + spent)
         .execution_options(synchronize_session=False)
     )
+
+
+def purge_expired(session: Session, *, now: Moment) -> None:
+    """Delete the counters of periods that ended more than RETENTION ago."""
+    session.execute(delete(SpendingCounter).where(SpendingCounter.ends_at < now - RETENTION))
 
 
 def tightest(rows: Sequence[Row[Any]]) -> LimitUsage | None:

@@ -66,7 +66,9 @@ def day(value: datetime | str | None) -> str:
 
 
 def figure(value: float | None) -> str:
-    """Return a number with spaces between thousands, or a dash."""
+    """Return a number with spaces between thousands and without a fraction of 0, or a dash."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return NONE if value is None else f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 

@@ -14,7 +14,7 @@ from app.core.events import events
 from app.core.jobs import jobs, leases, sweeper
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
-from app.core.ledger import credits, limit_settings
+from app.core.ledger import credits, limit_settings, spending_limits
 from app.core.ledger.spending_limits import SpendingCounter
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, NotFound, SpendingLimitReached
@@ -305,6 +305,21 @@ def test_a_limit_that_is_set_below_what_is_spent_is_reported(session: Session, s
         ("credits.limit_reached", 100, 4),
         ("credits.limit_warning", 80, 4),
     ]
+
+
+def test_counters_of_months_long_past_are_deleted(session: Session, spender: Spender) -> None:
+    spender.limit(session, spender.account_id, Period.MONTH, 5)
+    spender.limit(session, spender.key_id, Period.TOTAL, 5)
+    job = spender.submit(session, "one", now=NOW)
+    spender.submit(session, "two", now=DECEMBER)
+
+    spending_limits.purge_expired(session, now=DECEMBER + spending_limits.RETENTION + timedelta(days=1))
+
+    months = session.scalars(select(SpendingCounter.starts_at).order_by(SpendingCounter.starts_at)).all()
+    assert months == [datetime.fromtimestamp(0, UTC), DECEMBER]
+    leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND, charge=1), now=NOW)
+    assert used(spender.usage(session, spender.key_id)) == (1, 1, 3)
+    assert faults(session) == []
 
 
 def test_limits_of_other_workspaces_and_revoked_keys_do_not_exist(session: Session, spender: Spender) -> None:
