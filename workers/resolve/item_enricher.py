@@ -22,7 +22,7 @@ from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KI
 from app.core.matching import caller_identifiers, contact_matching, survivorship
 from app.core.matching.survivorship import SourceRecords
 from app.core.privacy import redaction
-from app.domain.errors import InsufficientCredits, ProviderFailed
+from app.domain.errors import InsufficientCredits, ProviderFailed, SpendingLimitReached
 from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
 from app.infra import database_clock
@@ -35,6 +35,10 @@ from workers.resolve.profile_resolver import ProfileResolution
 OUT_OF_CREDITS = (
     "The credits of the workspace, or max_credits, were used up before this item. "
     "Add credits, and submit the item in a new request with a new Idempotency-Key."
+)
+LIMIT_USED_UP = (
+    "The spending limit was used up before this item. "
+    "Raise it, and submit the item in a new request with a new Idempotency-Key."
 )
 
 
@@ -175,6 +179,8 @@ def _store_person(
 
 def _error(resolution: ItemResolution) -> dict[str, Any] | None:
     """Return the error of the fields that were not resolved; None if all were."""
+    if isinstance(resolution.unaffordable, SpendingLimitReached):
+        return resolution.unaffordable.as_dict() | {"detail": LIMIT_USED_UP}
     if resolution.unaffordable is not None:
         return resolution.unaffordable.as_dict() | {"detail": OUT_OF_CREDITS}
     return ProviderFailed().as_dict() if resolution.failed else None
