@@ -34,6 +34,8 @@ blueprint = PageBlueprint("crm_pushes_page", __name__)
 def choose() -> Response:
     """Show what would be pushed, a contact or a list, with the mapping of each connection."""
     contact_id, list_id = request.args.get("contact_id", ""), request.args.get("list", "")
+    if not contact_id and not list_id:
+        return go_to("crm_page.index")
     workspace_id = caller().workspace_id
     with services().database.reading() as session:
         found = connections.of_workspace(session, workspace_id)

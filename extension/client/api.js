@@ -70,6 +70,12 @@
  * @typedef {{job: Job, result: any, trace: TraceEntry[],
  *   credits: {charged: number, reserved: number, balance: number, already_owned: boolean}}} JobResponse
  */
+/** @typedef {{id: string, vendor: string, status: "authorizing"|"checking"|"connected"|"reconnect", error: string|null}} CrmConnection */
+/**
+ * A push with a receipt for each contact; `outcome` is null while the contact waits.
+ * @typedef {{push: {id: string, status: "waiting"|"running"|"finished"},
+ *   items: {contact_id: string, outcome: string|null, error: string|null, actions: Record<string, string>}[]}} CrmPush
+ */
 /**
  * A problem object (RFC 9457) with the extension members of this service.
  * @typedef {{code: string, status: number, title?: string, detail?: string, retryable?: boolean, retry_after?: number,
@@ -182,6 +188,22 @@ export class Client {
    *  @returns {Promise<{jobs: ListedJob[], next_cursor: string|null}>} */
   jobs(query = {}) {
     return this.#send("GET", `/api/ext/jobs?${new URLSearchParams(/** @type {any} */ (query))}`);
+  }
+
+  /** List the workspace's CRM connections. @param {RequestOptions} [options] @returns {Promise<{connections: CrmConnection[]}>} */
+  crmConnections(options) {
+    return this.#send("GET", "/api/crm/connections", undefined, options);
+  }
+
+  /** Push contacts to a CRM; free. @param {{connection_id: string, contact_ids: string[], dry_run?: boolean}} body
+   *  @param {RequestOptions} [options] @returns {Promise<CrmPush>} */
+  pushToCrm(body, options) {
+    return this.#send("POST", "/api/crm/pushes", body, options);
+  }
+
+  /** Get a push with its receipts. @param {string} id @param {RequestOptions} [options] @returns {Promise<CrmPush>} */
+  crmPush(id, options) {
+    return this.#send("GET", `/api/crm/pushes/${encodeURIComponent(id)}`, undefined, options);
   }
 
   /** Poll until the job has finished. @param {JobResponse} response @param {AbortSignal} [signal] @returns {Promise<JobResponse>} */

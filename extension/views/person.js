@@ -4,6 +4,7 @@ import { readProfile } from "../active_page.js";
 import { deleteRequest, findRequest, isFinished, requestNames } from "../request_store.js";
 import { plural, slugOf, t } from "../texts.js";
 import { announce, cardHeader, contactIcons, h, listRow, suppressedState } from "./components.js";
+import { crmPlace, showCrmCard } from "./crm.js";
 import { enrichmentCard } from "./enrichment.js";
 import { fieldCard } from "./field_card.js";
 import { icon } from "./icons.js";
@@ -29,11 +30,15 @@ export function personView(subject) {
     const name = contact?.full_name ?? profile.full_name ?? subject.full_name ?? subject.email ?? slugOf(url);
     const top = contact ? contactCard(name ?? t("unnamed"), contact, company) : unknownPersonCard(name, profile);
     const container = h("div", { class: "person" });
+    const crm = crmPlace();
     const person = {
       requested: subject,
       subject: preciseSubject(subject, contact, profile),
       label: name ?? t("unknown_person"),
-      onFound: () => top.querySelectorAll(".not-known").forEach((/** @type {Element} */ element) => element.remove()),
+      onFound: () => {
+        top.querySelectorAll(".not-known").forEach((/** @type {Element} */ element) => element.remove());
+        if (contact) showCrmCard(app, crm, contact.id);
+      },
       openContact: (/** @type {string} */ contactId) => app.open(personView({ contact_id: contactId })),
       onSuppressed: () => {
         announce(t("suppressed_title"));
@@ -47,8 +52,10 @@ export function personView(subject) {
       fieldCard(app, "email", person, lookup),
       fieldCard(app, "phone", person, lookup),
       ...(contact ? [] : [await enrichmentCard(app, person)]),
+      crm,
       ...(save ? [save] : []),
     );
+    if (contact && lookup.revealed.emails.length > 0) showCrmCard(app, crm, contact.id);
     return container;
   };
 }

@@ -34,6 +34,7 @@ def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker
             "PROVIDERS_PERSON": "sandbox",
             "PROVIDERS_COMPANY": "sandbox",
             "WEB_CONCURRENCY": "1",
+            "WEBHOOK_NETWORKS": "127.0.0.1/32",  # of the CRMs on loopback
         }
         yield stop.enter_context(running(folder, url, **settings))
 

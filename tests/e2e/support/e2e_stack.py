@@ -92,6 +92,7 @@ class Stack:
         rule = re.sub(r"^/api/keys/.+", "/api/keys/{key_id}", path.partition("?")[0])
         rule = re.sub(r"^/api/limits/keys/.+", "/api/limits/keys/{key_id}", rule)
         rule = re.sub(r"^/api/sessions/.+", "/api/sessions/{session_id}", rule)
+        rule = re.sub(r"^/api/crm/pushes/.+", "/api/crm/pushes/{push_id}", rule)
         operation = self.openapi["paths"].get(rule, {}).get(method.lower())
         if operation is None:
             return

@@ -16,8 +16,8 @@ from chromium_support import EXTENSION, LOOPBACK, copy_extension
 
 from tools import extension as packing
 
-MAX_BYTES = 64_000
-MAX_LINES = 2_700
+MAX_BYTES = 72_000
+MAX_LINES = 2_900
 UNSHIPPED = ("README.md", "store/")
 PERMISSIONS = ["activeTab", "alarms", "scripting", "sidePanel", "storage"]
 FORBIDDEN = {

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from app.core.crm.pushes import PushOutcome
 from app.core.lookups.disclosure import TYPES
+from app.crm.registry import CRMS
 from app.domain.errors import all_problems
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
@@ -43,6 +45,8 @@ FAMILIES = {
     "kind": {kind.value.replace(".", "_") for kind in LISTED_KINDS} | {"email", "phone"},
     "type": {kind for kinds in TYPES.values() for kind in kinds},
     "error": set(all_problems()) | CLIENT_CODES,
+    "crm": {outcome.value for outcome in PushOutcome if not outcome.startswith("would_")}
+    | {crm.name for crm in CRMS},
 }
 PLURALS = ("one", "other")
 CODE_LIKE = re.compile(r"[#/:=@${}|]|^[a-z .-]+$")  # selectors, URLs, class names
