@@ -134,15 +134,16 @@ def secret(keys: DigestKeys, endpoint_id: str) -> str:
 
 
 def record_result(session: Session, endpoint_id: str, *, delivered: bool, now: Moment) -> None:
-    """Record a success, or since when all deliveries fail. The caller locks the webhook only after it."""
-    is_failing = WebhookEndpoint.failing_since.is_not(None)
-    values = None if delivered else func.coalesce(WebhookEndpoint.failing_since, now)
-    session.execute(
-        update(WebhookEndpoint)
-        .where(WebhookEndpoint.id == endpoint_id, is_failing if delivered else ~is_failing)
-        .values(failing_since=values)
-        .execution_options(synchronize_session=False)
-    )
+    """Record a success, or since when all deliveries fail. The caller locks the webhook only after it.
+
+    A failure always locks the endpoint, which it may disable together with its other webhooks.
+    """
+    result = update(WebhookEndpoint).where(WebhookEndpoint.id == endpoint_id)
+    if delivered:
+        result = result.where(WebhookEndpoint.failing_since.is_not(None)).values(failing_since=None)
+    else:
+        result = result.values(failing_since=func.coalesce(WebhookEndpoint.failing_since, now))
+    session.execute(result.execution_options(synchronize_session=False))
 
 
 def disable_after_failure(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from jobs_support import DIGEST_KEYS, NOW, a_job, a_question, a_workspace, claim, submit
+from jobs_support import DIGEST_KEYS, NOW, a_job, a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -15,6 +15,7 @@ from app.core.jobs.webhook_admin import DeliveryState
 from app.core.jobs.webhooks import RETRY_SCHEDULE, AttemptResult, Delivery
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.domain.kinds import Kind, Outcome
+from app.infra.db import Database
 
 URL = "https://hooks.acme.example/events"
 ACCEPTED = AttemptResult(status=204, latency_ms=7)
@@ -138,6 +139,26 @@ def test_an_endpoint_that_failed_for_days_is_disabled_when_a_delivery_is_given_u
     assert waiting.state is DeliveryState.GIVEN_UP
     (event,) = events.latest(session, workspace_id, type_=EventType.ENDPOINT_DISABLED, limit=2)
     assert event.data == {"endpoint_id": endpoint_id, "reason": "failing"}
+
+
+def test_of_deliveries_given_up_at_the_same_time_one_disables_the_endpoint(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        endpoint_id = an_endpoint(session, workspace_id)
+        webhook_ids = [an_event(session, workspace_id, str(number)) for number in range(8)]
+        attempts = [begin(session, webhook_id, at_last=True) for webhook_id in webhook_ids]
+        endpoints.record_result(session, endpoint_id, delivered=False, now=NOW)
+
+    def work(number: int) -> None:
+        with database.transaction() as session:
+            webhooks.finish(session, attempts[number], FAILED, now=LATER)
+
+    at_once(8, work)
+
+    with database.reading() as session:
+        recorded = events.latest(session, workspace_id, type_=EventType.ENDPOINT_DISABLED, limit=2)
+        assert len(recorded) == 1
+        assert endpoint(session, endpoint_id).disabled_at == LATER
 
 
 def test_an_endpoint_is_not_disabled_while_deliveries_are_retried_or_others_succeed(
