@@ -15,7 +15,7 @@ from app.api.http.waiting import JobSnapshot
 from app.core.jobs import job_history, jobs
 from app.domain.errors import JobNotFound
 from app.domain.ids import is_id
-from app.domain.kinds import Status
+from app.domain.kinds import FREE_KINDS, Kind, Status
 from app.pages import repeats
 from app.pages.http import paging
 from app.pages.http.access import signed_in
@@ -24,6 +24,8 @@ from app.pages.http.rendering import go_to, page
 
 blueprint = PageBlueprint("history", __name__)
 
+LISTED = frozenset(Kind) - FREE_KINDS
+"""What the extension asks about each website that someone visits is left out."""
 STATUSES = [(status.value, status.value) for status in Status]
 
 
@@ -37,7 +39,12 @@ def index() -> Response:
     before = paging.cursor("job")
     with services().database.reading() as session:
         rows = jobs.latest(
-            session, caller().workspace_id, status=status, before=before, limit=paging.ROWS + 1
+            session,
+            caller().workspace_id,
+            status=status,
+            before=before,
+            limit=paging.ROWS + 1,
+            kinds=LISTED,
         )
         shown, older = paging.split(rows, lambda job: job.id)
         described = job_history.describe_with_names(session, caller().workspace_id, shown)

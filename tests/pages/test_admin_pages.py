@@ -205,4 +205,4 @@ def test_the_overview_counts_requests_and_accounts(admin: Visitor, bob: SignedIn
 
     assert re.search(r"<dt>accounts</dt><dd>2</dd>", page)
     assert re.search(r"<dt>credits available</dt><dd>249</dd>", page)
-    assert "reveal email" in page
+    assert '<th scope="row">e-mail</th>' in page

@@ -159,6 +159,13 @@ def test_a_person_named_by_an_id_is_listed_by_name(browser: Visitor, user: Signe
     assert "Ada Lovelace" in browser.open("/history").text
 
 
+def test_lookups_of_visited_websites_are_not_listed(browser: Visitor, user: SignedInUser) -> None:
+    headers = user.headers | {"Prefer": "respond-async"}
+    user.client.post("/api/ext/company-by-hash", json={"hash": "0" * 64}, headers=headers)
+
+    assert "No requests" in browser.open("/history").text
+
+
 def test_an_open_request_cannot_be_repeated(browser: Visitor, user: SignedInUser) -> None:
     job_id = ask(browser, "Ada Lovelace")
 

@@ -10,6 +10,7 @@ from app.api.http.services import services
 from app.core.jobs import job_history, jobs
 from app.domain.kinds import Status
 from app.pages import repeats
+from app.pages.history import LISTED
 from app.pages.http import paging
 from app.pages.http.access import admin_only
 from app.pages.http.blueprint import PageBlueprint
@@ -32,6 +33,7 @@ def index() -> Response:
             status=chosen if chosen in set(Status) else None,
             before=before,
             limit=paging.ROWS + 1,
+            kinds=LISTED,
         )
         shown, older = paging.split(rows, lambda job: job.id)
         described = job_history.describe_with_names(session, caller().workspace_id, shown)

@@ -11,12 +11,20 @@ from typing import Any
 from flask import Flask, Response, render_template, url_for
 from jinja2 import StrictUndefined
 
+from app.domain.kinds import Kind
 from app.infra import clock
 from app.pages.http.access import is_signed_in, viewer
 from app.pages.http.blueprint import protect
 from app.pages.http.navigation import groups_for
 
 STATIC = Path(__file__).parents[1] / "static"
+_KINDS = {
+    Kind.REVEAL_EMAIL.value: "e-mail",
+    Kind.REVEAL_PHONE.value: "phone",
+    Kind.ENRICHMENT_REQUEST.value: "enrichment",
+    Kind.COMPANY_BY_HASH.value: "company of a website",
+    Kind.LEADS_BY_WEBSITE_HASH.value: "people of a website",
+}
 NONE = "\N{EN DASH}"
 """What a page shows for a value that is absent."""
 
@@ -32,6 +40,7 @@ def register(app: Flask) -> None:
         "figure": figure,
         "signed": signed,
         "words": words,
+        "kind": kind,
     }
     app.jinja_env.globals["static_url"] = static_url
 
@@ -75,6 +84,11 @@ def figure(value: float | None) -> str:
 def signed(value: int) -> str:
     """Return a change with its sign; no change is empty."""
     return f"{'+' if value > 0 else ''}{figure(value)}" if value else ""
+
+
+def kind(value: str) -> str:
+    """Return a kind of job as a person would name it; one that has no name here, as words."""
+    return _KINDS.get(value) or words(value)
 
 
 def words(value: str | None) -> str:
