@@ -90,7 +90,7 @@ class HubSpot(Crm):
     def accepted(self, response: Response) -> Response:
         """Read HubSpot's categories of errors; the daily limit ends at the account's midnight."""
         if response.status in OK:
-            return response
+            return super().accepted(response)
         body = response.object
         if response.status == TOO_MANY:
             is_daily = body.get("policyName") == "DAILY"

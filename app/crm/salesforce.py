@@ -97,7 +97,7 @@ class Salesforce(Crm):
     def accepted(self, response: Response) -> Response:
         """Read the error codes of Salesforce, which are more exact than the statuses."""
         if response.status in OK:
-            return response
+            return super().accepted(response)
         errors = [error for error in _items(response.body) if isinstance(error, dict)]
         codes = {str(error.get("errorCode")) for error in errors}
         if "REQUEST_LIMIT_EXCEEDED" in codes:

@@ -23,6 +23,7 @@ from app.crm.vendor import (
     Request,
     Response,
     Send,
+    Unreachable,
     filled,
 )
 
@@ -52,7 +53,7 @@ class Twenty(Crm):
 
     def check(self, send: Send) -> None:
         """List one person."""
-        self.accepted(send(Request(method="GET", path="/rest/people", query={"limit": "1"})))
+        self._data(send(Request(method="GET", path="/rest/people", query={"limit": "1"})))
 
     def find(self, send: Send, properties: Sequence[str], *, email: str) -> CrmRecord | None:
         """Filter the people by the primary address."""
@@ -109,7 +110,9 @@ class Twenty(Crm):
 
     def _data(self, response: Response) -> Mapping[str, Any]:
         data = self.accepted(response).object.get("data")
-        return data if isinstance(data, dict) else {}
+        if not isinstance(data, dict):
+            raise Unreachable("unexpected_response")
+        return data
 
 
 def _quoted(value: str) -> str:

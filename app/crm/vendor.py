@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 from app.crm_settings import CrmAccess
 
 OK = range(200, 300)
+NO_CONTENT = 204
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT, REQUEST_TIMEOUT, TOO_MANY = 401, 403, 404, 409, 408, 429
 SERVER_ERROR = 500
 
@@ -56,7 +57,7 @@ class Throttled(CrmError):  # noqa: N818 -- it names what happened
 
 
 class Unreachable(CrmError):  # noqa: N818 -- it names what happened
-    """There was no usable response; the request may have been carried out."""
+    """There was no usable response, or one that is not documented; the request may have been carried out."""
 
 
 class Rejected(CrmError):  # noqa: N818 -- it names what happened
@@ -197,6 +198,8 @@ class Crm:
     def accepted(self, response: Response) -> Response:
         """Return the response if it is a success, else raise the error that its status stands for."""
         if response.status in OK:
+            if response.status != NO_CONTENT and response.body is None:
+                raise Unreachable("unexpected_response")  # not JSON: a page, or another server
             return response
         if response.status == UNAUTHORIZED:
             raise AccessRefused("unauthorized")

@@ -14,6 +14,7 @@ from stored_support import a_company, a_contact, an_email, own, suppress
 from users_support import SignedInUser
 
 from app.core.accounts.accounts import Account, Role
+from app.core.contacts.contact_lists import ContactList
 from app.core.crm import connections
 from app.core.crm.connections import CrmConnection
 from app.core.crm.pushes import CrmPush, PushItem
@@ -161,6 +162,35 @@ def test_an_authorization_that_is_not_ones_own_changes_nothing(
 
     assert "notice bad" in page.text
     assert connection(user).credentials == before.credentials
+
+
+def test_an_authorization_that_is_abandoned_leaves_the_connection_as_it_is(
+    app: APIFlask, admin: Visitor, user: SignedInUser
+) -> None:
+    change_settings(app, crm_variables=OAUTH)
+    admin.send("/crm", vendor="hubspot", token=TOKEN)
+
+    admin.send("/crm/authorize", connection_id=connection(user).id)
+
+    with user.database.reading() as session:
+        credentials = connections.decrypted(session, connection(user))
+    assert (connection(user).status, credentials.token) == ("checking", TOKEN)
+
+
+def test_a_contact_and_a_list_lead_to_the_push(app: APIFlask, admin: Visitor, user: SignedInUser) -> None:
+    admin.send("/crm", vendor="hubspot", token=TOKEN)
+    contact_id = owned_contact(user)
+    admin.send("/lists/members", contact=contact_id, name="Q4")
+    with user.database.reading() as session:
+        list_id = session.scalars(select(ContactList.id)).one()
+
+    shown = admin.open(f"/contacts/{contact_id}"), admin.open(f"/lists/{list_id}")
+    pushed = admin.send("/crm/pushes", connection_id=connection(user).id, list=list_id)
+
+    assert f"/crm/push?contact_id={contact_id}" in shown[0].text
+    assert f"/crm/push?list={list_id}" in shown[1].text
+    assert "1 person of the list" in admin.open(f"/crm/push?list={list_id}").text
+    assert "Grace Hopper" in pushed.text
 
 
 def test_an_authorization_needs_a_client_of_the_operator(admin: Visitor, user: SignedInUser) -> None:

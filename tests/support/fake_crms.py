@@ -41,6 +41,8 @@ class FakeCrm:
     requests: list[tuple[str, str]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     token: str = TOKEN
+    page: str = ""
+    """What is answered instead of JSON, as by another server."""
     hidden: set[str] = field(default_factory=set)
     """People whom the first read does not find, because they are created right after it."""
     ids: Any = field(default_factory=lambda: itertools.count(101))
@@ -66,6 +68,8 @@ class FakeCrm:
 
     def _handle(self, request: Request) -> Response:
         self.requests.append((request.method, request.path))
+        if self.page:
+            return Response(self.page, mimetype="text/html")
         failure = next((failure for failure in self.failures if failure.is_for(request)), None)
         if failure is not None:
             self.failures.remove(failure)

@@ -51,14 +51,12 @@ def renew(crm: Crm, transport: Transport, credentials: Credentials) -> Credentia
     if response.status not in OK or not token:
         raise AccessRefused("authorization_ended")
     expires_in = response.object.get("expires_in")
+    begun = {"code": "", "verifier": "", "redirect_uri": "", "state": ""} if credentials.code else {}
     return replace(
         credentials,
+        **begun,
         token=str(token),
         refresh_token=str(response.object.get("refresh_token") or credentials.refresh_token),
         expires_at=None if expires_in is None else clock.now().timestamp() + float(expires_in),
         api_url=str(response.object.get("instance_url") or credentials.api_url),
-        code="",
-        verifier="",
-        redirect_uri="",
-        state="",
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import TypeVar
 
 from app.core.crm import outbox, push_attempts
 from app.core.crm.outbox import Turn
@@ -28,6 +29,8 @@ from workers.crm.pushing import ContactPush, PushedContact
 from workers.crm.transport import Transport
 from workers.webhook_client import WebhookClient
 
+T = TypeVar("T")
+
 TURN_SECONDS = 10.0
 """How long a turn begins contacts; then the worker is free for others, and the connection due again."""
 TURNS_PER_MINUTE = 4
@@ -35,6 +38,10 @@ TURNS_PER_MINUTE = 4
 THROTTLED_SECONDS = 10.0
 MAX_THROTTLED_SECONDS = 86_400.0
 UNREACHABLE_SECONDS = 30.0
+CHECK_SECONDS = 300.0
+"""The pause between checks of a CRM that has never answered: its address may be wrong."""
+_UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError)
+"""What reading a response raises that is not as the CRM documents it."""
 
 
 class CrmTurn:
@@ -61,14 +68,15 @@ class CrmTurn:
             self._authorize()
             while self._may_go_on() and self._push_next():
                 pass
-        except AccessRefused as refusal:
+        except (AccessRefused, Rejected) as refusal:
             log.warning("crm refused access", connection=self._turn.connection_id, reason=refusal.reason)
             self._end(refused=refusal.reason)
         except Throttled as throttle:
             seconds = min(throttle.seconds or THROTTLED_SECONDS, MAX_THROTTLED_SECONDS)
             self._end(pause=seconds, error="rate_limited")
         except Unreachable as failure:
-            self._end(pause=UNREACHABLE_SECONDS, error=failure.reason)
+            pause = UNREACHABLE_SECONDS if self._turn.is_checked else CHECK_SECONDS
+            self._end(pause=pause, error=failure.reason)
         else:
             self._end(pause=0.0 if self._may_go_on() else self._pause())
 
@@ -77,7 +85,7 @@ class CrmTurn:
         if authorization.is_due(self._credentials):
             self._renew()
         if not self._turn.is_checked:
-            self._crm.check(self._send)
+            self._reading(lambda: self._crm.check(self._send))
             with self._database.transaction() as session:
                 outbox.confirm(session, self._turn, now=database_clock.now())
 
@@ -104,7 +112,7 @@ class CrmTurn:
             return False
         started = time.monotonic()
         try:
-            pushed = self._contact_push(attempt).run()
+            pushed = self._reading(self._contact_push(attempt).run)
         except Rejected as rejection:
             self._finish(attempt, _rejected(rejection, started))
         except Unreachable as failure:
@@ -117,6 +125,18 @@ class CrmTurn:
         else:
             self._finish(attempt, _pushed(pushed, started))
         return True
+
+    def _reading(self, call: Callable[[], T]) -> T:
+        """Call a function that reads responses; one that is not as documented counts as none.
+
+        Raises:
+            Unreachable: it was not, or there was none; what it contained is not logged.
+
+        """
+        try:
+            return call()
+        except _UNEXPECTED:
+            raise Unreachable("unexpected_response") from None
 
     def _contact_push(self, attempt: Attempt) -> ContactPush:
         def note(values: Mapping[str, str]) -> None:

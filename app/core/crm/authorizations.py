@@ -10,12 +10,13 @@ import base64
 import hashlib
 import hmac
 import secrets
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
 from app.core.crm import connections
-from app.core.crm.connections import ConnectionStatus, Credentials, CrmConnection
+from app.core.crm.connections import Credentials, CrmConnection
 from app.crm.vendor import Crm, OAuth
 from app.domain.errors import NotFound
 from app.domain.ids import is_id
@@ -37,7 +38,12 @@ def begin(
         raise NotFound(f"{crm.title} cannot be connected this way: ask the operator to register a client.")
     verifier = secrets.token_urlsafe(48)
     state = f"{connection.id}.{secrets.token_urlsafe(24)}"
-    pending = Credentials(verifier=verifier, redirect_uri=redirect_uri, state=f"{state}.{session_id}")
+    pending = replace(
+        _credentials(session, connection),  # they stay in use if the admin does not agree
+        verifier=verifier,
+        redirect_uri=redirect_uri,
+        state=f"{state}.{session_id}",
+    )
     connections.begin_authorization(session, connection, pending)
     return _url(oauth, crm.access.client_id, redirect_uri, state, verifier)
 
@@ -56,16 +62,21 @@ def complete(
     if not is_id(connection_id, "crm"):
         raise refused
     connection = connections.get(session, workspace_id, connection_id, lock=True)
-    try:
-        pending = connections.decrypted(session, connection)
-    except Undecryptable:
-        raise refused from None
+    pending = _credentials(session, connection)
     is_same = hmac.compare_digest(pending.state.encode(), f"{state}.{session_id}".encode())
-    if connection.status != ConnectionStatus.AUTHORIZING or not is_same:
+    if not is_same:
         raise refused
     granted = Credentials(code=code, verifier=pending.verifier, redirect_uri=pending.redirect_uri)
     connections.replace_credentials(session, connection, granted, now=now)
     return connection
+
+
+def _credentials(session: Session, connection: CrmConnection) -> Credentials:
+    """Return the stored credentials; none if SECRET_KEY was replaced since."""
+    try:
+        return connections.decrypted(session, connection)
+    except Undecryptable:
+        return Credentials()
 
 
 def _url(oauth: OAuth, client_id: str, redirect_uri: str, state: str, verifier: str) -> str:

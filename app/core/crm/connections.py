@@ -160,11 +160,10 @@ def check(session: Session, connection: CrmConnection, *, now: Moment) -> None:
 
 
 def begin_authorization(session: Session, connection: CrmConnection, credentials: Credentials) -> None:
-    """Store the secrets of an authorization that a browser is about to make."""
+    """Store the secrets of an authorization that a browser is about to make, beside those in use."""
     connection.credentials = _encrypted(session, connection.workspace_id, connection.id, credentials)
-    connection.status = ConnectionStatus.AUTHORIZING.value
     connection.lease += 1
-    connection.due_at = None
+    connection.leased_until = None
     session.flush()
 
 

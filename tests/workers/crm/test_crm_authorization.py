@@ -93,7 +93,7 @@ def test_a_renewal_that_fails_for_a_moment_is_tried_again(
 
     harness.turn()
     between = harness.connection()
-    harness.later(minutes=1)
+    harness.later(minutes=6)
     harness.turn()
 
     assert (between.status, between.error) == ("checking", "http_503")

@@ -247,6 +247,42 @@ def test_a_crm_that_stays_away_fails_the_push_after_the_last_retry(harness: CrmH
     assert (item.outcome, item.error, item.attempts) == ("failed", "http_503", 7)
 
 
+def test_an_address_that_answers_with_a_page_is_not_taken_for_a_crm(harness: CrmHarness) -> None:
+    push_id = harness.push(harness.owned_contact())
+    harness.crm.page = "<html>Sign in</html>"
+
+    harness.turn()
+    checked = harness.connection()
+    harness.crm.page = ""
+    harness.later(minutes=6)
+    harness.turn()
+
+    assert (checked.status, checked.error) == ("checking", "unexpected_response")
+    assert harness.items(push_id)[0].outcome == "created"
+
+
+def test_a_response_that_is_not_as_documented_is_tried_again(harness: CrmHarness) -> None:
+    harness.turn()
+    push_id = harness.push(harness.owned_contact())
+    harness.crm.fail(201, {"unknown": True}, method="POST", path="/crm/v3/objects/contacts")
+
+    harness.turn()
+    between = harness.items(push_id)[0]
+    harness.later(minutes=2)
+    harness.turn()
+
+    assert (between.outcome, between.error) == (None, "unexpected_response")
+    assert harness.items(push_id)[0].outcome == "created"
+
+
+def test_a_refused_check_needs_another_address_or_token(harness: CrmHarness) -> None:
+    harness.crm.fail(404, {"status": "error"})
+
+    harness.turn()
+
+    assert (harness.connection().status, harness.connection().error) == ("reconnect", "http_404")
+
+
 def test_nobody_who_is_suppressed_is_pushed(harness: CrmHarness) -> None:
     contact_id = harness.owned_contact()
     push_id = harness.push(contact_id)
