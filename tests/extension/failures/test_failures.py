@@ -234,6 +234,21 @@ def test_a_402_response_hides_every_button_that_spends_credits(
     expect(popup.get_by_role("button", name=re.compile("Reveal|Try again"))).to_have_count(0)
 
 
+def test_a_reached_spending_limit_is_named_and_costs_nothing(
+    user: BrowserUser, stack: Stack, company: Company
+) -> None:
+    popup = open_ada(user, company)
+    account = stack.call("GET", "/api/ext/session", Authorization=user.token).body["account"]["id"]
+    path = f"/api/limits/accounts/{account}"
+    assert stack.call("PUT", path, {"monthly_limit": 0}, Authorization=user.token).status == 200
+
+    popup.get_by_role("button", name="Reveal e-mail").click()
+
+    message = "Your spending limit is reached. Nothing was charged. Ask your admin to raise it."
+    expect(popup.get_by_role("region", name="E-mail").get_by_role("alert")).to_contain_text(message)
+    assert user.balance() == 100
+
+
 @pytest.mark.parametrize(
     ("scenario", "field", "message"),
     [
