@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from alembic import command
@@ -11,6 +12,9 @@ from query_plans_support import explained, rescanned, scanned
 from sqlalchemy import create_engine, text
 
 from app.core.audit import incremental
+from app.core.jobs import usage
+from app.core.jobs.usage import Grouping, UsageScope
+from app.infra import clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
 from benchmarks.growth.operations import READ_EVERYTHING, Service
@@ -24,6 +28,8 @@ pytestmark = [
 FILLED = frozenset(fill.TABLES) - {"suppressions"}  # reading 10,000 is cheaper than searching for hundreds
 JOINED_BY_AUDIT = {("audit", "jobs"), ("audit", "revealed_values")}
 """What a slice is joined with: of 100,000 rows, reading all is cheaper than searching for thousands."""
+DAYS_OF_JOBS = 100_000 * 6 / 86_400
+"""The days over which the jobs are spread, one every six seconds."""
 SIZE = Size(contacts=100_000, large=5_000, jobs=100_000)
 
 
@@ -70,6 +76,20 @@ def test_the_latest_suppression_is_read_from_an_index(service: Service) -> None:
 
     assert [plan["sql"] for plan in plans if "suppressions" in scanned(plan)] == []
     assert any("max(suppressions.created_at)" in plan["sql"] for plan in plans)
+
+
+def test_a_report_on_usage_reads_only_the_jobs_and_entries_of_its_period(service: Service) -> None:
+    starts_at = clock.now() - timedelta(days=79)
+    scope = UsageScope(
+        workspace_id=fill.WORKSPACE, starts_at=starts_at, ends_at=starts_at + timedelta(days=1)
+    )
+
+    with explained(service.api.database) as plans, service.api.database.reading() as session:
+        reported = {by: usage.report(session, scope, by)[1].jobs for by in Grouping}
+
+    assert set(reported.values()) == {SIZE.jobs / fill.WORKSPACES / DAYS_OF_JOBS}
+    assert len(plans) >= 3 * len(Grouping)
+    assert FILLED.intersection(table for plan in plans for table in scanned(plan)) == set()
 
 
 def test_the_people_expected_in_a_company_do_not_grow_with_the_contacts(service: Service) -> None:
