@@ -102,7 +102,7 @@ class ScenarioContext:
         self._expect_none("charged twice", findings.charged_twice)
         self._expect_none("ledger mismatches", findings.mismatches)
         self._expect_none("reveals failed through a fault of the service", findings.unexpected_failures)
-        self._audit()
+        self.audit()
         statuses = ", ".join(f"{count:,} {status}" for status, count in sorted(findings.statuses.items()))
         self.record("final status of the accepted reveals", statuses)
         return findings
@@ -138,7 +138,7 @@ class ScenarioContext:
         line = ReportLine(title, f"{len(violations)}", "0", not violations, tuple(violations))
         self.lines.append(line)
 
-    def _audit(self) -> None:
+    def audit(self) -> None:
         """Report what the service's own audit of the ledger finds."""
         title = "faults that `flask audit ledger` finds"
         completed = self.service.run([*FLASK, "audit", "ledger", "--json"])

@@ -8,6 +8,7 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
+SERVER_ERROR = 500
 TIMEOUT_SECONDS = 40.0  # more than the longest wait that a caller may ask for
 
 

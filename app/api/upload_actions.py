@@ -43,7 +43,7 @@ def create(file: ReceivedFile) -> tuple[dict[str, Any], bool]:
             session,
             workspace_id=caller().workspace_id,
             account_id=caller().account_id,
-            api_key_id=_key_id(),
+            api_key_id=caller().key_id,
             file_name=file.name,
             content=file.content,
             now=now,
@@ -85,7 +85,7 @@ def start(upload_id: str, max_credits: int | None) -> dict[str, Any]:
             session,
             upload,
             account_id=caller().account_id,
-            api_key_id=_key_id(),
+            api_key_id=caller().key_id,
             max_credits=max_credits,
             now=database_clock.now(),
         )
@@ -128,10 +128,6 @@ def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:
     else:
         return
     raise ValidationFailed(detail, errors=(FieldError("/columns", detail),))
-
-
-def _key_id() -> str | None:
-    return caller().token_id if caller().kind == "api_key" else None
 
 
 def _wake(upload: Upload) -> None:

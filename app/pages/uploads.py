@@ -48,6 +48,7 @@ LABELS = {
 OPTIONS = [("", "Not used"), *((field, LABELS[field]) for field in UPLOAD_FIELDS)]
 REASONS = {
     "insufficient_credits": "The credits of your workspace ran out. Ask your admin for more, then continue.",
+    "spending_limit_reached": "A spending limit is reached. Ask your admin to raise it, then continue.",
     "max_credits": "The maximum of credits is reached. Raise it to continue.",
     "account_disabled": "The account that started it is disabled. Continue with yours.",
     "key_ended": "The API key that started it has ended. Continue with your account.",

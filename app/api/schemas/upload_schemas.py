@@ -8,7 +8,7 @@ from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema
 from app.core.uploads import chunks, starters
 from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
-from app.domain.errors import InsufficientCredits
+from app.domain.errors import InsufficientCredits, SpendingLimitReached
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
 
 PAID_FIELDS = ("email", "phone")
@@ -18,6 +18,7 @@ MAX_RESULT_ROWS = 500
 MAX_COLUMNS = 300
 REASONS = (
     InsufficientCredits.code,
+    SpendingLimitReached.code,
     chunks.MAX_CREDITS,
     starters.ACCOUNT_DISABLED,
     starters.KEY_ENDED,

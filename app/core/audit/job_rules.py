@@ -53,15 +53,17 @@ RULES = (
                'something of the workspace' AS expected,
                CASE WHEN k.reference IS NULL THEN 'nothing'
                     ELSE coalesce('that of ' || coalesce(j.workspace_id, p.workspace_id, f.workspace_id,
-                                                         a.workspace_id), 'what is gone') END AS found
+                                                         a.workspace_id, u.workspace_id), 'what is gone') END
+               AS found
         FROM idempotency_keys k
         LEFT JOIN jobs j ON j.id = k.reference
         LEFT JOIN saved_profiles p ON p.id = k.reference
         LEFT JOIN feedback f ON f.id = k.reference
+        LEFT JOIN uploads u ON u.id = k.reference
         LEFT JOIN (SELECT api_keys.id, accounts.workspace_id FROM api_keys
                    JOIN accounts ON accounts.id = api_keys.account_id) a ON a.id = k.reference
         WHERE (k.reference IS NULL
-               OR coalesce(j.workspace_id, p.workspace_id, f.workspace_id, a.workspace_id,
+               OR coalesce(j.workspace_id, p.workspace_id, f.workspace_id, a.workspace_id, u.workspace_id,
                            CASE WHEN substr(k.reference, 1, 4) IN ('prf_', 'fdb_') THEN k.workspace_id
                                 ELSE '' END) <> k.workspace_id)
               AND {key:k.created_at}

@@ -106,6 +106,7 @@ def _submit(
         kind=Kind.ENRICHMENT_REQUEST,
         workspace_id=upload.workspace_id,
         account_id=upload.account_id,
+        key_id=upload.api_key_id,
         request=request,
         dedup_key={"upload": upload.id, "chunk": chunk.number},
         price=min(chunk.cost, affordable),

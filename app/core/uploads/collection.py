@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session
 from app.core.jobs.jobs import Job, JobItem
 from app.core.uploads import chunks
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
-from app.domain.errors import InsufficientCredits
+from app.domain.errors import InsufficientCredits, SpendingLimitReached
 from app.infra.database_clock import Moment
 from app.settings import Settings
 
 MAX_TRIES = 3
 """Jobs that may end without the result of a row, for example at their deadline."""
 FAILED = "failed"
+_UNPAID = frozenset({InsufficientCredits.code, SpendingLimitReached.code})
 
 
 def collect(session: Session, upload_id: str, *, settings: Settings, now: Moment) -> bool:
@@ -61,9 +62,11 @@ def _count(
     outcomes.update(row.JobItem.outcome or FAILED for row in items if row.number not in numbers)
     upload.outcomes, upload.charged = dict(outcomes), upload.charged + job.charged
     _return_rows(session, upload.id, repeated, cost=sum(chunks.prices(upload, settings)))
-    is_short = any(_is_unpaid(row.JobItem) for row in repeated)
-    if is_short and not job.charged and upload.status == UploadStatus.RUNNING:
-        chunks.pause(upload, chunks.shortage(session, upload), now=now)
+    unpaid = {row.JobItem.error["code"] for row in repeated if _is_unpaid(row.JobItem)}
+    if unpaid and not job.charged and upload.status == UploadStatus.RUNNING:
+        is_limited = SpendingLimitReached.code in unpaid
+        reason = SpendingLimitReached.code if is_limited else chunks.shortage(session, upload)
+        chunks.pause(upload, reason, now=now)
 
 
 def _is_repeated(item: JobItem, subject: dict[str, Any] | None, tries: int) -> bool:
@@ -76,7 +79,7 @@ def _is_repeated(item: JobItem, subject: dict[str, Any] | None, tries: int) -> b
 
 
 def _is_unpaid(item: JobItem) -> bool:
-    return item.error is not None and item.error["code"] == InsufficientCredits.code
+    return item.error is not None and item.error["code"] in _UNPAID
 
 
 def _return_rows(session: Session, upload_id: str, rows: Sequence[Any], *, cost: int) -> None:

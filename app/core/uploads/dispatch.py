@@ -13,9 +13,9 @@ from sqlalchemy.sql import ColumnElement
 from app.core.uploads.upload_tables import Upload
 from app.infra.database_clock import Moment
 
-LEASE = timedelta(seconds=60)
+LEASE = timedelta(seconds=20)
 """Time after which another worker continues; every batch of rows renews it."""
-REPUBLISH_AFTER = timedelta(seconds=30)
+REPUBLISH_AFTER = timedelta(seconds=10)
 """Age after which a message that no worker has processed is considered lost."""
 BATCH = 50
 

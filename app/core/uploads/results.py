@@ -19,11 +19,11 @@ COLUMNS = (
     "Found email",
     "Found email status",
     "Found phone",
-    "Outcome",
-    "Credits",
-    "Sources",
-    "Receipt",
-    "Note",
+    "Result",
+    "Result credits",
+    "Result sources",
+    "Result receipt",
+    "Result note",
 )
 """The columns that a result adds to those of the file."""
 _ERASED = "The person was erased."

@@ -8,6 +8,7 @@ from datetime import timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from app.core.jobs.idempotency import IdempotencyKey
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadFile, UploadRow, UploadStatus
 from app.domain.errors import UploadNotFound, UploadNotReady
 from app.domain.ids import is_id, new_id
@@ -177,6 +178,7 @@ def retention(upload_days: int, job_days: int) -> timedelta:
 
 def _delete(session: Session, ids: Sequence[str]) -> None:
     session.execute(delete(Upload).where(Upload.id.in_(ids)))
+    session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(ids)))
 
 
 def _one(session: Session, workspace_id: str, upload_id: str, *, lock: bool) -> Upload:

@@ -14,10 +14,12 @@ from worker_harness import worker_harness
 
 from app.core.accounts import accounts, api_keys
 from app.core.jobs.jobs import Job
+from app.core.ledger import limit_settings
 from app.core.uploads import chunks, uploads
 from app.core.uploads.results import COLUMNS
 from app.core.uploads.upload_tables import UploadFile, UploadRow, UploadStatus
 from app.domain.callers import Scope
+from app.domain.spending import Period
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
@@ -258,6 +260,21 @@ def test_a_revoked_key_submits_no_further_job(ada: Uploader) -> None:
     upload = ada.run(upload_id)
 
     assert (upload.status, upload.reason) == (UploadStatus.PAUSED, "key_ended")
+
+
+def test_a_spending_limit_of_the_account_pauses_the_upload(ada: Uploader) -> None:
+    ada.know(*addresses(3))
+    upload_id = ada.ready(a_list(*people(3)))
+    with ada.harness.database.transaction() as session:
+        subject = limit_settings.subject(session, ada.harness.workspace_id, ada.account_id)
+        limit_settings.put(session, ada.harness.workspace_id, subject, Period.MONTH, 2, now=clock.now())
+    ada.start(upload_id)
+
+    upload = ada.run(upload_id)
+
+    assert (upload.status, upload.reason) == (UploadStatus.PAUSED, "spending_limit_reached")
+    assert upload.charged == 2
+    assert balances(ada) == (998, 0, 2)
 
 
 def test_a_reader_that_continues_after_a_lost_one_stores_each_row_once(
