@@ -1,6 +1,7 @@
 // Runs pending requests while no popup or panel is open. It keeps no state in variables: Chrome ends it after thirty
 // idle seconds, and an alarm starts it again.
 
+import { listenForCompanySignIn } from "./company_sign_in.js";
 import { migrateStorage } from "./migration.js";
 import { ALARM, runPending } from "./requests.js";
 
@@ -9,6 +10,7 @@ chrome.storage.local.setAccessLevel({ accessLevel: "TRUSTED_CONTEXTS" });
 chrome.alarms.onAlarm.addListener((alarm) => {
   if (alarm.name === ALARM) return runPending();
 });
+listenForCompanySignIn();
 chrome.runtime.onStartup.addListener(runPending);
 chrome.runtime.onInstalled.addListener(async () => {
   await migrateStorage();

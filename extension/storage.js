@@ -4,6 +4,8 @@
 // unsaved form input. chrome.storage.local is on disk: settings, requests without a response, and the session if
 // the user chose to stay signed in.
 
+import { loadPolicy } from "./policy.js";
+
 /** @typedef {import("./client/api.js").Session} Session */
 /** @typedef {Session & {origin: string, token: string}} StoredSession */
 /** `lookupBy` is what a website is looked up by: its whole hash, or a prefix of it.
@@ -16,6 +18,8 @@
 export const disk = chrome.storage.local;
 /** @type {StorageArea} */
 export const memory = chrome.storage.session;
+/** The form whose draft a finished sign-in deletes. */
+export const SIGN_IN_FORM = "sign_in";
 const SESSION = "session";
 const SIGN_OUT_CODE = "sign_out_code";
 const MAX_LISTS = 20;
@@ -23,15 +27,23 @@ const MAX_LISTS = 20;
 /** @type {Settings} */
 const DEFAULTS = { server: "", email: "", staySignedIn: false, lookupBy: "hash", lists: [] };
 
-/** @returns {Promise<Settings>} */
+/** Return the settings of the user, or of the administrator's policy. @returns {Promise<Settings>} */
 export async function loadSettings() {
+  const [settings, policy] = await Promise.all([loadOwnSettings(), loadPolicy()]);
+  if (policy.server !== null) settings.server = policy.server;
+  if (policy.prefixLookupOnly) settings.lookupBy = "prefix";
+  return settings;
+}
+
+/** @returns {Promise<Settings>} */
+async function loadOwnSettings() {
   const { settings } = await disk.get("settings");
   return { ...DEFAULTS, ...settings };
 }
 
 /** @param {Partial<Settings>} change */
 export async function updateSettings(change) {
-  await disk.set({ settings: { ...(await loadSettings()), ...change } });
+  await disk.set({ settings: { ...(await loadOwnSettings()), ...change } });
 }
 
 /** Put the name of a list first among the suggestions. @param {string|null} list */
@@ -40,9 +52,12 @@ export async function addRecentList(list) {
   if (list) await updateSettings({ lists: [list, ...lists.filter((name) => name !== list)].slice(0, MAX_LISTS) });
 }
 
-/** Return the session, or null if no one is signed in. @returns {Promise<StoredSession|null>} */
+/** Return the session, or null if no one is signed in at the server of the policy. @returns {Promise<StoredSession|null>} */
 export async function loadSession() {
-  return (await memory.get(SESSION))[SESSION] ?? (await disk.get(SESSION))[SESSION] ?? null;
+  /** @type {StoredSession|null} */
+  const session = (await memory.get(SESSION))[SESSION] ?? (await disk.get(SESSION))[SESSION] ?? null;
+  const { server } = await loadPolicy();
+  return server === null || session?.origin === server ? session : null;
 }
 
 /** @param {StoredSession} session */
@@ -62,7 +77,7 @@ export async function updateSession(session, change) {
  *  @param {StoredSession} session @param {string} code the error code that the sign-in form explains */
 export async function endSession(session, code) {
   if ((await loadSession())?.token !== session.token) return;
-  await memory.set({ [SIGN_OUT_CODE]: code });
+  await saveSignOutCode(code);
   await memory.remove(SESSION);
   await disk.remove(SESSION);
 }
@@ -79,14 +94,19 @@ export function onSessionChange(callback, signal) {
   signal.addEventListener("abort", () => chrome.storage.onChanged.removeListener(onChanged));
 }
 
-/** Return the error code that ended the last session. @returns {Promise<string|null>} */
+/** @param {string} code the error code that the sign-in form explains */
+export async function saveSignOutCode(code) {
+  await memory.set({ [SIGN_OUT_CODE]: code });
+}
+
+/** Return the error code that ended the last session or sign-in. @returns {Promise<string|null>} */
 export async function loadSignOutCode() {
   return (await memory.get(SIGN_OUT_CODE))[SIGN_OUT_CODE] ?? null;
 }
 
 /** Delete everything but the server, the e-mail address and how websites are looked up. */
 export async function clearUserData() {
-  const { server, email, lookupBy } = await loadSettings();
+  const { server, email, lookupBy } = await loadOwnSettings();
   await memory.clear();
   await disk.clear();
   await updateSettings({ server, email, lookupBy });

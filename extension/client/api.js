@@ -19,6 +19,7 @@
  *   credits: Credits, prices: Record<string, number>, hash_lookup: {algorithm: string, prefix_length: number},
  *   providers: {name: string, healthy: boolean}[], server: {version: string, api_version: string}}} Session
  */
+/** @typedef {{password: boolean, company: {name: string, path: string, extension_ids: string[]}|null}} SignInOptions */
 /** @typedef {Session & {access_token: string, token_type: string, expires_at: string}} LoginResponse */
 /** @typedef {{city?: string|null, country?: string|null}} Location */
 /**
@@ -117,7 +118,17 @@ export class Client {
     this.token = token;
   }
 
-  /** @param {{email: string, password: string, client?: {name: string, version: string}}} body @returns {Promise<LoginResponse>} */
+  /** @returns {Promise<SignInOptions>} */
+  signInOptions() {
+    return this.#send("GET", "/api/ext/sign-in-options");
+  }
+
+  /** @param {{code: string, code_verifier: string, client?: {name: string, version: string}}} body @returns {Promise<LoginResponse>} */
+  companyLogin(body) {
+    return this.#send("POST", "/api/ext/company-login", body);
+  }
+
+  /** @param {{email: string, password: string, totp?: string, client?: {name: string, version: string}}} body @returns {Promise<LoginResponse>} */
   login(body) {
     return this.#send("POST", "/api/ext/login", body);
   }

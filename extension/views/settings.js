@@ -1,6 +1,7 @@
 // Settings and sign-out.
 
 import { ApiError } from "../client/api.js";
+import { loadPolicy } from "../policy.js";
 import { clearUserData, loadSession, loadSettings, saveSession, updateSettings } from "../storage.js";
 import { formatCredits, hostOf, t } from "../texts.js";
 import { avatar, button, h } from "./components.js";
@@ -10,6 +11,7 @@ export async function settingsView(app) {
   const { session } = app;
   const { account, workspace } = session;
   const settings = await loadSettings();
+  const { prefixLookupOnly } = await loadPolicy();
   const staySignedIn = h("input", {
     type: "checkbox",
     id: "stay-signed-in",
@@ -49,6 +51,7 @@ export async function settingsView(app) {
       h("legend", {}, t("settings_lookup_by")),
       choice("hash", t("settings_hash"), t("settings_hash_hint")),
       choice("prefix", t("settings_prefix"), t("settings_prefix_hint")),
+      prefixLookupOnly && h("p", { class: "hint" }, t("policy_enforced")),
     ),
     h(
       "div",
@@ -72,6 +75,7 @@ export async function settingsView(app) {
       id,
       value: lookupBy,
       checked: settings.lookupBy === lookupBy,
+      disabled: prefixLookupOnly,
       "aria-describedby": `${id}-hint`,
       onchange: () => updateSettings({ lookupBy }),
     });

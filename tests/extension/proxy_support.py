@@ -58,6 +58,8 @@ class RecordingProxy:
     """The recorded requests, and rules that replace the API's reply before or after it is requested."""
 
     api: str
+    provider: str = ""
+    """The host and port of an OpenID provider, to which requests are forwarded too."""
     port: int = 0
     sent: list[RecordedRequest] = field(default_factory=list)
     before_api: list[ReplyRule] = field(default_factory=list)
@@ -158,6 +160,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.proxy.sent.append(request)
         if request.host == self.server.proxy.api:
             self._forward(request)
+        elif request.host == self.server.proxy.provider:
+            self._send(*_request_api(request.host, request))
         else:
             self._send(200, {"Content-Type": "text/html"}, WEBSITE.format(host=url.hostname).encode())
 

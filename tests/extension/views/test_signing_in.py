@@ -7,14 +7,19 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
+import pyotp
 import pytest
 from chromium_support import BrowserUser, launch_browser
 from e2e_stack import PASSWORD
 from playwright.sync_api import Page, Playwright, expect
 from polling import wait_until
 from proxy_support import CannedReply, RecordingProxy, problem_reply
+
+from app.core.accounts import accounts, totp
+from app.infra import clock
 
 LOGIN = "/api/ext/login"
 SITE = "http://www.acme.test/"
@@ -251,6 +256,23 @@ def test_signing_out_deletes_the_token_even_if_the_server_is_unreachable(
     assert "session" not in user.get_storage("local") | user.get_storage("session")
 
 
+def test_an_account_with_two_factor_sign_in_is_asked_for_the_code(user: BrowserUser) -> None:
+    app_codes = set_up_authenticator(user)
+    popup = user.open_popup_on(SITE)
+    expect(popup.get_by_label("Code")).to_be_hidden()
+
+    user.submit_sign_in(popup)
+    expect(popup.get_by_role("alert")).to_have_text("Enter the code of your authenticator app too.")
+    expect(popup.get_by_label("Code")).to_be_focused()
+    popup.keyboard.type("000000")
+    popup.keyboard.press("Enter")
+    expect(popup.get_by_role("alert")).to_contain_text("The code is not valid.")
+    popup.get_by_label("Code").fill(app_codes.now())
+    popup.keyboard.press("Enter")
+
+    expect(popup.get_by_text("100 credits")).to_be_visible()
+
+
 def test_signing_in_and_out_updates_the_side_panel_at_once(user: BrowserUser) -> None:
     page = user.visit(SITE)
     panel = user.open_panel()
@@ -266,6 +288,17 @@ def test_signing_in_and_out_updates_the_side_panel_at_once(user: BrowserUser) ->
     popup.get_by_role("button", name="Sign out").click()
     expect(panel.get_by_label("Password")).to_be_visible()
     expect(panel.get_by_text("100 credits")).to_have_count(0)
+
+
+def set_up_authenticator(user: BrowserUser) -> pyotp.TOTP:
+    """Turn two-factor sign-in of the account on, ten minutes ago; return its app."""
+    now = clock.now() - timedelta(minutes=10)
+    with user.stack.database.transaction() as session:
+        account = accounts.by_email(session, user.email)
+        assert account is not None
+        app_codes = pyotp.TOTP(totp.enrol(session, account.id, now=now))
+        assert totp.confirm(session, account.id, app_codes.at(now), now=now)
+    return app_codes
 
 
 @contextmanager
