@@ -74,6 +74,7 @@ async function refresh() {
     const current = page.getElementById(live.id);
     if (response.ok && current) {
       live.replaceWith(current);
+      document.querySelector(".balance").replaceWith(page.querySelector(".balance"));
       prepareCopying(current);
       announce(current);
     }

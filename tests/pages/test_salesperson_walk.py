@@ -1,0 +1,62 @@
+"""A salesperson enriches a list of prospects in the browser, and pushes it to the CRM."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from e2e_stack import running
+from fake_crms import FakeTwenty
+from local_servers import empty_database
+from page_browser_support import OPERATOR, PageBrowser, create_operator, launch
+from playwright.sync_api import sync_playwright
+from pytest_httpserver import HTTPServer
+from salesperson_support import FOUND, UNKNOWN, import_demo, walk, write_prospects
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def crm() -> Iterator[FakeTwenty]:
+    with HTTPServer(host="127.0.0.1", threaded=True) as server:
+        yield FakeTwenty(server)
+
+
+@pytest.fixture
+def browser(tmp_path: Path, worker_id: str) -> Iterator[PageBrowser]:
+    """A browser, and a running service with the demo's people and a salesperson with 100 credits."""
+    with ExitStack() as stop:
+        chromium = launch(stop.enter_context(sync_playwright()))
+        stop.callback(chromium.close)
+        url = stop.enter_context(empty_database(tmp_path, f"walk_{worker_id}"))
+        settings = {"OPERATORS": OPERATOR, "WEBHOOK_NETWORKS": "127.0.0.1/32"}
+        stack = stop.enter_context(running(tmp_path, url, WEB_CONCURRENCY="1", **settings))
+        create_operator(stack)
+        import_demo(stack)
+        yield PageBrowser(chromium, stack)
+
+
+def test_a_list_of_prospects_becomes_people_in_the_crm(
+    browser: PageBrowser, crm: FakeTwenty, tmp_path: Path
+) -> None:
+    prospects = write_prospects(tmp_path / "prospects.csv")
+
+    with browser.visit() as page:
+        for view in walk(page, prospects, crm):
+            if view == "result":
+                with page.expect_download() as download:
+                    page.get_by_role("link", name="Download the result").click()
+                result = download.value.path().read_text(encoding="utf-8-sig")
+
+    rows = list(csv.DictReader(io.StringIO(result)))
+    assert [(row["Full name"], row["Credits"]) for row in rows] == [
+        *((name, "1") for name in FOUND),
+        (UNKNOWN, "0"),
+    ]
+    assert {person["emails"]["primaryEmail"] for person in crm.people.values()} == {
+        row["Found email"] for row in rows if row["Found email"]
+    }
