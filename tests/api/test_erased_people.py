@@ -303,6 +303,8 @@ def test_the_receipt_lists_erased_data_and_recipients_and_a_shared_number_stays(
         "phones": 2,
         "reveals": 3,
         "feedback": 1,
+        "crm_records": 0,
+        "upload_rows": 0,
         "verifications": 0,
         "jobs": 7,
         "lookups": 1,

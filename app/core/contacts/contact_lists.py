@@ -1,4 +1,8 @@
-"""Lists of a workspace: named groups of its saved people. A person may be on several lists."""
+"""Lists of a workspace: named groups of its saved people. A person may be on several lists.
+
+Every change takes the lock for entity resolution first, as saving a profile does: a save locks a profile and
+then its lists, a rename a list and then its profiles.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from sqlalchemy import ForeignKey, Row, String, UniqueConstraint, delete, func, 
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
+from app.core.contacts.bulk import lock_resolution
 from app.core.contacts.saved_profiles import SavedProfile
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
@@ -98,6 +103,7 @@ def get(session: Session, workspace_id: str, list_id: str, *, lock: bool = False
 
 def ensure(session: Session, workspace_id: str, name: str, *, now: datetime) -> tuple[ContactList, bool]:
     """Return the workspace's list of this name, and whether it was inserted now."""
+    lock_resolution(session)
     row = session.execute(
         insert(session, ContactList)
         .values(id=new_id("lst"), workspace_id=workspace_id, name=name, created_at=now, updated_at=now)
@@ -116,6 +122,7 @@ def rename(session: Session, workspace_id: str, list_id: str, name: str, *, now:
         ValidationFailed: another list of the workspace has the name.
 
     """
+    lock_resolution(session)
     renamed = get(session, workspace_id, list_id, lock=True)
     others = select(ContactList.id).where(
         ContactList.workspace_id == workspace_id, ContactList.name == name, ContactList.id != list_id
@@ -136,6 +143,7 @@ def remove(session: Session, workspace_id: str, list_id: str) -> None:
         NotFound: as in `get`.
 
     """
+    lock_resolution(session)
     removed = get(session, workspace_id, list_id, lock=True)
     _replace_name(session, workspace_id, removed.name, None)
     session.execute(delete(ContactList).where(ContactList.id == list_id))

@@ -66,6 +66,16 @@ def test_three_revealed_people_are_three_rows_and_another_workspace_sees_none(
     assert names(session, stranger) == []
 
 
+def test_another_workspace_sees_no_saved_person(session: Session, workspace_id: str) -> None:
+    save(session, workspace_id, marks={"list_name": "Hot", "tags": ["engines"]})
+    stranger = a_workspace(session)
+
+    assert len(people(session, workspace_id, tag="engines")) == 1
+    assert [
+        people(session, stranger, **filters) for filters in ({}, {"tag": "engines"}, {"list_name": "Hot"})
+    ] == [[], [], []]
+
+
 def test_a_person_with_two_revealed_fields_is_one_row_of_the_first_reveal(
     session: Session, workspace_id: str
 ) -> None:
