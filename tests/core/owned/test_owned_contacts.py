@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 from jobs_support import a_job, a_workspace
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own, suppress
 
 from app.core.contacts import contact_lists, saved_contacts
+from app.core.contacts.bounce_reports import Feedback, FeedbackKind
 from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
 from app.core.ledger.reveals import Reveal
 from app.core.lookups import profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot, SaveResult
@@ -19,7 +21,7 @@ from app.core.owned.owned_contacts import OwnedContact
 from app.core.owned.owned_filters import Cursor, Order, Selection, Sort
 from app.domain.errors import ContactNotFound, InvalidValue
 from app.domain.findings import EmailStatus
-from app.domain.ids import EXAMPLES
+from app.domain.ids import EXAMPLES, new_id
 
 DAY = timedelta(days=1)
 
@@ -298,3 +300,35 @@ def test_a_person_who_changed_company_shows_the_latest_change(session: Session, 
         "Acme Engines",
         {"company_id": None, "name": "Globex", "domain": "globex.com"},
     )
+
+
+def test_the_status_of_an_address_that_is_not_owned_selects_nobody(
+    session: Session, workspace_id: str
+) -> None:
+    an_email(session, a_contact(session, linkedin_url=ADA_URL), "ada@acme.com")
+    save(session, workspace_id)
+
+    assert people(session, workspace_id, status=EmailStatus.VALID) == []
+
+
+def test_an_address_whose_bounce_the_workspace_reported_counts_as_risky(
+    session: Session, workspace_id: str
+) -> None:
+    ada = a_revealed_contact(session, workspace_id, "Ada Lovelace")
+    email_id = session.scalars(select(Email.id).where(Email.contact_id == ada.id)).one()
+    session.add(
+        Feedback(
+            id=new_id("fdb"),
+            workspace_id=workspace_id,
+            contact_id=ada.id,
+            email_id=email_id,
+            kind=FeedbackKind.BOUNCE.value,
+            providers=[],
+            refunded=0,
+            created_at=NOW,
+        )
+    )
+    session.flush()
+
+    assert names(session, workspace_id, status=EmailStatus.RISKY) == ["Ada Lovelace"]
+    assert names(session, workspace_id, status=EmailStatus.VALID) == []
