@@ -37,7 +37,10 @@ class WebhooksQuery(Schema):
     """The filter and page of the log."""
 
     failed = fields.Boolean(
-        load_default=False, metadata={"description": "Only deliveries that failed or were given up."}
+        truthy={"true"},
+        falsy={"false"},
+        load_default=False,
+        metadata={"description": "Only deliveries that failed or were given up."},
     )
     limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
     cursor = fields.String(

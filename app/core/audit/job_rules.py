@@ -44,7 +44,8 @@ RULES = (
         """,
     ),
     Rule(
-        # The record that a key refers to may have been erased with a person; a job or an API key never is.
+        # The record that a key refers to may have been erased with a person, or deleted by its workspace; a
+        # job or an API key never is. Contacts belong to no workspace.
         "key_stands_for_something",
         "an Idempotency-Key refers to a job or record of its own workspace",
         "A replay would fail, or return another workspace's data. Delete the row from idempotency_keys.",
@@ -53,18 +54,24 @@ RULES = (
                'something of the workspace' AS expected,
                CASE WHEN k.reference IS NULL THEN 'nothing'
                     ELSE coalesce('that of ' || coalesce(j.workspace_id, p.workspace_id, f.workspace_id,
-                                                         a.workspace_id, u.workspace_id), 'what is gone') END
+                                                         a.workspace_id, u.workspace_id, l.workspace_id,
+                                                         w.workspace_id, c.workspace_id), 'what is gone') END
                AS found
         FROM idempotency_keys k
         LEFT JOIN jobs j ON j.id = k.reference
         LEFT JOIN saved_profiles p ON p.id = k.reference
         LEFT JOIN feedback f ON f.id = k.reference
         LEFT JOIN uploads u ON u.id = k.reference
+        LEFT JOIN contact_lists l ON l.id = k.reference
+        LEFT JOIN webhook_endpoints w ON w.id = k.reference
+        LEFT JOIN crm_pushes c ON c.id = k.reference
         LEFT JOIN (SELECT api_keys.id, accounts.workspace_id FROM api_keys
                    JOIN accounts ON accounts.id = api_keys.account_id) a ON a.id = k.reference
         WHERE (k.reference IS NULL
                OR coalesce(j.workspace_id, p.workspace_id, f.workspace_id, a.workspace_id, u.workspace_id,
-                           CASE WHEN substr(k.reference, 1, 4) IN ('prf_', 'fdb_') THEN k.workspace_id
+                           l.workspace_id, w.workspace_id, c.workspace_id,
+                           CASE WHEN substr(k.reference, 1, 4) IN ('prf_', 'fdb_', 'upl_', 'lst_', 'whe_',
+                                                                   'psh_', 'con_') THEN k.workspace_id
                                 ELSE '' END) <> k.workspace_id)
               AND {key:k.created_at}
         """,

@@ -196,6 +196,17 @@ PLANTED = [
         ["found"],
         ["UPDATE idempotency_keys SET reference = '{found}' WHERE key = 'k'"],
     ),
+    (
+        "key_stands_for_something",
+        ["whe_1"],
+        [
+            (
+                "INSERT INTO webhook_endpoints (id, workspace_id, url, types, created_at)"
+                " VALUES ('whe_1', '{workspace}', 'https://hooks.example/', '[]', '2026-11-20 09:30:00')"
+            ),
+            "UPDATE idempotency_keys SET reference = 'whe_1' WHERE key = 'k'",
+        ],
+    ),
 ]
 HARMLESS = {
     "the person was erased": ["DELETE FROM contacts WHERE id = '{contact}'"],
@@ -203,6 +214,7 @@ HARMLESS = {
         "DELETE FROM contacts WHERE id IN (SELECT contact_id FROM reveals WHERE job_id = '{refunded}')"
     ],
     "a saved profile was erased": ["DELETE FROM saved_profiles"],
+    "a webhook endpoint was deleted": ["UPDATE idempotency_keys SET reference = 'whe_gone' WHERE key = 'k'"],
     "a deadline is over, a lease is not": [
         "UPDATE jobs SET deadline_at = '2026-11-20 09:20:00.000000' WHERE id = '{running}'"
     ],
