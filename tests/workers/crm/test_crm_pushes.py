@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
-from crm_support import EMAIL, CrmHarness
+from crm_support import EMAIL, LOOPBACK, CrmHarness
 from sqlalchemy import select
 from stored_support import a_phone, own, suppress
 
 from app.core.contacts.contacts import Contact
 from app.core.crm.records import CrmWrittenRecord
 from app.core.events.events import Event
+from workers.webhook_client import WebhookClient, WebhookResponse
 
 TITLES = {"hubspot": "jobtitle", "salesforce": "Title", "twenty": "jobTitle"}
 every_vendor = pytest.mark.parametrize("vendor", sorted(TITLES))
@@ -129,6 +133,32 @@ def test_a_worker_killed_after_the_write_and_a_replay_make_one_person(
 
 def _killed(*_arguments: object, **_options: object) -> None:
     raise WorkerKilledError
+
+
+def another_worker_before(turn: Callable[[], None]) -> WebhookClient:
+    """Return a client before whose first request another worker takes a turn with the connection."""
+    turns = iter([turn])
+
+    class InterruptedClient(WebhookClient):
+        def send(self, *request: Any, **options: Any) -> WebhookResponse:
+            for another in turns:
+                another()
+            return super().send(*request, **options)
+
+    return InterruptedClient(LOOPBACK.networks)
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_two_workers_at_once_create_a_person_once(harness: CrmHarness, vendor: str) -> None:
+    contact_id = harness.owned_contact()
+    harness.turn()
+    pushes = [harness.push(contact_id) for _ in range(2)]
+
+    harness.turn(another_worker_before(harness.turn))
+
+    outcomes = [item.outcome for push_id in pushes for item in harness.items(push_id)]
+    assert outcomes == ["created", "unchanged"]
+    assert len(harness.crm.people) == 1
 
 
 def test_values_written_by_a_killed_worker_are_recognized_as_ours(
