@@ -28,8 +28,8 @@ from app.infra.db import Base, UtcDateTime
 
 SLICE = 5_000
 """Jobs in a slice; a slice of the ledger has twice as many entries."""
-LIMITS = 20
-"""Spending limits in a slice; all jobs of each are counted."""
+LIMITS = 5
+"""Spending limits in a slice; the jobs of each in its periods are counted."""
 SETTLING = timedelta(minutes=10)
 """The age at which an entry is counted: transactions that write entries end much sooner."""
 
