@@ -92,6 +92,20 @@ def test_a_page_is_accessible_in_light_and_dark_on_every_screen(
         assert page.evaluate(FIND_SMALL) == []
 
 
+@pytest.mark.parametrize("path", ["/contacts", "/lists", "/history"])
+def test_an_entry_of_a_list_is_accessible(browser: PageBrowser, signed_in: dict[str, Any], path: str) -> None:
+    with browser.visit(storage_state=signed_in) as page:
+        page.goto(path)
+        page.locator("main table a").first.click()
+        expect(page).not_to_have_url(browser.stack.base_url + path)
+
+        assert_accessible(page)
+        page.emulate_media(color_scheme="dark")
+        page.set_viewport_size({"width": PHONE, "height": 700})
+        assert_accessible(page)
+        assert page.evaluate(FIND_CUT_OFF) == []
+
+
 def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed_in: dict[str, Any]) -> None:
     with browser.visit(storage_state=signed_in, extra_http_headers=ASYNC) as page:
         page.goto("/")
