@@ -17,8 +17,7 @@ from chromium_support import EXTENSION, LOOPBACK, copy_extension
 from tools import extension as packing
 
 MAX_BYTES = 72_000
-MAX_LINES = 2_900
-MAX_LINES = 2_950
+MAX_LINES = 3_100
 UNSHIPPED = ("README.md", "store/")
 PERMISSIONS = ["activeTab", "alarms", "identity", "scripting", "sidePanel", "storage"]
 FORBIDDEN = {
