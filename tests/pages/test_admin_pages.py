@@ -72,6 +72,20 @@ def test_an_invalid_account_is_not_created(
     assert PASSWORD not in page.text
 
 
+def test_only_an_operator_creates_the_account_of_an_operator(
+    app: APIFlask, admin: Visitor, user: SignedInUser
+) -> None:
+    change_settings(app, operators=("grace@acme.example",))
+    refused = admin.send("/admin/accounts", **NEW)
+    change_settings(app, operators=("grace@acme.example", user.email))
+
+    created = admin.send("/admin/accounts", **NEW)
+
+    assert refused.status_code == 422
+    assert "Only an operator can create its account." in refused.text
+    assert "The account is created" in created.text
+
+
 def test_a_disabled_account_is_out_at_once(app: APIFlask, admin: Visitor, bob: SignedInUser) -> None:
     browser = visitor(app, bob)
     key = bob.make_key()

@@ -21,7 +21,7 @@ from app.domain.errors import NotFound
 from app.infra import database_clock, passwords
 from app.infra.log import log
 from app.pages.http import forms
-from app.pages.http.access import admin_only
+from app.pages.http.access import admin_only, viewer
 from app.pages.http.blueprint import PageBlueprint
 from app.pages.http.forms import InvalidForm
 from app.pages.http.rendering import go_to, page
@@ -29,6 +29,7 @@ from app.pages.http.rendering import go_to, page
 blueprint = PageBlueprint("admin_accounts", __name__)
 
 EMAIL_TAKEN = "This address already has an account on this server."
+OPERATORS_ADDRESS = "This is the address of an operator. Only an operator can create its account."
 Change = Callable[[Session, str], object]
 
 
@@ -88,6 +89,8 @@ def create() -> Response:
     typed = forms.texts("email", "name", "role") | {"password": request.form.get("password", "")}
     try:
         new = forms.load(NewAccountSchema(), {**typed, "api_access": "api_access" in request.form})
+        if services().settings.is_operator(new["email"]) and not viewer().is_operator:
+            return _page(422, errors={"email": OPERATORS_ADDRESS})
         account_id = _create(new)
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
