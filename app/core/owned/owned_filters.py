@@ -10,23 +10,16 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, and_, case, cast, false, func, literal, or_, select
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import aliased
+from sqlalchemy import ColumnElement, String, and_, literal, or_
 from sqlalchemy.sql.elements import SQLColumnExpression
 
-from app.core.contacts.bounce_reports import IS_OPEN, TRUSTED, Feedback
-from app.core.contacts.contact_lists import ContactList, ListMember
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
 from app.core.contacts.saved_profiles import SavedProfile
-from app.core.ledger.reveals import Reveal, RevealedValue
-from app.core.owned import owned_people
-from app.core.owned.owned_people import WORKSPACE, Branch
+from app.core.ledger.reveals import Reveal
+from app.core.owned import owned_conditions, owned_people
+from app.core.owned.owned_people import Branch
 from app.domain import ids
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus
-from app.domain.normal.names import name_key
 from app.infra.db import UtcDateTime
 
 MAX_CURSOR_LENGTH = 4000
@@ -93,11 +86,11 @@ class Selection:
     def conditions(self, branch: Branch, dialect: str) -> list[ColumnElement[bool]]:
         """Return the conditions for the people of the branch."""
         given: list[tuple[Any, Any]] = [
-            (self.list_name, partial(_on_list, dialect)),
-            (self.tag, partial(_tagged, dialect)),
-            (self.company, _at_company),
-            (self.name, _named),
-            (self.status, _with_status),
+            (self.list_name, partial(owned_conditions.on_list, dialect)),
+            (self.tag, partial(owned_conditions.tagged, dialect)),
+            (self.company, owned_conditions.at_company),
+            (self.name, owned_conditions.named),
+            (self.status, owned_conditions.with_status),
         ]
         conditions = [condition(value) for value, condition in given if value is not None]
         if self.owner is not None:
@@ -155,79 +148,3 @@ class Cursor:
             detail = "This is not a cursor of this order. Send the next_cursor of the previous page."
             raise InvalidValue(detail) from error
         return cls(key if moment is None else moment, person_id)
-
-
-def _on_list(dialect: str, name: str) -> ColumnElement[bool]:
-    is_list = ContactList.id == name if ids.is_id(name, "lst") else ContactList.name == name
-    members = (
-        select(ListMember.profile_id)
-        .join(ContactList, ContactList.id == ListMember.list_id)
-        .where(ContactList.workspace_id == WORKSPACE, is_list)
-    )
-    return _is_saved_row(dialect, members)
-
-
-def _tagged(dialect: str, tag: str) -> ColumnElement[bool]:
-    row = aliased(SavedProfile)
-    if dialect == "sqlite":
-        tags = func.json_each(row.tags).table_valued("value")
-        has_tag: ColumnElement[bool] = select(tags.c.value).where(tags.c.value == tag).exists()
-    else:
-        has_tag = cast(row.tags, JSONB).contains([tag])
-    return _is_saved_row(dialect, select(row.id).where(row.workspace_id == WORKSPACE, has_tag))
-
-
-def _is_saved_row(dialect: str, rows: Select[str]) -> ColumnElement[bool]:
-    """Return whether the saved row is one of these; PostgreSQL starts with an array, not with a subquery."""
-    if dialect == "sqlite":
-        return SavedProfile.id.in_(rows)
-    return SavedProfile.id == func.any(func.array(rows.scalar_subquery()))
-
-
-def _at_company(text: str) -> ColumnElement[bool]:
-    name, domain = owned_people.COMPANY_NAME, owned_people.COMPANY_DOMAIN
-    return or_(func.lower(name).contains(text.lower(), autoescape=True), domain == text.lower())
-
-
-def _named(text: str) -> ColumnElement[bool]:
-    key = name_key(text)
-    is_stored = Contact.name_key.contains(key, autoescape=True) if key else false()
-    is_saved = func.lower(SavedProfile.full_name).contains(text.lower(), autoescape=True)
-    return or_(is_stored, is_saved)
-
-
-def _with_status(status: EmailStatus) -> ColumnElement[bool]:
-    """Return whether the workspace sees this status at one of its addresses of the contact."""
-    bounced = (
-        select(Feedback.id)
-        .where(Feedback.email_id == Email.id, Feedback.workspace_id == WORKSPACE, IS_OPEN)
-        .exists()
-    )
-    seen = case((and_(Email.status.in_(sorted(TRUSTED)), bounced), EmailStatus.RISKY), else_=Email.status)
-    return (
-        select(Email.id).where(Email.contact_id == Contact.id, seen == status, _is_owned_address()).exists()
-    )
-
-
-def _is_owned_address() -> SQLColumnExpression[bool]:
-    field: ColumnElement[bool] = (
-        select(Reveal.field)
-        .where(
-            Reveal.workspace_id == WORKSPACE,
-            Reveal.contact_id == Email.contact_id,
-            Reveal.field == "email",
-            Reveal.refunded_at.is_(None),
-        )
-        .correlate(Email)
-        .exists()
-    )
-    value: ColumnElement[bool] = (
-        select(RevealedValue.value)
-        .where(
-            RevealedValue.workspace_id == WORKSPACE,
-            RevealedValue.field == "email",
-            RevealedValue.value == Email.email,
-        )
-        .exists()
-    )
-    return or_(field, value)
