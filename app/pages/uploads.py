@@ -12,7 +12,7 @@ from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.received_files import receive_file
 from app.api.http.services import services
-from app.api.schemas.upload_schemas import PAID_FIELDS, MappingSchema, StartSchema
+from app.api.schemas.upload_schemas import MappingSchema, StartSchema
 from app.core.uploads import representations, results, uploads
 from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import PayloadTooLarge, UploadNotReady, ValidationFailed
@@ -174,7 +174,6 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
         upload=described,
         troubled=troubled,
         options=OPTIONS,
-        paid_fields=PAID_FIELDS,
         reasons=REASONS,
         errors=errors or {},
         is_changing=_is_changing(upload, described),
