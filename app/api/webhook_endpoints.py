@@ -196,16 +196,16 @@ def delete(endpoint_id: str) -> Response:
 @documented(AdminRequired, NotFound, path_parameters=ENDPOINT_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
-@blueprint.output(TestedEndpointSchema, status_code=202)
+@blueprint.output(TestedEndpointSchema)
 def test(endpoint_id: str) -> Response:
     """Deliver a test event, `webhook_endpoint.test`, to this endpoint.
 
-    A disabled endpoint is tested, too; the log of deliveries shows the result.
+    It is queued; a disabled endpoint is tested, too. The log of deliveries shows the result.
     """
     with admission.transaction() as session:
         workspace_id = admin_caller(session).workspace_id
         event_id = events.record_test(session, workspace_id, endpoint_id, now=database_clock.now())
-    return json_response({"event_id": event_id}, 202)
+    return json_response({"event_id": event_id})
 
 
 def _to_json(session: Session, endpoint: WebhookEndpoint) -> dict[str, Any]:

@@ -151,13 +151,13 @@ def show(webhook_id: str) -> Response:
 @documented(AdminRequired, NotFound, ValidationFailed, path_parameters=WEBHOOK_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
-@blueprint.output(ReplayedWebhookSchema, status_code=202)
+@blueprint.output(ReplayedWebhookSchema)
 def replay(webhook_id: str) -> Response:
     """Deliver again, with the same `webhook-id` and a new series of retries; for the session of an admin."""
     with admission.transaction() as session:
         workspace_id = admin_caller(session).workspace_id
         webhook_admin.replay_of_workspace(session, workspace_id, webhook_id, now=database_clock.now())
         status = webhook_admin.get_of_workspace(session, workspace_id, webhook_id)
-        response = json_response(status.to_public(), 202)
+        response = json_response(status.to_public())
     log.info("webhook replayed", webhook=webhook_id)
     return response

@@ -171,10 +171,10 @@ ACCESS_RULES = {
         "admin", 200, body={"enabled": True}, owned_by="the workspace's"
     ),
     "DELETE /api/webhook-endpoints/<endpoint_id>": requires("admin", 204, owned_by="the workspace's"),
-    "POST /api/webhook-endpoints/<endpoint_id>/test": requires("admin", 202, owned_by="the workspace's"),
+    "POST /api/webhook-endpoints/<endpoint_id>/test": requires("admin", 200, owned_by="the workspace's"),
     "GET /api/webhooks": requires(Scope.LOOKUP, 200),
     "GET /api/webhooks/<webhook_id>": requires(Scope.LOOKUP, 200, owned_by="the workspace's"),
-    "POST /api/webhooks/<webhook_id>/replay": requires("admin", 202, owned_by="the workspace's"),
+    "POST /api/webhooks/<webhook_id>/replay": requires("admin", 200, owned_by="the workspace's"),
     "GET /api/totp": requires("session", 200),
     "POST /api/totp": requires("session", 201, body={"current_password": PASSWORD}),
     "POST /api/totp/confirm": requires(
