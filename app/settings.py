@@ -163,10 +163,10 @@ def read() -> tuple[Settings, dict[str, str]]:
             "SECRET_KEY and SUPPRESSION_KEY are equal. Set SECRET_KEY to another secret "
             f"(the suppression list depends on SUPPRESSION_KEY): {GENERATE}"
         )
-    faults |= sign_in_readers.faults(
+    sign_in_faults = sign_in_readers.faults(
         settings.oidc_issuer, settings.oidc_client_id, passwords=settings.password_sign_in
     )
-    return settings, faults
+    return settings, sign_in_faults | faults
 
 
 def _settings(env: Environment) -> Settings:
