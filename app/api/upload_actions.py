@@ -11,7 +11,10 @@ from app.api.http.auth import caller
 from app.api.http.idempotency_header import begin, finish
 from app.api.http.received_files import ReceivedFile
 from app.api.http.services import services
-from app.core.uploads import representations, uploads
+from app.core.contacts import contact_lists
+from app.core.owned import owned_edits
+from app.core.owned.owned_edits import Edit
+from app.core.uploads import found_people, representations, uploads
 from app.core.uploads.upload_tables import Upload
 from app.domain.errors import FieldError, ValidationFailed
 from app.domain.kinds import ADVANCE_UPLOAD, Queue
@@ -19,6 +22,7 @@ from app.domain.lists import upload_columns
 from app.infra import database_clock
 from app.infra.log import log
 
+LIST_BATCH = 500
 NAMES_NOBODY = (
     "No person can be named by these columns. Map a LinkedIn profile, an e-mail or a phone, "
     "or a name and a company or its domain."
@@ -53,6 +57,28 @@ def create(file: ReceivedFile) -> tuple[dict[str, Any], bool]:
     log.info("upload received", upload=upload.id, bytes=len(file.content))
     _wake(upload)
     return representation, False
+
+
+def add_to_list(upload_id: str, list_name: str) -> tuple[str, int]:
+    """Add the people whom the upload found to the list of this name; return its id, and how many were new.
+
+    Raises:
+        NotFound: the workspace has no such upload.
+
+    """
+    workspace_id, added, row = caller().workspace_id, 0, 0
+    while True:  # a transaction for each batch: the lock of the lists is held for a short time only
+        with admission.transaction() as session:
+            upload = uploads.get(session, workspace_id, upload_id)
+            now = database_clock.value(session)
+            contact_list, _ = contact_lists.ensure(session, workspace_id, list_name, now=now)
+            edit = Edit(workspace_id=workspace_id, account_id=caller().account_id, now=now)
+            found, following = found_people.contact_ids(session, upload, first=row, limit=LIST_BATCH)
+            added += owned_edits.add_contacts(session, edit, contact_list.id, found)
+            list_id = contact_list.id
+        if following is None:
+            return list_id, added
+        row = following
 
 
 def map_columns(upload_id: str, columns: Sequence[str | None], fields: Sequence[str]) -> dict[str, Any]:

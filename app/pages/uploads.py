@@ -12,6 +12,7 @@ from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.received_files import receive_file
 from app.api.http.services import services
+from app.api.lists import NamedListSchema
 from app.api.schemas.upload_schemas import MappingSchema, StartSchema
 from app.core.uploads import representations, results, uploads
 from app.core.uploads.upload_tables import Upload, UploadStatus
@@ -133,6 +134,20 @@ def delete(upload_id: str) -> Response:
     upload_actions.delete(upload_id)
     flash("The upload is deleted.", "success")
     return go_to("uploads_page.index")
+
+
+@blueprint.post("/uploads/<upload_id>/list")
+@signed_in
+@limited(Policy.WRITE)
+def add_to_list(upload_id: str) -> Response:
+    """Add the people who were found to a list, and show it."""
+    try:
+        name = forms.load(NamedListSchema(), forms.texts("name"))["name"]
+    except InvalidForm as invalid:
+        return _show(upload_id, 422, errors=invalid.messages)
+    list_id, added = upload_actions.add_to_list(upload_id, name)
+    flash(f"{added:,} {'person is' if added == 1 else 'people are'} new on the list.", "success")
+    return go_to("lists_page.one", list_id=list_id)
 
 
 @blueprint.get("/uploads/<upload_id>/result")

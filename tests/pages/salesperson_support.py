@@ -50,12 +50,12 @@ def walk(page: Page, prospects: Path, crm: FakeTwenty) -> Iterator[str]:
     expect(page.get_by_role("link", name="Download the result")).to_be_visible()
     expect(page.locator(".balance")).to_contain_text("96 credits")
     yield "result"
+    page.get_by_label("Put the people who were found on the list").fill(LIST)
+    page.get_by_role("button", name="Add to the list").click()
+    expect(page.get_by_role("heading", name=LIST)).to_be_visible()
     page.get_by_role("link", name="Contacts").click()
     expect(page.get_by_role("row")).to_have_count(len(FOUND) + 1)
-    page.get_by_role("button", name="Mark all on this page").click()
-    page.get_by_label("or to a new list").fill(LIST)
     yield "contacts"
-    page.get_by_role("button", name="Add", exact=True).click()
     page.get_by_role("link", name="CRM").click()
     twenty = page.locator("section", has=page.get_by_role("heading", name="Twenty"))
     twenty.get_by_label("Address of the server").fill(crm.url)

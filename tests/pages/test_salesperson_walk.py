@@ -53,7 +53,7 @@ def test_a_list_of_prospects_becomes_people_in_the_crm(
                 result = download.value.path().read_text(encoding="utf-8-sig")
 
     rows = list(csv.DictReader(io.StringIO(result)))
-    assert [(row["Full name"], row["Credits"]) for row in rows] == [
+    assert [(row["Full name"], row["Result credits"]) for row in rows] == [
         *((name, "1") for name in FOUND),
         (UNKNOWN, "0"),
     ]

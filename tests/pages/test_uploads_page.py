@@ -11,11 +11,13 @@ from apiflask import APIFlask
 from page_support import Visitor, visitor
 from settings_support import change_settings
 from sqlalchemy import select
-from upload_support import a_list, people
+from stored_support import a_contact, an_email
+from upload_support import a_list, addresses, people
 from users_support import SignedInUser, create_user
 from werkzeug.test import TestResponse
 from worker_harness import make_services
 
+from app.api import upload_actions
 from app.core.jobs.jobs import Job
 from app.infra.db import Database
 from app.settings import Settings
@@ -85,6 +87,31 @@ def test_a_list_is_uploaded_mapped_started_and_downloaded(browser: Visitor, serv
     assert "People finished" in started.text
     assert result.mimetype == "text/csv"
     assert result.data.decode("utf-8-sig").count("\r\n") == 4
+
+
+def test_the_people_who_were_found_are_put_on_a_list(
+    browser: Visitor, user: SignedInUser, services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_actions, "LIST_BATCH", 1)
+    with user.database.transaction() as session:
+        for address in addresses(2):
+            an_email(session, a_contact(session, None, address.partition("@")[0]), address)
+    path = ready(browser, services, a_list(*people(2)))
+    browser.send(f"{path}/start", max_credits="")
+    advance(services, path, 1)
+    with services.database.reading() as session:
+        [job_id] = session.scalars(select(Job.id))
+    job_runner.run(job_id, enrichment_request, services)
+    advance(services, path, 1)
+
+    page = browser.send(f"{path}/list", name="Fair")
+    again = browser.send(f"{path}/list", name="Fair")
+    unnamed = browser.send(f"{path}/list", name=" ")
+
+    assert "2 people are new on the list." in page.text
+    assert "2 contacts" in page.text
+    assert "0 people are new on the list." in again.text
+    assert unnamed.status_code == 422
 
 
 def test_the_rows_that_name_nobody_are_listed_with_the_reason(

@@ -44,6 +44,7 @@ PAGES = {
     "POST /uploads/<upload_id>/start": MEMBER,
     "POST /uploads/<upload_id>/cancel": MEMBER,
     "POST /uploads/<upload_id>/delete": MEMBER,
+    "POST /uploads/<upload_id>/list": MEMBER,
     "GET /uploads/<upload_id>/result": MEMBER,
     "GET /history": MEMBER,
     "GET /history/<job_id>": MEMBER,

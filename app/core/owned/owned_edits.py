@@ -64,6 +64,17 @@ def change_list(
     return ListChange(contact_list, added, removed)
 
 
+def add_contacts(session: Session, edit: Edit, list_id: str, contact_ids: Collection[str]) -> int:
+    """Add those of the contacts who are not suppressed to the list; return how many were not on it.
+
+    Raises:
+        NotFound: the workspace has no such list.
+
+    """
+    contacts = [contact.id for contact in _contacts(session, edit.workspace_id, contact_ids)]
+    return change_list(session, edit, list_id, add=contacts, remove=()).added
+
+
 def annotate(session: Session, edit: Edit, person_id: str, **annotations: list[str] | str | None) -> None:
     """Replace the given ones of `tags` and `note` of a person, who is saved by that.
 

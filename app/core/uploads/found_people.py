@@ -1,0 +1,26 @@
+"""The people whom an uploaded list found, as contacts of the workspace."""
+
+from __future__ import annotations
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.orm import Session
+
+from app.core.ledger.reveals import RevealedValue
+from app.core.uploads import results
+from app.core.uploads.upload_tables import Upload
+
+
+def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> tuple[list[str], int | None]:
+    """Return the contacts whom these rows found, and the number of the next row, or None after the last.
+
+    A result names values. Its contact is the one under which the workspace revealed them.
+    """
+    rows = results.rows(session, upload, first=first, limit=limit)
+    values = [("email", row.email) for row in rows if row.email]
+    values += [("phone", row.phone) for row in rows if row.phone]
+    query = select(RevealedValue.contact_id).where(
+        RevealedValue.workspace_id == upload.workspace_id,
+        tuple_(RevealedValue.field, RevealedValue.value).in_(values),
+    )
+    found = sorted(set(session.scalars(query))) if values else []
+    return found, rows[-1].number + 1 if len(rows) == limit else None
