@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Iterator
 from itertools import islice
 
@@ -15,8 +14,10 @@ from app.domain.lists.csv_files import is_archive
 from app.domain.lists.csv_records import Row
 from app.domain.lists.tables import Table, read_table
 from app.infra import database_clock
+from workers import workbook_reader
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
+from workers.workbook_reader import ReadingStopped
 
 BATCH = 500
 MAX_COLUMNS = 300
@@ -31,15 +32,16 @@ def read(turn: Turn, services: WorkerServices) -> None:
     if content is None:
         return
     try:
-        _store(turn, services, io.BytesIO(content))
+        _store(turn, services, content)
+    except ReadingStopped:
+        _hand_over(turn, services)
     except InvalidValue as error:
         with services.database.transaction() as session:
             row_store.fail_reading(session, turn, str(error))
 
 
-def _store(turn: Turn, services: WorkerServices, file: io.BytesIO) -> None:
-    _check_unpacked_size(file, services.settings.upload_max_mb)
-    table = read_table(file, upload_columns.count_known)
+def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
+    table = _table(turn, services, content)
     try:
         _check_width(table)
         count = 0
@@ -61,6 +63,26 @@ def _store(turn: Turn, services: WorkerServices, file: io.BytesIO) -> None:
         table.close()
 
 
+def _table(turn: Turn, services: WorkerServices, content: bytes) -> Table:
+    """Return the table of the file; the lease is renewed while a workbook is unpacked."""
+    file = io.BytesIO(content)
+    if not is_archive(file):
+        return read_table(file, upload_columns.count_known)
+
+    def renew() -> bool:
+        with services.database.transaction() as session:
+            is_current = dispatch.renew(session, turn, now=database_clock.now())
+        return is_current and not shutdown_flag.has_begun()
+
+    settings = services.settings
+    return workbook_reader.read_workbook(
+        content,
+        max_unpacked=MAX_UNPACKED * settings.upload_max_mb << 20,
+        max_rows=settings.upload_max_rows,
+        is_wanted=renew,
+    )
+
+
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
     while batch := list(islice(rows, BATCH)):
         yield batch
@@ -75,15 +97,3 @@ def _hand_over(turn: Turn, services: WorkerServices) -> None:
 def _check_width(table: Table) -> None:
     if len(table.header) > MAX_COLUMNS:
         raise InvalidValue(f"The list has more than {MAX_COLUMNS} columns. Delete those that are not needed.")
-
-
-def _check_unpacked_size(file: io.BytesIO, max_mb: int) -> None:
-    """Raise InvalidValue if a workbook is so large when unpacked that reading it would delay others."""
-    if not is_archive(file):
-        return
-    try:
-        unpacked = sum(part.file_size for part in zipfile.ZipFile(file).infolist())
-    except zipfile.BadZipFile:
-        return  # the reader of workbooks says what is wrong
-    if unpacked > MAX_UNPACKED * max_mb << 20:
-        raise InvalidValue("The workbook is too large when unpacked. Save the sheet as CSV (UTF-8).")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import sys
+import zipfile
 
 import pytest
 from jobs_support import figures
@@ -23,6 +25,7 @@ from app.domain.spending import Period
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
+from workers import workbook_reader
 from workers.jobs import upload_pricing, upload_reading
 from workers.jobs import uploads as upload_jobs
 
@@ -30,6 +33,18 @@ from workers.jobs import uploads as upload_jobs
 @pytest.fixture
 def ada(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Uploader:
     return uploader(worker_harness(settings, database, monkeypatch))
+
+
+def a_workbook(cells_of_first_row: bytes = b"") -> bytes:
+    book = Workbook()
+    for row in (HEADER, *people(2)):
+        book.active.append(row)  # type: ignore[union-attr]
+    whole, changed = io.BytesIO(), io.BytesIO()
+    book.save(whole)
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b"</row>", cells_of_first_row + b"</row>", 1))
+    return changed.getvalue()
 
 
 def balances(ada: Uploader) -> tuple[int, int, int]:
@@ -101,15 +116,39 @@ def test_a_list_with_a_broken_row_is_enriched_without_it(ada: Uploader) -> None:
 
 
 def test_a_workbook_is_read_like_a_csv_file(ada: Uploader) -> None:
-    book = Workbook()
-    for row in (HEADER, *people(2)):
-        book.active.append(row)  # type: ignore[union-attr]
-    file = io.BytesIO()
-    book.save(file)
-
-    upload = ada.get(ada.ready(file.getvalue()))
+    upload = ada.get(ada.ready(a_workbook()))
 
     assert (upload.row_count, upload.columns) == (2, ["full_name", "work_email", None])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
+def test_a_small_workbook_that_takes_much_memory_fails_without_the_worker(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbook_reader, "MAX_MEMORY", 120 << 20)
+    upload_id = ada.upload(a_workbook(b'<c r="A1"/>' * 500_000))
+
+    ada.turn(upload_id)
+
+    upload = ada.get(upload_id)
+    assert (upload.status, upload.detail) == (UploadStatus.FAILED, workbook_reader.TOO_COMPLEX)
+
+
+def test_a_workbook_whose_reader_is_stopped_is_read_by_another_turn(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_arguments: object, **_options: object) -> None:
+        raise workbook_reader.ReadingStopped
+
+    upload_id = ada.upload(a_workbook())
+    monkeypatch.setattr(workbook_reader, "read_workbook", stop)
+    ada.turn(upload_id)
+    interrupted = ada.get(upload_id).status
+    monkeypatch.undo()
+
+    ada.turn(upload_id)
+
+    assert (interrupted, ada.get(upload_id).row_count) == (UploadStatus.READING, 2)
 
 
 def test_a_list_without_known_columns_waits_for_a_mapping(ada: Uploader) -> None:
