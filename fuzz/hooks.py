@@ -87,12 +87,17 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     if isinstance(case.body, dict):
         if case.body.get("contact_id") == EXAMPLES["con"]:
             case.body |= {"contact_id": os.environ["FUZZ_CONTACT"], "email": os.environ["FUZZ_CONTACT_EMAIL"]}
+        if case.body.get("add") == [EXAMPLES["con"]]:  # to a list
+            case.body["add"] = [os.environ["FUZZ_CONTACT"]]
         for name in ("webhook_url", "url"):
             if str(case.body.get(name, "")).lower().startswith("https:"):
                 case.body[name] = WEBHOOK_URL
     if EXAMPLES["key"] in case.path_parameters.values():
         token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
         case.path_parameters["key_id"] = _send("POST", "/api/keys", token, {"name": "fuzz"})["id"]
+    if EXAMPLES["lst"] in case.path_parameters.values():
+        token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
+        case.path_parameters["list_id"] = _send("POST", "/api/lists", token, {"name": "fuzz"})["id"]
     if EXAMPLES["ses"] in case.path_parameters.values():
         token = _sign_in(os.environ["FUZZ_EMAIL"], os.environ["FUZZ_PASSWORD"])
         sessions = _send("GET", "/api/sessions", token)["sessions"]

@@ -12,7 +12,7 @@ from app.api.docs.operations import documented
 from app.api.http import admission
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
-from app.api.http.downloads import FORMATS
+from app.api.http.downloads import FORMATS, json_file
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.owned_pages import download, may_see_values, parse_cursor, read_page
 from app.api.http.rate_limits import Policy, limited
@@ -112,7 +112,7 @@ PERSON_ID = {
 
 
 @blueprint.get("/api/contacts")
-@documented(ValidationFailed)
+@documented(ValidationFailed, other_body=json_file("contacts"), sends_file=True)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.input(ContactsQuery, location="query", arg_name="query")

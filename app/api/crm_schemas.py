@@ -98,8 +98,9 @@ class NewConnectionSchema(StrictSchema):
         allow_none=True,
         load_default=None,
         metadata={
-            "example": "https://crm.acme.example",
-            "description": "The address of the CRM, if every customer has its own (Twenty).",
+            "example": None,  # that of the vendor in the example
+            "description": "The address of the CRM if every customer has its own, as with Twenty: "
+            "`https://crm.acme.example`.",
         },
     )
     mapping = _mapping_field(load_default=None, allow_none=True)

@@ -138,7 +138,7 @@ def cancel_upload(upload_id: str) -> Response:
 
 
 @blueprint.get("/api/uploads/<upload_id>/result")
-@documented(UploadNotFound, UploadNotReady, ValidationFailed, path_parameters=PATH)
+@documented(UploadNotFound, UploadNotReady, ValidationFailed, path_parameters=PATH, sends_file=True)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.READ)
 @blueprint.input(ResultQuery, location="query", arg_name="query")

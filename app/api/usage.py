@@ -13,7 +13,7 @@ from marshmallow import fields, validate
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
-from app.api.http.downloads import FORMATS, csv_download, json_download
+from app.api.http.downloads import FORMATS, csv_download, json_download, json_file
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.usage_reports import UsageReport, parse_period, read_report
 from app.api.schemas.fields import ResponseSchema
@@ -82,7 +82,7 @@ class UsageResponseSchema(ResponseSchema):
 
 
 @blueprint.get("/api/usage")
-@documented(ValidationFailed)
+@documented(ValidationFailed, other_body=json_file("usage"), sends_file=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.input(UsageQuery, location="query", arg_name="query")

@@ -12,7 +12,7 @@ from marshmallow import fields, post_load, validate
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
-from app.api.http.downloads import FORMATS, csv_download, json_download
+from app.api.http.downloads import FORMATS, csv_download, json_download, json_file
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema
@@ -76,7 +76,7 @@ class WorkspaceJobsSchema(ResponseSchema):
 
 
 @blueprint.get("/api/jobs")
-@documented(ValidationFailed)
+@documented(ValidationFailed, other_body=json_file("jobs"), sends_file=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.input(WorkspaceJobsQuery, location="query", arg_name="query")

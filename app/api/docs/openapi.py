@@ -105,6 +105,7 @@ def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
             sends_credits=queued or operation.sends_credits,
             credits_optional=operation.other_body is not None,
             takes_key=takes_key,
+            sends_file=operation.sends_file,
         )
 
 
@@ -130,7 +131,7 @@ def _add_errors(entry: dict[str, Any], operation: Operation, *, takes_key: bool)
 
 
 def _add_bodies(entry: dict[str, Any], operation: Operation, *, queued: bool) -> None:
-    """Add the 202 of an unfinished job, and the other body of a 200."""
+    """Add the 202 of an unfinished job, and the other bodies of a 200."""
     responses = entry["responses"]
     if queued:
         responses["202"] = {
@@ -142,6 +143,8 @@ def _add_bodies(entry: dict[str, Any], operation: Operation, *, queued: bool) ->
         responses["200"]["content"] = {
             "application/json": {"schema": {"oneOf": [schema, operation.other_body]}}
         }
+    if operation.sends_file:
+        responses["200"]["content"].setdefault("text/csv", {"schema": {"type": "string"}})
 
 
 def _add_parameters(entry: dict[str, Any], operation: Operation, *, queued: bool, takes_key: bool) -> None:

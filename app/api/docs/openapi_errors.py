@@ -11,9 +11,14 @@ from app.domain.errors import Problem, all_problems
 from app.domain.ids import EXAMPLES
 from app.domain.spending import LimitUsage, Period
 
-COMMON = (errors.MalformedJson, errors.RequestTimeout, errors.InternalError, errors.Unavailable)
+COMMON = (
+    errors.MalformedJson,
+    errors.RequestTimeout,
+    errors.PayloadTooLarge,  # also of the URL and the headers
+    errors.InternalError,
+    errors.Unavailable,
+)
 WITH_BODY = (
-    errors.PayloadTooLarge,
     errors.UnsupportedMediaType,
     errors.ValidationFailed,
 )

@@ -30,6 +30,10 @@ HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "X-Credits-Charged": ("The credits charged for the job.", INTEGER),
     "X-Credits-Balance": ("The credits that the workspace has left.", INTEGER),
     "Retry-After": ("Seconds to wait before the next request.", INTEGER),
+    "Content-Disposition": (
+        "The name of the file, if one was requested.",
+        {**TEXT, "pattern": "^attachment;"},
+    ),
     "Location": ("The URL to poll.", {**TEXT, "pattern": "^/api/ext/jobs\\?id=job_"}),
     "Preference-Applied": ("The preference that was applied (RFC 7240).", TEXT),
     "Idempotent-Replay": (
@@ -69,6 +73,7 @@ def for_response(
     sends_credits: bool,
     credits_optional: bool,
     takes_key: bool,
+    sends_file: bool,
 ) -> dict[str, dict[str, str]]:
     """Return the headers of an operation's responses with this status, as references to components."""
     success = status.startswith("2")
@@ -81,6 +86,8 @@ def for_response(
         headers |= dict.fromkeys(CREDITS, not credits_optional)
     if takes_key and success:
         headers["Idempotent-Replay"] = False
+    if sends_file and success:
+        headers["Content-Disposition"] = False
     return {
         name: {"$ref": f"#/components/headers/{name}{'' if required else OPTIONAL}"}
         for name, required in headers.items()

@@ -18,7 +18,8 @@ class Operation:
 
     `errors` are added to those of all endpoints, all with a body and all with a token. `other_body` is the
     schema of a 200 response that contains no job. `path_parameters` describes the parameters of the path.
-    `file_types` are the media types of a body that is a file.
+    `file_types` are the media types of a body that is a file. With `sends_file`, a 200 response may be a CSV
+    file.
     """
 
     errors: tuple[type[Problem], ...] = ()
@@ -27,6 +28,7 @@ class Operation:
     other_body: dict[str, Any] | None = None
     path_parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     file_types: tuple[str, ...] = ()
+    sends_file: bool = False
 
 
 def documented(
@@ -36,10 +38,17 @@ def documented(
     other_body: dict[str, Any] | None = None,
     path_parameters: dict[str, dict[str, Any]] | None = None,
     file_types: tuple[str, ...] = (),
+    sends_file: bool = False,
 ) -> Callable[[View], View]:
     """Declare the fields of `Operation` for a view; place it directly below the route."""
     operation = Operation(
-        errors, takes_idempotency_key, sends_credits, other_body, path_parameters or {}, file_types
+        errors,
+        takes_idempotency_key,
+        sends_credits,
+        other_body,
+        path_parameters or {},
+        file_types,
+        sends_file,
     )
 
     def decorate(view: View) -> View:

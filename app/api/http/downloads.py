@@ -22,6 +22,17 @@ BYTE_ORDER_MARK = "\ufeff"
 """What a spreadsheet needs before it reads a file as UTF-8."""
 
 
+def json_file(name: str) -> dict[str, Any]:
+    """Return the schema of a JSON file with the items of this name."""
+    return {
+        "title": "A file",
+        "type": "object",
+        "required": [name],
+        "properties": {name: {"type": "array", "items": {"type": "object"}}},
+        "additionalProperties": False,
+    }
+
+
 def csv_download(
     name: str, columns: Sequence[str], rows: Iterable[dict[str, str]], *, for_spreadsheet: bool = False
 ) -> Response:
