@@ -76,8 +76,9 @@ class ErasurePlan:
 
     `to_suppress` are the identifiers for the suppression list; `shared` counts those that other contacts also
     have. `lookup_ids` are jobs to delete, `job_ids` jobs to redact; `mentioning_ids` are saved profiles of
-    other people that mention the person, `list_ids` lists whose name does, `upload_rows` the rows of uploaded
-    files that do. `providers` were asked about the person; `accounts` sign in with an address of the person.
+    other people that mention the person, `list_ids` lists whose name does, `upload_ids` uploads whose file
+    name does, `upload_rows` the rows of uploaded files that do. `providers` were asked about the person;
+    `accounts` sign in with an address of the person.
     """
 
     matcher: PersonMatcher
@@ -89,6 +90,7 @@ class ErasurePlan:
     profile_ids: tuple[str, ...] = ()
     mentioning_ids: tuple[str, ...] = ()
     list_ids: tuple[str, ...] = ()
+    upload_ids: tuple[str, ...] = ()
     upload_rows: tuple[RowKey, ...] = ()
     recipients: tuple[Recipient, ...] = ()
     providers: tuple[str, ...] = ()
@@ -145,6 +147,7 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         for row in session.execute(select(ContactList.id, ContactList.name))
         if matcher.matches(row.name)
     ]
+    upload_ids = upload_erasure.named_after(session, matcher)
     upload_rows = upload_erasure.mentioning(session, matcher)
     return ErasurePlan(
         matcher=matcher,
@@ -156,13 +159,14 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         profile_ids=tuple(profiles),
         mentioning_ids=tuple(mentioning),
         list_ids=tuple(lists),
+        upload_ids=tuple(upload_ids),
         upload_rows=tuple(upload_rows),
         recipients=_recipients(session, ids),
         providers=_providers(session, jobs),
         accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(matcher.emails)))),
         counts=_counts(session, ids)
         | {"jobs": len(jobs), "lookups": len(lookups)}
-        | {"saved_profiles": len(profiles), "notes": len(mentioning) + len(lists)}
+        | {"saved_profiles": len(profiles), "notes": len(mentioning) + len(lists) + len(upload_ids)}
         | {"upload_rows": len(upload_rows)},
     )
 
@@ -192,6 +196,7 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
         _clean(profile, erasure_plan.matcher)
     named = ContactList.id.in_(erasure_plan.list_ids)
     session.execute(update(ContactList).where(named).values(name=ContactList.id))
+    upload_erasure.rename(session, erasure_plan.upload_ids)
     upload_erasure.clear(session, erasure_plan.upload_rows)
     caller_identifiers.delete_all(session, erasure_plan.to_suppress)
     redaction.delete_lookups(session, erasure_plan.lookup_ids)

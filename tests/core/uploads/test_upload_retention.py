@@ -97,3 +97,16 @@ def test_an_erased_person_is_removed_from_a_finished_result(ada: Uploader) -> No
 
     assert "person.0" not in str(ada.csv(upload_id)).lower()
     assert [row.email for row in ada.results(upload_id)] == [None, "person.1@acme.com"]
+
+
+def test_nothing_from_which_an_erased_person_could_be_guessed_stays_in_the_upload(ada: Uploader) -> None:
+    upload_id = ada.upload(a_list(*people(1)), file_name="person.0@acme.com.csv")
+    ada.turn(upload_id)
+    ada.turn(upload_id)
+
+    erase(ada, "person.0@acme.com")
+
+    with ada.harness.database.reading() as session:
+        row = session.scalars(select(UploadRow)).one()
+    assert (row.cells, row.subject, row.person) == ([], None, None)
+    assert ada.get(upload_id).file_name == upload_id
