@@ -17,7 +17,7 @@ from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.owned_pages import download, may_see_values, parse_cursor, read_page
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema, StrictSchema
+from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema, StrictSchema, UtcTime
 from app.api.schemas.owned_schemas import OwnedContactResponseSchema, OwnedContactSchema
 from app.core.owned import owned_contacts, owned_edits
 from app.core.owned.owned_contacts import OwnedContact
@@ -52,7 +52,7 @@ class ContactsQuery(Schema):
     status = fields.Enum(
         EmailStatus, by_value=True, metadata={"description": "Of a revealed address.", "example": "valid"}
     )
-    revealed_since = fields.AwareDateTime(metadata={"example": "2026-11-01T00:00:00Z"})
+    revealed_since = UtcTime(metadata={"example": "2026-11-01T00:00:00Z"})
     sort = fields.Enum(Sort, by_value=True, load_default=Sort.REVEALED_AT)
     order = fields.Enum(
         Order, by_value=True, metadata={"description": "By default, latest or alphabetically first."}

@@ -15,7 +15,7 @@ from app.api.http.body import json_response
 from app.api.http.downloads import FORMATS, csv_download, json_download, json_file
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema
+from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema, UtcTime
 from app.api.schemas.job_schemas import JobSchema, TraceSchema
 from app.core.jobs import job_history, job_receipts
 from app.core.jobs.job_receipts import JobFilter
@@ -40,9 +40,7 @@ class WorkspaceJobsQuery(Schema):
     status = fields.Enum(Status, by_value=True)
     outcome = fields.Enum(Outcome, by_value=True)
     account = NonBlankString(metadata={"description": "The id of an account, or `me`.", "example": ME})
-    since = fields.AwareDateTime(
-        metadata={"description": "Created since then.", "example": "2026-11-01T00:00:00Z"}
-    )
+    since = UtcTime(metadata={"description": "Created since then.", "example": "2026-11-01T00:00:00Z"})
     limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
     cursor = fields.String(
         metadata={"description": "`next_cursor` of the previous page.", "pattern": "^job_[0-9a-v]{24}$"}

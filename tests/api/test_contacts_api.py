@@ -104,6 +104,7 @@ def test_pages_follow_the_cursor(user: SignedInUser) -> None:
         ("sort=shoe_size", "/sort"),
         ("status=nice", "/status"),
         ("revealed_since=yesterday", "/revealed_since"),
+        ("revealed_since=9999-12-31T23:59:59-23:59", "/revealed_since"),
         ("format=pdf", "/format"),
     ],
 )

@@ -100,7 +100,9 @@ def test_pages_follow_the_cursor(user: SignedInUser) -> None:
     assert [job["id"] for job in first["jobs"]] + listed(user, f"cursor={first['next_cursor']}") == expected
 
 
-@pytest.mark.parametrize("query", ["cursor=x", "kind=x", "since=x", "limit=0", "format=pdf"])
+@pytest.mark.parametrize(
+    "query", ["cursor=x", "kind=x", "since=x", "since=0001-01-01T00:00:00%2B23:59", "limit=0", "format=pdf"]
+)
 def test_an_invalid_query_is_rejected(user: SignedInUser, query: str) -> None:
     response = user.client.get(f"/api/jobs?{query}", headers=user.headers)
 

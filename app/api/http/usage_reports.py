@@ -29,13 +29,15 @@ def parse_period(start: date | None, end: date | None) -> tuple[date, date]:
     """Return the first and the last day, by default this month until today.
 
     Raises:
-        ValidationFailed: the last day is before the first, or the period is too long.
+        ValidationFailed: the last day is before the first or the last of all, or the period is too long.
 
     """
     end = end or clock.now().date()
     start = start or end.replace(day=1)
     if end < start:
         raise ValidationFailed(errors=(FieldError("/to", "This must not be before 'from'."),))
+    if end == date.max:  # it has no end that is a time
+        raise ValidationFailed(errors=(FieldError("/to", f"This must be before {date.max}."),))
     if end - start >= timedelta(days=MAX_DAYS):
         raise ValidationFailed(errors=(FieldError("/from", f"Ask for at most {MAX_DAYS} days."),))
     return start, end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from itertools import product
 from typing import Any, ClassVar
 
@@ -70,6 +71,19 @@ class StrictBoolean(fields.Boolean):
         if not isinstance(value, bool):
             raise self.make_error("invalid", input=value)
         return bool(super()._deserialize(value, attr, data, **options))
+
+
+class UtcTime(fields.AwareDateTime):
+    """A time with an offset, loaded in UTC; one that UTC has only outside the years 1 to 9999 is an error."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
+    ) -> datetime:
+        moment: datetime = super()._deserialize(value, attr, data, **options)
+        try:
+            return moment.astimezone(UTC)
+        except OverflowError as error:
+            raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE) from error
 
 
 class AsciiInteger(fields.Integer):
