@@ -91,8 +91,7 @@ def revoke(key_id: str) -> Response:
 def _limits(body: dict[str, Any]) -> dict[str, Any]:
     """Return the body with the limits in the form, as numbers where they are."""
     texts = forms.texts(*PERIODS)
-    numbers = {name: int(text) for name, text in texts.items() if text.isascii() and text.isdigit()}
-    return body | texts | numbers
+    return body | {name: forms.number(text) for name, text in texts.items()}
 
 
 def _page(status: int = 200, *, errors: dict[str, str] | None = None, secret: str = "") -> Response:

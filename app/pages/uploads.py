@@ -108,7 +108,7 @@ def start(upload_id: str) -> Response:
     """Start an upload, or continue a paused one."""
     text = forms.text("max_credits")
     try:
-        body = forms.load(StartSchema(), {"max_credits": int(text) if text.isdecimal() else text or None})
+        body = forms.load(StartSchema(), {"max_credits": forms.number(text) if text else None})
         upload_actions.start(upload_id, body["max_credits"])
     except InvalidForm as invalid:
         return _show(upload_id, 422, errors=invalid.messages)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -96,6 +97,12 @@ def test_pages_follow_the_cursor(user: SignedInUser) -> None:
     assert page["next_cursor"] is None
 
 
+def cursor_at(key: str) -> str:
+    """Return a cursor that the server never returned."""
+    raw = json.dumps(["revealed_at", "desc", key, f"con_{'0' * 24}"]).encode()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
 @pytest.mark.parametrize(
     ("query", "pointer"),
     [
@@ -105,6 +112,8 @@ def test_pages_follow_the_cursor(user: SignedInUser) -> None:
         ("status=nice", "/status"),
         ("revealed_since=yesterday", "/revealed_since"),
         ("revealed_since=9999-12-31T23:59:59-23:59", "/revealed_since"),
+        (f"cursor={cursor_at('0001-01-01T00:00:00+14:00')}", "/cursor"),
+        (f"cursor={cursor_at('2026-01-01T00:00:00')}", "/cursor"),
         ("format=pdf", "/format"),
     ],
 )

@@ -58,6 +58,7 @@ def test_an_admin_sets_changes_and_removes_limits(admins_browser: Visitor, user:
     [
         ({"period": "month", "amount": "-1"}, "Enter a whole number"),
         ({"period": "month", "amount": ""}, "Enter a whole number"),
+        ({"period": "month", "amount": "9" * 5000}, "Enter a whole number"),
         ({"period": "month", "amount": "9" * 12}, "Must be greater than or equal to 0 and less than"),
         ({"period": "total", "amount": "5"}, "An account has a monthly limit only"),
     ],

@@ -26,6 +26,7 @@ OWN = "http://localhost"
         ({"Origin": OWN}, 303),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
         ({}, 303),
     ],
 )
@@ -70,6 +71,14 @@ def test_an_unknown_path_gives_a_page_with_the_right_status(app: APIFlask) -> No
 
     assert (response.status_code, response.mimetype) == (404, "text/html")
     assert "<h1>Not found</h1>" in response.text
+
+
+def test_a_form_from_a_malformed_address_leads_to_the_sign_in(app: APIFlask) -> None:
+    headers = ACCEPT | {"Sec-Fetch-Site": "same-origin", "Referer": "http://["}
+
+    response = visitor(app).client.post("/sign-out", headers=headers)
+
+    assert (response.status_code, response.location) == (303, "/sign-in?next=/")
 
 
 def test_a_form_that_fails_gives_a_page_and_a_program_gets_a_problem(app: APIFlask) -> None:

@@ -34,6 +34,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(app: APIFlask, user: Si
     "target",
     [
         "//evil.example",
+        "//[",
         "/\\evil.example",
         "https://evil.example/",
         "javascript:alert(1)",

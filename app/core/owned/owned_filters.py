@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -142,9 +142,16 @@ class Cursor:
             if not (is_of_order and is_person and isinstance(key, str) and key.encode().find(0) < 0):
                 raise ValueError  # noqa: TRY301 -- as what the parsers raise
             moment = datetime.fromisoformat(key) if selection.sort in _TIMES else None
-            if moment is not None and moment.tzinfo is None:
-                raise ValueError  # noqa: TRY301 -- likewise
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            if moment is not None:
+                moment = _in_utc(moment)
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             detail = "This is not a cursor of this order. Send the next_cursor of the previous page."
             raise InvalidValue(detail) from error
         return cls(key if moment is None else moment, person_id)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """Return the time in UTC; raise ValueError or OverflowError for one without a zone, or out of range."""
+    if moment.tzinfo is None:
+        raise ValueError
+    return moment.astimezone(UTC)

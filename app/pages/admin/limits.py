@@ -72,14 +72,15 @@ def _limits() -> dict[Period, int]:
     name = "spending_cap" if chosen == Period.TOTAL else "monthly_limit"
     if _prefix() == "acc" and name == "spending_cap":
         raise InvalidForm({"period": "An account has a monthly limit only. Choose an API key for a cap."})
-    if not amount.isascii() or not amount.isdigit():
+    credits_ = forms.number(amount)
+    if isinstance(credits_, str):
         raise InvalidForm({"amount": "Enter a whole number of credits, 0 or more."})
     schema = AccountLimitsSchema() if _prefix() == "acc" else KeyLimitsSchema()
     try:
-        loaded: dict[str, int] = forms.load(schema, {name: int(amount)})
+        loaded: dict[str, int] = forms.load(schema, {name: credits_})
     except InvalidForm as invalid:
         raise InvalidForm({"amount": invalid.messages.get(name, "")}) from invalid
-    return {PERIODS[field]: credits_ for field, credits_ in loaded.items()}
+    return {PERIODS[field]: value for field, value in loaded.items()}
 
 
 def _page(errors: dict[str, str]) -> Response:

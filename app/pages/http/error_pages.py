@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, request
 
@@ -34,9 +33,7 @@ def register(app: Flask) -> None:
 
 def local_path(text: str) -> str:
     """Return the path if it leads to a page of this server, otherwise that of the first page."""
-    parts = urlsplit(text)
-    is_local = _LOCAL_PATH.fullmatch(text) and not (parts.scheme or parts.netloc)
-    return text if is_local and not text.startswith(html_pages.API) else "/"
+    return text if _LOCAL_PATH.fullmatch(text) and not text.startswith(html_pages.API) else "/"
 
 
 def _render_problem(response: Response) -> Response:
@@ -71,8 +68,8 @@ def _ask_to_sign_in(code: str) -> Response:
 
 
 def _referring_path() -> str:
-    referrer = urlsplit(request.referrer or "")
-    return referrer.path if referrer.netloc == request.host else "/"
+    host, _, path = (request.referrer or "").partition("://")[2].partition("/")
+    return f"/{path}".partition("?")[0] if host == request.host else "/"
 
 
 def _is_page() -> bool:

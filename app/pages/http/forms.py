@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from apiflask import Schema
@@ -10,6 +11,8 @@ from marshmallow import ValidationError
 
 from app.api.http.errors import field_errors
 from app.domain.errors import FieldError, Unprocessable, ValidationFailed
+
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 class InvalidForm(Exception):  # noqa: N818 -- named after what is wrong
@@ -32,6 +35,11 @@ def text(name: str) -> str:
     if "\0" in value:
         raise ValidationFailed(errors=(FieldError(f"/{name}", "The text contains U+0000."),))
     return value
+
+
+def number(text: str) -> int | str:
+    """Return the number; another text stays as it is, and the schemas refuse it."""
+    return int(text) if _NUMBER.fullmatch(text) else text
 
 
 def texts(*names: str) -> dict[str, str]:
