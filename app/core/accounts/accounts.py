@@ -114,8 +114,11 @@ def get(session: Session, workspace_id: str, account_id: str) -> Account:
 
 
 def locked(session: Session, account_id: str) -> Account:
-    """Return the current account and lock its row until the transaction ends."""
-    return session.get_one(Account, account_id, with_for_update=True, populate_existing=True)
+    """Return the current account and lock its row until the transaction ends.
+
+    FOR NO KEY UPDATE: inserts with a foreign key to an account take a key-share lock, which it permits.
+    """
+    return session.get_one(Account, account_id, with_for_update={"key_share": True}, populate_existing=True)
 
 
 def require_api_access(session: Session, account_id: str) -> None:

@@ -14,7 +14,7 @@ from app.core.events import events
 from app.core.jobs import jobs, leases, sweeper
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
-from app.core.ledger import credits, limit_settings, spending_limits
+from app.core.ledger import credits, key_limits, limit_settings, spending_limits
 from app.core.ledger.spending_limits import SpendingCounter
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, NotFound, SpendingLimitReached
@@ -389,3 +389,29 @@ def test_a_limit_that_is_set_during_a_thousand_calls_misses_no_hold(database: Da
         assert spender.usage(session, spender.key_id).held == 985
         assert figures(session, spender.workspace_id) == (1_015, 985, 0)
         assert faults(session) == []
+
+
+def test_keys_with_caps_are_created_while_the_limit_of_their_account_is_set(database: Database) -> None:
+    """The first locks the account before the workspace; the second refers to the account after it."""
+    with database.transaction() as session:
+        spender = Spender(session)
+        accounts.grant_api_access(session, spender.account_id)
+
+    def create_key(number: int) -> None:
+        with database.transaction() as session:
+            accounts.require_api_access(session, spender.account_id)
+            values = {"name": f"script {number}", "scopes": Scope, "expires_at": None}
+            key_limits.create(
+                session, spender.workspace_id, spender.account_id, spending_cap=5, now=NOW, **values
+            )
+
+    def set_limit(_number: int) -> None:
+        with database.transaction() as session:
+            spender.limit(session, spender.account_id, Period.MONTH, None)
+            spender.limit(session, spender.account_id, Period.MONTH, 50)
+
+    at_once(12, lambda number: [create_key, set_limit][number % 2](number))
+
+    with database.reading() as session:
+        limits = limit_settings.in_force(session, spender.workspace_id, now=NOW)
+        assert sorted(limit.usage.credits for limit in limits) == [*[5] * 6, 50]
