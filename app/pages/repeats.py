@@ -9,7 +9,7 @@ from app.api import enrichment_request, reveal
 from app.api.enrichment_schemas import EnrichmentRequest
 from app.api.http.job_requests import submit_and_wait
 from app.api.reveal import RevealRequest
-from app.core.jobs.jobs import Job, JobItem
+from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
 
@@ -37,7 +37,7 @@ def repeat(job: Job, items: Sequence[JobItem]) -> dict[str, Any]:
         response = enrichment_request.submit(
             EnrichmentRequest(
                 entity=job.request["entity"],
-                items=tuple(item.request for item in items),
+                items=tuple(map(_asked, items)),
                 fields=tuple(job.request["fields"]),
                 max_credits=job.request["max_credits"],
                 dry_run=False,
@@ -50,3 +50,8 @@ def repeat(job: Job, items: Sequence[JobItem]) -> dict[str, Any]:
         response = submit_and_wait(reveal.job_request(_FIELDS[job.kind], body))
     answer: dict[str, Any] = response.get_json()
     return answer
+
+
+def _asked(item: JobItem) -> dict[str, Any]:
+    """Return the item as it was requested: without the mark of a refund, which concerns its earlier job."""
+    return {name: value for name, value in item.request.items() if name != WITHDRAWN}

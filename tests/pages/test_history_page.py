@@ -15,7 +15,7 @@ from users_support import SignedInUser, create_user
 
 from app.core.accounts import workspaces
 from app.core.jobs import claims, leases
-from app.core.jobs.jobs import Job
+from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.core.jobs.leases import JobResult
 from app.domain.ids import new_id
 from app.domain.kinds import Outcome
@@ -174,6 +174,29 @@ def test_an_open_request_cannot_be_repeated(browser: Visitor, user: SignedInUser
     assert "cannot be repeated" in page.text
     with user.database.reading() as session:
         assert len(session.scalars(select(Job)).all()) == 1
+
+
+def test_a_refund_of_an_item_does_not_mark_the_item_that_is_asked_for_again(
+    app: APIFlask, browser: Visitor, user: SignedInUser
+) -> None:
+    change_settings(app, not_found_fresh_seconds=0)
+    item = {"subject": {"full_name": "Ada Lovelace", "company_name": "Acme"}}
+    answer = user.client.post(
+        "/api/ext/enrichment-request",
+        json={"entity": "person", "items": [item]},
+        headers=user.headers | {"Prefer": "respond-async"},
+    )
+    job_id = answer.get_json()["job"]["id"]
+    end_without_a_result(user, job_id)
+    with user.database.transaction() as session:
+        first = session.scalars(select(JobItem)).one()
+        asked, first.request = first.request, first.request | {WITHDRAWN: True}
+
+    browser.send(f"/history/{job_id}/again")
+
+    with user.database.reading() as session:
+        again = session.scalars(select(JobItem).where(JobItem.job_id != job_id)).one()
+    assert again.request == asked
 
 
 def end_without_a_result(user: SignedInUser, job_id: str) -> None:
