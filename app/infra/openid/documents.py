@@ -9,11 +9,13 @@ from typing import Any
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from app.infra.openid.json_client import OK, JsonClient, ProviderUnreachable
+from app.infra.openid.json_client import OK, JsonClient, JsonResponse, ProviderUnreachable
 
 CACHE_SECONDS = 3600.0
 MIN_REFRESH_SECONDS = 60.0
 """The least time between two reads of the keys, whatever keys the tokens name."""
+RETRY_SECONDS = 5.0
+"""How long a provider that did not answer is not asked again: requests would wait for each other."""
 _METADATA = "/.well-known/openid-configuration"
 _REQUIRED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 
@@ -27,6 +29,7 @@ class ProviderDocuments:
         self._lock = threading.Lock()
         self._metadata: tuple[float, dict[str, Any]] | None = None
         self._keys: tuple[float, KeySet] | None = None
+        self._failed_at: float | None = None
 
     def metadata(self) -> dict[str, Any]:
         """Return the metadata.
@@ -54,7 +57,7 @@ class ProviderDocuments:
             return self._keys[1]
 
     def _read_metadata(self) -> dict[str, Any]:
-        response = self._http.get(self._issuer.rstrip("/") + _METADATA)
+        response = self._get(self._issuer.rstrip("/") + _METADATA)
         if response.status != OK or not all(isinstance(response.body.get(name), str) for name in _REQUIRED):
             raise ProviderUnreachable("no metadata")
         if response.body["issuer"] != self._issuer:
@@ -62,7 +65,7 @@ class ProviderDocuments:
         return response.body
 
     def _read_keys(self, url: str) -> KeySet:
-        response = self._http.get(url)
+        response = self._get(url)
         keys = response.body.get("keys")
         if response.status != OK or not isinstance(keys, list):
             raise ProviderUnreachable("no keys")
@@ -71,6 +74,15 @@ class ProviderDocuments:
             return KeySet.import_key_set({"keys": signing})
         except (JoseError, ValueError, KeyError):
             raise ProviderUnreachable("no usable keys") from None
+
+    def _get(self, url: str) -> JsonResponse:
+        if self._failed_at is not None and time.monotonic() - self._failed_at < RETRY_SECONDS:
+            raise ProviderUnreachable("it did not answer a moment ago")
+        try:
+            return self._http.get(url)
+        except ProviderUnreachable:
+            self._failed_at = time.monotonic()
+            raise
 
 
 def _age(cached: tuple[float, object]) -> float:
