@@ -72,6 +72,20 @@ def test_an_invalid_account_is_not_created(
     assert PASSWORD not in page.text
 
 
+def test_an_admin_creates_no_account_of_the_domain_of_another_workspace(
+    app: APIFlask, user: SignedInUser, admin: Visitor
+) -> None:
+    other = create_user(app, email="bob@example.org")
+    change_settings(app, oidc_create_accounts=(("acme.example", other.workspace_id),))
+    refused = admin.send("/admin/accounts", **NEW)
+    change_settings(app, oidc_create_accounts=(("acme.example", user.workspace_id),))
+
+    created = admin.send("/admin/accounts", **NEW)
+
+    assert (refused.status_code, created.status_code) == (422, 200)
+    assert "belong to another workspace" in refused.text
+
+
 def test_only_an_operator_creates_the_account_of_an_operator(
     app: APIFlask, admin: Visitor, user: SignedInUser
 ) -> None:

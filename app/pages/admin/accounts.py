@@ -30,6 +30,7 @@ blueprint = PageBlueprint("admin_accounts", __name__)
 
 EMAIL_TAKEN = "This address already has an account on this server."
 OPERATORS_ADDRESS = "This is the address of an operator. Only an operator can create its account."
+OTHERS_DOMAIN = "Accounts of this e-mail domain belong to another workspace. Ask an operator."
 Change = Callable[[Session, str], object]
 
 
@@ -89,8 +90,8 @@ def create() -> Response:
     typed = forms.texts("email", "name", "role") | {"password": request.form.get("password", "")}
     try:
         new = forms.load(NewAccountSchema(), {**typed, "api_access": "api_access" in request.form})
-        if services().settings.is_operator(new["email"]) and not viewer().is_operator:
-            return _page(422, errors={"email": OPERATORS_ADDRESS})
+        if not viewer().is_operator and (reserved := _reserved(new["email"])):
+            return _page(422, errors={"email": reserved})
         account_id = _create(new)
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
@@ -118,6 +119,18 @@ def change(account_id: str, change: str) -> Response:
     log.info("account changed", account=account_id, change=change, by=caller().account_id)
     flash(f"{name} {sentence}.", "success")
     return go_to("admin_accounts.index")
+
+
+def _reserved(email: str) -> str:
+    """Return why only an operator can create an account with this address; empty if an admin can, too.
+
+    Who owns the address would sign in to the account with a company account.
+    """
+    settings = services().settings
+    if settings.is_operator(email):
+        return OPERATORS_ADDRESS
+    owner = dict(settings.oidc_create_accounts).get(email.rpartition("@")[2])
+    return "" if owner in {None, caller().workspace_id} else OTHERS_DOMAIN
 
 
 def _create(new: dict[str, Any]) -> str:
