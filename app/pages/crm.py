@@ -16,7 +16,7 @@ from app.core.crm import connections, pushes
 from app.core.crm.connections import Credentials, CrmConnection
 from app.crm import mapping, registry
 from app.crm.vendor import CrmField
-from app.domain.errors import InvalidValue
+from app.domain.errors import InvalidValue, ValidationFailed
 from app.infra import database_clock
 from app.infra.log import log
 from app.pages.http import forms
@@ -47,17 +47,10 @@ def connect() -> Response:
         new: NewConnection = forms.load(NewConnectionSchema(), dict(fields))
     except InvalidForm as invalid:
         return _index(422, vendor=fields.get("vendor", ""), errors=invalid.messages)
-    with admission.transaction() as session:
-        connection = connections.create(
-            session,
-            caller().workspace_id,
-            vendor=new.vendor,
-            base_url=new.base_url,
-            credentials=Credentials(token=new.token),
-            mapping=new.mapping,
-            account_id=caller().account_id,
-            now=database_clock.now(),
-        )
+    try:
+        connection = _created(new)
+    except ValidationFailed as problem:
+        return _index(422, vendor=new.vendor, errors={"": problem.detail})
     log.info("crm connected", account=caller().account_id, connection=connection.id, crm=new.vendor)
     flash("The CRM is stored. Check the mapping, and preview a contact before the first push.", "success")
     return go_to("crm_page.show", connection_id=connection.id)
@@ -117,6 +110,20 @@ def delete(connection_id: str) -> Response:
     log.info("crm disconnected", account=caller().account_id, connection=connection_id)
     flash("The CRM is disconnected, and its credentials are deleted here.", "success")
     return go_to("crm_page.index")
+
+
+def _created(new: NewConnection) -> CrmConnection:
+    with admission.transaction() as session:
+        return connections.create(
+            session,
+            caller().workspace_id,
+            vendor=new.vendor,
+            base_url=new.base_url,
+            credentials=Credentials(token=new.token),
+            mapping=new.mapping,
+            account_id=caller().account_id,
+            now=database_clock.now(),
+        )
 
 
 def _change(connection_id: str, change: Callable[[Session, CrmConnection], None]) -> None:

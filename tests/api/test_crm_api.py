@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 from app.core.accounts.accounts import Account, Role
 from app.core.contacts import contact_lists
 from app.core.contacts.saved_profiles import SavedProfile
+from app.core.crm import connections
 from app.domain.ids import new_id
 from app.infra import clock
 
@@ -107,6 +108,19 @@ def test_a_member_cannot_connect_a_crm(admin: SignedInUser) -> None:
 )
 def test_an_invalid_connection_is_refused(admin: SignedInUser, changes: dict[str, Any], pointer: str) -> None:
     assert pointers(post(admin, "connections", HUBSPOT | changes)) == [pointer]
+
+
+def test_a_workspace_has_a_limited_number_of_connections(
+    admin: SignedInUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
+    connection_id = connected(admin)
+    refused = post(admin, "connections", HUBSPOT)
+    admin.client.delete(f"/api/crm/connections/{connection_id}", headers=admin.headers)
+
+    accepted = post(admin, "connections", HUBSPOT)
+
+    assert (pointers(refused), accepted.status_code) == (["/vendor"], 201)
 
 
 def test_the_mapping_can_be_changed(admin: SignedInUser) -> None:

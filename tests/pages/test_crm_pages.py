@@ -55,6 +55,17 @@ def test_an_admin_connects_a_crm_and_never_sees_the_token_again(admin: Visitor, 
     )
 
 
+def test_too_many_connections_are_refused_with_the_reason(
+    admin: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 0)
+
+    page = admin.send("/crm", vendor="hubspot", token=TOKEN)
+
+    assert page.status_code == 422
+    assert "Disconnect one first." in page.text
+
+
 def test_an_invalid_address_is_marked_and_the_token_is_not_repeated(admin: Visitor) -> None:
     page = admin.send("/crm", vendor="twenty", token=TOKEN, base_url="http://10.0.0.1")
 

@@ -9,17 +9,19 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Index, String, select, update
+from sqlalchemy import Index, String, func, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
-from app.domain.errors import NotFound
+from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
 from app.infra import encryption
 from app.infra.database_clock import Moment
 from app.infra.db import Base
 from app.infra.digest_keys import digest_keys
 
+MAX_CONNECTIONS = 20
+"""The connections of a workspace: a CRM that does not answer occupies a worker for seconds."""
 _PURPOSE = "crm_credentials"
 _NOT_FOUND = "The workspace has no such CRM connection. List them with GET /api/crm/connections."
 
@@ -95,7 +97,16 @@ def create(
     account_id: str,
     now: Moment,
 ) -> CrmConnection:
-    """Insert a connection; a worker then checks its credentials, unless the authorization is not complete."""
+    """Insert a connection; a worker then checks its credentials, unless the authorization is not complete.
+
+    Raises:
+        ValidationFailed: the workspace has too many.
+
+    """
+    mine = select(func.count()).where(CrmConnection.workspace_id == workspace_id)
+    if session.scalars(mine).one() >= MAX_CONNECTIONS:
+        detail = f"The workspace has {MAX_CONNECTIONS} CRM connections. Disconnect one first."
+        raise ValidationFailed(detail, errors=(FieldError("/vendor", detail),))
     connection_id = new_id("crm")
     is_pending = bool(credentials.state)
     connection = CrmConnection(
