@@ -19,6 +19,7 @@ from apiflask import APIFlask
 from argon2 import PasswordHasher
 from flask.testing import FlaskClient
 from local_servers import POSTGRES, empty_database, free_port, start_redis
+from playwright.sync_api import Playwright, sync_playwright
 from redis import BlockingConnectionPool
 from sqlalchemy import create_engine
 from sqlalchemy.engine.default import DefaultDialect
@@ -93,6 +94,13 @@ def _configure_volatile_sqlite(connection: Any, record: Any) -> None:
     """Configure the connection as in production, but do not wait for the disk."""
     PRODUCTION_SQLITE(connection, record)
     connection.execute("PRAGMA synchronous=OFF")
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    """Playwright, once for all tests: it keeps a loop in their thread, so there cannot be two."""
+    with sync_playwright() as playwright:
+        yield playwright
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import anyio
+import async_support
 import httpx2
 import pytest
 from e2e_stack import ROOT, Stack, kill, spawn
@@ -57,7 +57,7 @@ def call_over_stdio(stack: Stack, key: str, *calls: tuple[str, dict[str, Any]]) 
         async with Client(stdio_client(server)) as client:
             return [await client.call_tool(name, arguments) for name, arguments in calls]
 
-    return anyio.run(run)
+    return async_support.run(run)
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +184,7 @@ def test_the_librarys_client_over_http_uses_the_callers_own_key(
             result = await client.call_tool("session", {})
             return int((result.structured_content or {})["cost"]["balance"])
 
-    assert [anyio.run(balance_of, key) for key in keys] == [5, 9]
+    assert [async_support.run(balance_of, key) for key in keys] == [5, 9]
 
 
 def test_without_credits_a_reveal_is_an_error_that_says_what_to_do(stack: Stack) -> None:

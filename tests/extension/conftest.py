@@ -10,7 +10,7 @@ import pytest
 from chromium_support import Browser, BrowserUser, chromium_path, launch_browser
 from e2e_stack import Stack, running
 from local_servers import empty_database
-from playwright.sync_api import Playwright, sync_playwright
+from playwright.sync_api import Playwright
 from proxy_support import RecordingProxy, recording_proxy
 from vendors_support import FakeVendors, run_fake_vendors
 
@@ -37,13 +37,6 @@ def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker
             "WEBHOOK_NETWORKS": "127.0.0.1/32",  # of the CRMs on loopback
         }
         yield stop.enter_context(running(folder, url, **settings))
-
-
-@pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    chromium_path()
-    with sync_playwright() as playwright:
-        yield playwright
 
 
 @pytest.fixture(scope="session")

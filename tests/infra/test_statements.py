@@ -22,7 +22,7 @@ from app.infra.statements import Statement, any_of
 BY_ID = Statement(lambda _dialect: select(Workspace.__table__).where(Workspace.id == bindparam("of_id")))
 ADD = Statement(
     lambda _dialect: insert(Workspace).values(
-        id=bindparam("new_id"), name="Acme", available=0, held=0, spent=0, created_at=NOW
+        id=bindparam("new_id"), name="Acme", available=0, held=0, spent=0, is_limited=False, created_at=NOW
     )
 )
 NAMED = Statement(

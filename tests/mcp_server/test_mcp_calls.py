@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, get_args
 
-import anyio
+import async_support
 import pytest
 from apiflask import APIFlask
 from mcp import Client
@@ -47,7 +47,7 @@ def call(httpserver: HTTPServer, name: str, arguments: dict[str, Any]) -> CallTo
         async with Client(build(Settings(httpserver.url_for("").rstrip("/"), "key_test"))) as client:
             return await client.call_tool(name, arguments)
 
-    return anyio.run(run)
+    return async_support.run(run)
 
 
 def test_a_job_that_takes_longer_is_polled_until_it_has_finished(httpserver: HTTPServer) -> None:
@@ -108,7 +108,7 @@ def test_a_service_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPat
         async with Client(build(Settings(address, "key_test"))) as client:
             return await client.call_tool("session", {})
 
-    assert f"The service at {address} cannot be reached" in str(anyio.run(run).content)
+    assert f"The service at {address} cannot be reached" in str(async_support.run(run).content)
 
 
 @pytest.mark.parametrize(

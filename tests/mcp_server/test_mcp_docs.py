@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import anyio
+import async_support
 import pytest
 
 from mcp_server import __main__, settings
@@ -28,7 +28,7 @@ def clients() -> list[dict[str, Any]]:
 
 
 def test_the_table_of_tools_has_every_tool() -> None:
-    tools = anyio.run(build(Settings("http://127.0.0.1:1", "key_test")).list_tools)
+    tools = async_support.run(build(Settings("http://127.0.0.1:1", "key_test")).list_tools)
 
     cells = re.findall(r"^\| (`[^|]*) \|", PAGE, re.MULTILINE)
 

@@ -22,7 +22,7 @@ from page_browser_support import (
     launch,
     sign_in,
 )
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Playwright, expect
 from stored_support import a_company, a_contact, a_phone, an_email, own
 
 from app.core.contacts import contact_lists, saved_contacts
@@ -41,10 +41,12 @@ PICTURES = os.environ.get("PICTURES")
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[PageBrowser]:
+def browser(
+    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Iterator[PageBrowser]:
     """A browser, and a running service with a workspace that owns four contacts."""
     with ExitStack() as stop:
-        chromium = launch(stop.enter_context(sync_playwright()))
+        chromium = launch(playwright)
         stop.callback(chromium.close)
         folder = tmp_path_factory.mktemp("contacts")
         url = stop.enter_context(empty_database(folder, f"contacts_{worker_id}"))

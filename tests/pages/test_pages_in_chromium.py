@@ -21,7 +21,7 @@ from page_browser_support import (
     launch,
     sign_in,
 )
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Playwright, expect
 from test_who_may_see_what import PAGES
 
 pytestmark = pytest.mark.slow
@@ -39,10 +39,12 @@ MAX_TAB_PRESSES = 60
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[PageBrowser]:
+def browser(
+    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Iterator[PageBrowser]:
     """A browser, and a running service with an operator who has asked for something."""
     with ExitStack() as stop:
-        chromium = launch(stop.enter_context(sync_playwright()))
+        chromium = launch(playwright)
         stop.callback(chromium.close)
         folder = tmp_path_factory.mktemp("pages")
         url = stop.enter_context(empty_database(folder, f"pages_{worker_id}"))

@@ -13,7 +13,7 @@ from e2e_stack import running
 from fake_crms import FakeTwenty
 from local_servers import empty_database
 from page_browser_support import OPERATOR, PageBrowser, create_operator, launch
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Playwright
 from pytest_httpserver import HTTPServer
 from salesperson_support import FOUND, UNKNOWN, import_demo, walk, write_prospects
 
@@ -27,10 +27,10 @@ def crm() -> Iterator[FakeTwenty]:
 
 
 @pytest.fixture
-def browser(tmp_path: Path, worker_id: str) -> Iterator[PageBrowser]:
+def browser(playwright: Playwright, tmp_path: Path, worker_id: str) -> Iterator[PageBrowser]:
     """A browser, and a running service with the demo's people and a salesperson with 100 credits."""
     with ExitStack() as stop:
-        chromium = launch(stop.enter_context(sync_playwright()))
+        chromium = launch(playwright)
         stop.callback(chromium.close)
         url = stop.enter_context(empty_database(tmp_path, f"walk_{worker_id}"))
         settings = {"OPERATORS": OPERATOR, "WEBHOOK_NETWORKS": "127.0.0.1/32"}

@@ -23,7 +23,7 @@ from page_browser_support import (
     launch,
     sign_in,
 )
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Playwright, expect
 from upload_support import a_list
 
 pytestmark = pytest.mark.slow
@@ -43,9 +43,11 @@ PICTURES = os.environ.get("PICTURES")
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[PageBrowser]:
+def browser(
+    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Iterator[PageBrowser]:
     with ExitStack() as stop:
-        chromium = launch(stop.enter_context(sync_playwright()))
+        chromium = launch(playwright)
         stop.callback(chromium.close)
         folder = tmp_path_factory.mktemp("uploads")
         url = stop.enter_context(empty_database(folder, f"uploads_{worker_id}"))

@@ -20,7 +20,7 @@ from page_browser_support import (
     launch,
     sign_in,
 )
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Playwright, expect
 from pytest_httpserver import HTTPServer
 from sqlalchemy import delete
 from standardwebhooks import Webhook as Reference
@@ -49,9 +49,9 @@ def stack(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def browser(stack: Stack) -> Iterator[PageBrowser]:
+def browser(playwright: Playwright, stack: Stack) -> Iterator[PageBrowser]:
     with ExitStack() as stop:
-        chromium = launch(stop.enter_context(sync_playwright()))
+        chromium = launch(playwright)
         stop.callback(chromium.close)
         yield PageBrowser(chromium, stack)
 
