@@ -48,7 +48,7 @@ def published(services: AppServices, monkeypatch: pytest.MonkeyPatch) -> list[st
 def request_company(
     user: SignedInUser, services: AppServices
 ) -> Iterator[Callable[[str, int], Future[TestResponse]]]:
-    """Return a function that requests the company with a hash of this digit in a thread, as one of many."""
+    """Return a function that requests the company with a hash of this digit, as one of many requests."""
     services.bulkhead._crowds.note(user.workspace_id, CROWD)  # noqa: SLF001 -- instead of that many requests
     with ThreadPoolExecutor() as pool:
 

@@ -24,7 +24,7 @@ from app.infra import clock
 
 SITES = 20
 CHROME_HOSTS = re.compile(
-    r"(?:update|accounts)\.google(?:apis)?\.com(?::443)?"
+    r"(?:update|accounts|android\.clients)\.google(?:apis)?\.com(?::443)?"
 )  # Chromium's own requests at start
 NETWORK = "www.linkedin.com:443"  # Playwright serves its pages, but Chromium still connects
 PAGE_REQUESTS = {("GET", "/", b""), ("GET", "/favicon.ico", b""), ("CONNECT", "", b"")}

@@ -205,6 +205,7 @@ def test_empty_states_and_errors_are_accessible_in_light_and_dark(
 
 def test_every_step_works_by_keyboard_with_a_visible_focus(user: BrowserUser, company: Company) -> None:
     popup = user.open_popup_on(company.website)
+    expect(popup.get_by_label("Server")).to_be_visible()
 
     for label, text in (("Server", user.server), ("E-mail", user.email), ("Password", "wrong")):
         _tab_to(popup, label)
