@@ -6,8 +6,9 @@ from settings_support import change_settings
 from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
-from app.core.accounts import accounts, sign_in_codes
+from app.core.accounts import accounts, company_identities, sign_in_codes
 from app.core.accounts.sessions import LoginSession
+from app.domain.company_users import CompanyUser
 from app.infra import database_clock
 
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -54,6 +55,16 @@ def test_a_code_is_exchanged_once(user: SignedInUser, code: str) -> None:
 
 def test_a_stolen_code_is_useless_without_the_verifier_and_is_used_up(user: SignedInUser, code: str) -> None:
     assert outcome(exchange(user, code, "x" * 43)) == (401, "company_sign_in_failed")
+    assert outcome(exchange(user, code)) == (401, "company_sign_in_failed")
+
+
+def test_a_user_who_lost_access_meanwhile_gets_no_session(user: SignedInUser, code: str) -> None:
+    gone = CompanyUser("https://login.acme.example", "ada", None, "Ada", "none")
+    with user.database.transaction() as session:
+        now = database_clock.now()
+        company_identities.link(session, gone.issuer, gone.subject, user.account_id, now=now)
+        company_identities.withdraw(session, gone, now=now)
+
     assert outcome(exchange(user, code)) == (401, "company_sign_in_failed")
 
 

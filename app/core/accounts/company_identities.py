@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, String, delete, exists, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.accounts import accounts
+from app.core.accounts import accounts, sign_in_codes
 from app.core.accounts.accounts import Account, EmailTaken, Role
 from app.core.accounts.workspaces import Workspace
 from app.domain.company_users import CompanyUser
@@ -60,10 +60,11 @@ def sign_in(session: Session, user: CompanyUser, workspaces: Mapping[str, str], 
 
 
 def withdraw(session: Session, user: CompanyUser, *, now: Moment) -> None:
-    """Revoke all sessions and API keys of the account of a user who no longer has access."""
+    """Revoke all sessions, API keys and unused codes of the account of a user who no longer has access."""
     account_id = _account_id(session, user)
     if account_id is not None:
         accounts.end_all(session, account_id, now=now)
+        sign_in_codes.revoke_all(session, account_id)
 
 
 def link(session: Session, issuer: str, subject: str, account_id: str, *, now: Moment) -> bool:

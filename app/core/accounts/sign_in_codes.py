@@ -59,6 +59,11 @@ def redeem(session: Session, code: str, verifier: str, *, now: Moment) -> str | 
     return account_id
 
 
+def revoke_all(session: Session, account_id: str) -> None:
+    """Delete the codes of the account that were not exchanged."""
+    session.execute(delete(SignInCode).where(SignInCode.account_id == account_id))
+
+
 def challenge_of(verifier: str) -> str:
     """Return the challenge of a verifier, by the method S256 (RFC 7636, section 4.2)."""
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
