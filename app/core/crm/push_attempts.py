@@ -73,9 +73,9 @@ def next_attempt(session: Session, turn: Turn, *, now: Moment) -> Attempt | None
         if isinstance(person, str):
             _finish(session, item, ItemResult(outcome=PushOutcome.SKIPPED, error=person), now=now)
             continue
+        record = records.lock(session, turn.connection_id, item.contact_id)  # before the item, as erasures do
         item.attempts += 1
         item.next_at = now + LEASE
-        record = records.lock(session, turn.connection_id, item.contact_id)
         session.flush()
         return Attempt(
             item_id=item.id,

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from crm_support import EMAIL, LOOPBACK, CrmHarness
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from stored_support import a_phone, own, suppress
 
 from app.core.contacts.contacts import Contact
+from app.core.crm import records
 from app.core.crm.records import CrmWrittenRecord
 from app.core.events.events import Event
 from workers.webhook_client import WebhookClient, WebhookResponse
@@ -375,3 +377,20 @@ def test_the_database_holds_neither_the_token_nor_the_values_in_plain(harness: C
 def _events(harness: CrmHarness) -> list[tuple[str, str]]:
     with harness.database.reading() as session:
         return [(event.type, event.data["error"]) for event in session.scalars(select(Event))]
+
+
+def test_a_contact_is_locked_before_its_item_as_an_erasure_does(
+    harness: CrmHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed_before: list[object] = []
+
+    def lock(session: Session, connection_id: str, contact_id: str) -> CrmWrittenRecord:
+        changed_before.extend(session.dirty)
+        return lock_record(session, connection_id, contact_id)
+
+    lock_record = records.lock
+    monkeypatch.setattr(records, "lock", lock)
+
+    [item] = harness.pushed(harness.owned_contact())
+
+    assert (item.outcome, changed_before) == ("created", [])
