@@ -73,18 +73,14 @@ def submit(
     if reason is not None:
         pause(upload, reason, now=now)
         return None
-    try:
-        job_id = _submit(session, upload, chunk, affordable, settings=settings, now=now)
-    except InsufficientCredits as problem:
-        pause(upload, problem.code, now=now, detail=problem.detail)
-        return None
+    job_id = _submit(session, upload, chunk, affordable, settings=settings, now=now)
     _mark_sent(session, upload, chunk, job_id)
     return job_id
 
 
-def pause(upload: Upload, reason: str, *, now: Moment, detail: str | None = None) -> None:
+def pause(upload: Upload, reason: str, *, now: Moment) -> None:
     """Pause a running upload until a member continues it; open jobs finish."""
-    upload.status, upload.reason, upload.detail = UploadStatus.PAUSED.value, reason, detail
+    upload.status, upload.reason, upload.detail = UploadStatus.PAUSED.value, reason, None
     upload.next_at = upload.touched_at = now
 
 
