@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from signal import SIGINT, SIGTERM
@@ -24,8 +25,8 @@ from app.domain.lists.csv_files import ListFormat
 from app.domain.lists.csv_records import Row
 from app.domain.lists.tables import Table, read_table
 
-MAX_MEMORY = 1 << 30
-MAX_OUTPUT = 512 << 20
+MAX_MEMORY = 512 << 20
+MAX_OUTPUT = 256 << 20
 MAX_SECONDS = 60
 CHECK_SECONDS = 5.0
 TOO_COMPLEX = "The workbook is too large when unpacked. Save the sheet as CSV (UTF-8)."
@@ -103,6 +104,8 @@ def main(max_unpacked: int, max_rows: int, max_memory: int) -> None:
     )
     for kind, limit in limits:
         resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
+    with suppress(OSError):  # in a small container, the kernel then ends this process and not the worker
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     for line in _lines(sys.stdin.buffer, max_unpacked, max_rows):
         sys.stdout.write(f"{json.dumps(line)}\n")
 
