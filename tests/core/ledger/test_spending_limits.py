@@ -24,6 +24,8 @@ from app.infra.db import Database
 
 DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
 LAST_SECOND = DECEMBER - timedelta(seconds=1)
+CALLERS, CALLS = 10, 100
+"""Threads and calls of each: fewer threads than a process has connections, or they would wait for those."""
 
 
 class Spender:
@@ -345,7 +347,7 @@ def test_a_cap_of_25_under_a_thousand_calls_at_once_spends_exactly_25(database: 
 
     def ask(number: int) -> str:
         outcomes = []
-        for turn in range(25):
+        for turn in range(CALLS):
             try:
                 with database.transaction() as session:
                     job = spender.submit(session, f"person {number} {turn}")
@@ -357,7 +359,7 @@ def test_a_cap_of_25_under_a_thousand_calls_at_once_spends_exactly_25(database: 
                 outcomes.append("refused")
         return ",".join(outcomes)
 
-    outcomes = ",".join(at_once(40, ask)).split(",")
+    outcomes = ",".join(at_once(CALLERS, ask)).split(",")
 
     assert (outcomes.count("accepted"), outcomes.count("refused")) == (25, 975)
     with database.reading() as session:
@@ -373,17 +375,17 @@ def test_a_limit_that_is_set_during_a_thousand_calls_misses_no_hold(database: Da
         spender = Spender(session, grant=2_000)
 
     def ask(number: int) -> None:
-        for turn in range(25):
+        for turn in range(CALLS):
             if (number, turn) == (0, 5):
                 with database.transaction() as session:
-                    spender.limit(session, spender.key_id, Period.TOTAL, 985)  # at most 980 calls are over
+                    spender.limit(session, spender.key_id, Period.TOTAL, 985)  # at most 905 calls are over
             try:
                 with database.transaction() as session:
                     spender.submit(session, f"person {number} {turn}")
             except SpendingLimitReached:
                 continue
 
-    at_once(40, ask)
+    at_once(CALLERS, ask)
 
     with database.reading() as session:
         assert spender.usage(session, spender.key_id).held == 985
