@@ -116,6 +116,7 @@ def test_a_list_goes_on_while_its_page_is_closed(
 def test_a_list_is_enriched_without_scripts(
     browser: PageBrowser, signed_in: dict[str, Any], file: Path
 ) -> None:
+    file.write_bytes(a_list(ROWS[2], header=HEADER))  # the other test pays for those who are found
     with browser.visit(storage_state=signed_in, java_script_enabled=False) as page:
         page.goto("/uploads")
         page.get_by_label("A CSV file or an Excel workbook").set_input_files(file)

@@ -63,7 +63,7 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         raise LeaseLost
     if not row.is_closed:
         credits.close(session, claim.workspace_id, claim.job_id, held=row.held, charged=row.charged, now=now)
-    elif row.is_limited:
+    elif row.is_limited:  # only on PostgreSQL
         credits.count_close(session, claim.job_id, held=row.held, charged=row.charged, now=now)
 
 

@@ -155,7 +155,7 @@ def _group(by: Grouping, time: InstrumentedAttribute[datetime], dialect: str) ->
         return _COLUMNS[by].expression
     if dialect == "sqlite":
         return func.date(time)
-    return func.to_char(func.timezone(_UTC, time), _ISO_DATE)
+    return func.to_char(func.timezone(_UTC, time), _ISO_DATE)  # only on PostgreSQL
 
 
 def _submitted(scope: UsageScope) -> ColumnElement[bool]:

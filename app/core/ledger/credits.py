@@ -266,7 +266,7 @@ def _post(session: Session, workspace_id: str, kind: str, *, now: Moment, **valu
     parameters = _parameters(workspace_id, kind, now=now, **values)
     insertion = _INSERT_ENTRY[isinstance(now, datetime)]
     if session.get_bind().dialect.name != "sqlite":
-        return insertion.first(session, parameters)
+        return insertion.first(session, parameters)  # only on PostgreSQL
     row = _UPDATE_BALANCE.first(session, parameters)
     if row is not None:
         insertion.first(session, parameters)

@@ -37,7 +37,7 @@ def tagged(dialect: str, tag: str) -> ColumnElement[bool]:
     if dialect == "sqlite":
         tags = func.json_each(row.tags).table_valued("value")
         has_tag: ColumnElement[bool] = select(tags.c.value).where(tags.c.value == tag).exists()
-    else:
+    else:  # only on PostgreSQL
         has_tag = cast(row.tags, JSONB).contains([tag])
     return _is_saved_row(dialect, select(row.id).where(row.workspace_id == WORKSPACE, has_tag))
 
@@ -46,7 +46,7 @@ def _is_saved_row(dialect: str, rows: Select[str]) -> ColumnElement[bool]:
     """Return whether the saved row is one of these; PostgreSQL starts with an array, not with a subquery."""
     if dialect == "sqlite":
         return SavedProfile.id.in_(rows)
-    return SavedProfile.id == func.any(func.array(rows.scalar_subquery()))
+    return SavedProfile.id == func.any(func.array(rows.scalar_subquery()))  # only on PostgreSQL
 
 
 def at_company(text: str) -> ColumnElement[bool]:

@@ -71,4 +71,5 @@ def _day(session: Session) -> ColumnElement[str]:
     """Return the day of the call as ISO text; PostgreSQL would otherwise use the zone of the connection."""
     if session.get_bind().dialect.name == "sqlite":
         return func.date(ProviderCall.asked_at, type_=String)
-    return func.to_char(func.timezone("UTC", ProviderCall.asked_at), "YYYY-MM-DD", type_=String)
+    at = func.timezone("UTC", ProviderCall.asked_at)  # only on PostgreSQL
+    return func.to_char(at, "YYYY-MM-DD", type_=String)  # only on PostgreSQL

@@ -8,7 +8,7 @@ from jobs_support import LIFETIME
 from sqlalchemy.orm import Session
 
 from app.core.accounts import accounts, company_identities, sessions, workspaces
-from app.core.accounts.accounts import Account
+from app.core.accounts.accounts import Account, EmailTaken
 from app.core.accounts.sessions import LoginSession
 from app.domain.company_users import CompanyUser
 from app.domain.errors import AccountDisabled, CompanyAccountRefused
@@ -118,3 +118,21 @@ def test_a_user_without_access_any_more_loses_the_sessions(session: Session, acc
 
     session.expire_all()
     assert session.get_one(LoginSession, started.id).revoked_at is not None
+
+
+def test_an_address_that_is_taken_at_the_same_moment_gets_no_second_account(
+    session: Session, workspace_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken(*_arguments: object, **_options: object) -> Account:
+        raise EmailTaken
+
+    monkeypatch.setattr(accounts, "create", taken)
+
+    with pytest.raises(CompanyAccountRefused):
+        company_identities.sign_in(session, ADA, {"acme.example": workspace_id}, now=NOW)
+
+
+def test_a_user_without_an_account_has_nothing_to_withdraw(session: Session, account: Account) -> None:
+    company_identities.withdraw(session, ADA, now=NOW)
+
+    assert account.disabled_at is None

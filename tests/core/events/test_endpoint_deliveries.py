@@ -6,7 +6,7 @@ from jobs_support import DIGEST_KEYS, NOW, a_job, a_question, a_workspace, at_on
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.events import endpoints, events
+from app.core.events import deliveries, endpoints, events
 from app.core.events.deliveries import Webhook
 from app.core.events.endpoints import DISABLE_AFTER, DisabledReason, WebhookEndpoint
 from app.core.jobs import leases, webhook_admin, webhooks
@@ -225,3 +225,23 @@ def test_webhooks_are_listed_by_page_with_the_type_of_their_event(
 
     assert [status.webhook.id for status in first + rest] == made[::-1]
     assert {status.type for status in first} == {"credits.limit_warning"}
+
+
+def test_an_endpoint_that_is_disabled_stays_so(session: Session, workspace_id: str) -> None:
+    one = endpoint(session, an_endpoint(session, workspace_id))
+    deliveries.disable(session, one, now=NOW)
+
+    deliveries.disable(session, one, now=LATER)
+
+    assert one.disabled_at == NOW
+
+
+def test_an_operator_pages_through_the_webhooks_of_all_workspaces(
+    session: Session, workspace_id: str
+) -> None:
+    an_endpoint(session, workspace_id)
+    webhook_id = an_event(session, workspace_id)
+
+    rest = webhook_admin.latest(session, workspace_id=None, failed=False, limit=9, before=webhook_id)
+
+    assert rest == []

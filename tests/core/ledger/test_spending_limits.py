@@ -417,3 +417,14 @@ def test_keys_with_caps_are_created_while_the_limit_of_their_account_is_set(data
     with database.reading() as session:
         limits = limit_settings.in_force(session, spender.workspace_id, now=NOW)
         assert sorted(limit.usage.credits for limit in limits) == [*[5] * 6, 50]
+
+
+def test_a_limit_that_is_changed_in_a_month_without_spending_reports_nothing(session: Session) -> None:
+    spender = Spender(session)
+    spender.limit(session, spender.key_id, Period.MONTH, 5)
+    subject = limit_settings.subject(session, spender.workspace_id, spender.key_id)
+    later = NOW + timedelta(days=40)
+
+    limit_settings.put(session, spender.workspace_id, subject, Period.MONTH, 9, now=later)
+
+    assert spender.usage(session, spender.key_id, now=later).credits == 9

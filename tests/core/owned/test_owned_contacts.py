@@ -16,7 +16,7 @@ from app.core.contacts.emails import Email
 from app.core.ledger.reveals import Reveal
 from app.core.lookups import profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot, SaveResult
-from app.core.owned import owned_contacts
+from app.core.owned import owned_contacts, owned_exports
 from app.core.owned.owned_contacts import OwnedContact
 from app.core.owned.owned_filters import Cursor, Order, Selection, Sort
 from app.domain.errors import ContactNotFound, InvalidValue
@@ -332,3 +332,13 @@ def test_an_address_whose_bounce_the_workspace_reported_counts_as_risky(
 
     assert names(session, workspace_id, status=EmailStatus.RISKY) == ["Ada Lovelace"]
     assert names(session, workspace_id, status=EmailStatus.VALID) == []
+
+
+def test_the_company_of_a_saved_profile_is_exported_instead_of_the_stored_one(
+    session: Session, workspace_id: str
+) -> None:
+    save(session, workspace_id, full_name="Ada", company_name="Beta")
+
+    [person] = people(session, workspace_id)
+
+    assert owned_exports.row(person, with_values=False)["company_name"] == "Beta"

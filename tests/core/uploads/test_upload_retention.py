@@ -110,3 +110,15 @@ def test_nothing_from_which_an_erased_person_could_be_guessed_stays_in_the_uploa
         row = session.scalars(select(UploadRow)).one()
     assert (row.cells, row.subject, row.person) == ([], None, None)
     assert ada.get(upload_id).file_name == upload_id
+
+
+def test_a_person_who_is_erased_while_their_row_is_resolved_is_not_asked_for_again(ada: Uploader) -> None:
+    upload_id = ada.ready(a_list(*people(2)))
+    ada.start(upload_id)
+    ada.turn(upload_id)
+    erase(ada, addresses(1)[0])
+
+    upload = ada.run(upload_id)
+
+    assert upload.status == "finished"
+    assert ada.results(upload_id)[0].outcome == "suppressed"

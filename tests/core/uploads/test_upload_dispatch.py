@@ -1,0 +1,125 @@
+"""Turns of workers with uploaded lists: which are due, and which come too late."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+from upload_support import Uploader, a_list, people, uploader
+from worker_harness import worker_harness
+
+from app.core.jobs.jobs import JobItem
+from app.core.uploads import collection, dispatch, pricing, row_store, uploads
+from app.core.uploads.dispatch import Turn
+from app.core.uploads.pricing import PricedBatch
+from app.core.uploads.upload_tables import Upload
+from app.domain.errors import JobExpired, UploadNotReady
+from app.domain.ids import new_id
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import Settings
+
+
+@pytest.fixture
+def ada(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Uploader:
+    return uploader(worker_harness(settings, database, monkeypatch))
+
+
+def claimed(ada: Uploader) -> list[str]:
+    with ada.harness.database.transaction() as session:
+        return dispatch.claim_due(session, now=clock.now())
+
+
+def late(upload: Upload) -> Turn:
+    """Return the turn of a worker that has lost the upload to another one."""
+    return Turn(upload.id, upload.workspace_id, "reading", upload.revision)
+
+
+def test_an_upload_that_is_due_is_claimed_once_until_its_message_is_lost(ada: Uploader) -> None:
+    upload_id = ada.upload(a_list(*people(1)))
+    ada.harness.clock.now += timedelta(seconds=2)
+    with ada.harness.database.reading() as session:
+        is_due = dispatch.any_due(session, now=clock.now())
+
+    first, second = claimed(ada), claimed(ada)
+    ada.harness.clock.now += dispatch.REPUBLISH_AFTER
+    third = claimed(ada)
+
+    assert is_due
+    assert (first, second, third) == ([upload_id], [], [upload_id])
+
+
+def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:
+    upload_id = ada.ready(a_list(*people(2)))
+    turn = late(ada.get(upload_id))
+
+    with ada.harness.database.transaction() as session:
+        is_read = row_store.add(session, turn, 0, [], now=clock.now())
+        is_priced = pricing.store(
+            session, turn, PricedBatch([{"number": 0}], Counter()), Counter(), now=clock.now()
+        )
+        row_store.fail_reading(session, turn, "unreadable")
+
+    assert (is_read, is_priced) == (False, False)
+    assert ada.get(upload_id).status == "ready"
+    assert len(ada.results(upload_id)) == 2
+
+
+def test_a_deleted_upload_has_no_jobs_to_wait_for(ada: Uploader) -> None:
+    with ada.harness.database.transaction() as session:
+        are_open = collection.collect(
+            session, new_id("upl"), settings=ada.harness.services.settings, now=clock.now()
+        )
+
+    assert not are_open
+
+
+def test_a_started_upload_keeps_its_mapping(ada: Uploader) -> None:
+    upload_id = ada.ready(a_list(*people(1)))
+    ada.start(upload_id)
+
+    with ada.harness.database.transaction() as session:
+        upload = uploads.locked(session, ada.harness.workspace_id, upload_id)
+        with pytest.raises(UploadNotReady):
+            uploads.map_columns(session, upload, ["email"], ["email"], now=clock.now())
+
+
+def test_a_finished_upload_cannot_be_canceled(ada: Uploader) -> None:
+    upload_id = ada.ready(a_list(*people(1)))
+    ada.start(upload_id)
+    ada.run(upload_id)
+
+    ada.cancel(upload_id)
+
+    assert ada.get(upload_id).status == "finished"
+
+
+def test_a_workspace_has_a_limited_number_of_unfinished_uploads(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "MAX_OPEN", 1)
+    ada.upload(a_list(*people(1)))
+
+    with pytest.raises(UploadNotReady):
+        ada.upload(a_list(*people(1)))
+
+
+@pytest.mark.parametrize(
+    ("error", "note"),
+    [
+        ({"code": "provider_failed", "title": "Down", "detail": "It is down."}, "It is down."),
+        (None, JobExpired.title),
+    ],
+)
+def test_a_row_without_an_outcome_has_failed(ada: Uploader, error: dict[str, str] | None, note: str) -> None:
+    upload_id = ada.ready(a_list(*people(1)))
+    ada.start(upload_id)
+    ada.run(upload_id)
+    with ada.harness.database.transaction() as session:
+        session.execute(update(JobItem).values(outcome=None, result=None, error=error))
+
+    [row] = ada.results(upload_id)
+
+    assert (row.outcome, row.note) == ("failed", note)

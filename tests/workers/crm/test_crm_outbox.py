@@ -1,0 +1,133 @@
+"""Turns of workers with CRM connections: which are due, and which come too late."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from crm_support import EMAIL, CrmHarness
+from sqlalchemy import update
+from stored_support import a_contact, an_email
+
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.core.crm import authorizations, outbox, people, push_attempts, pushes
+from app.core.crm.outbox import LeaseLost, Turn
+from app.core.crm.push_attempts import ItemResult
+from app.core.crm.pushes import PushOutcome
+from app.core.ledger.reveals import RevealedValue
+from app.domain.errors import NotFound
+from app.domain.ids import new_id
+from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
+
+
+def begin(harness: CrmHarness) -> Turn:
+    with harness.database.transaction() as session:
+        turn = outbox.begin(session, harness.connection_id, now=harness.now)
+    assert turn is not None
+    return turn
+
+
+def claimed(harness: CrmHarness) -> list[str]:
+    with harness.database.transaction() as session:
+        return outbox.claim_due(session, now=harness.now)
+
+
+def complete(harness: CrmHarness, database: Database, state: str) -> None:
+    workspace_id, code = harness.workspace_id, "code"
+    with database.transaction() as session:
+        authorizations.complete(
+            session, workspace_id, state=state, code=code, session_id="ses_1", now=harness.now
+        )
+
+
+def test_a_connection_that_is_due_is_claimed_once_until_its_message_is_lost(harness: CrmHarness) -> None:
+    with harness.database.reading() as session:
+        is_due = outbox.any_due(session, now=harness.now)
+
+    first, second = claimed(harness), claimed(harness)
+    harness.now += outbox.REPUBLISH_AFTER
+    third = claimed(harness)
+
+    assert is_due
+    assert (first, second, third) == ([harness.connection_id], [], [harness.connection_id])
+
+
+def test_a_worker_that_has_lost_its_lease_stores_nothing(harness: CrmHarness) -> None:
+    turn = begin(harness)
+
+    with harness.database.transaction() as session, pytest.raises(LeaseLost):
+        outbox.hold(session, dataclasses.replace(turn, lease=turn.lease - 1), now=harness.now)
+
+
+def test_credentials_of_a_replaced_key_ask_to_connect_again(harness: CrmHarness) -> None:
+    other = Database(harness.settings.database_url, keys=DigestKeys(b"other" * 8, b"other" * 8))
+
+    with other.transaction() as session:
+        turn = outbox.begin(session, harness.connection_id, now=harness.now)
+    with pytest.raises(NotFound):
+        complete(harness, other, f"{harness.connection_id}.state")
+    other.close()
+
+    assert turn is None
+    assert (harness.connection().status, harness.connection().error) == ("reconnect", "secret_key_changed")
+
+
+def test_a_state_without_a_connection_is_refused(harness: CrmHarness) -> None:
+    with pytest.raises(NotFound):
+        complete(harness, harness.database, "nothing")
+
+
+def test_the_attempt_for_a_person_who_was_erased_meanwhile_is_dropped(harness: CrmHarness) -> None:
+    push_id = harness.push(contact_id := harness.owned_contact())
+    turn = begin(harness)
+    with harness.database.transaction() as session:
+        attempt = push_attempts.next_attempt(session, turn, now=harness.now)
+    assert attempt is not None
+    with harness.database.transaction() as session:
+        session.delete(session.get_one(Contact, contact_id))
+
+    with harness.database.transaction() as session:
+        push_attempts.postpone(session, turn, attempt, "timeout", now=harness.now)
+        push_attempts.give_back(session, turn, attempt, now=harness.now)
+
+        push_attempts.finish(session, turn, attempt, ItemResult(outcome=PushOutcome.CREATED), now=harness.now)
+
+    assert harness.items(push_id) == []
+
+
+def test_a_person_without_a_usable_address_is_not_pushed(harness: CrmHarness) -> None:
+    contact_id = harness.owned_contact()
+    with harness.database.transaction() as session:
+        session.execute(update(Email).values(status="invalid"))
+
+    with harness.database.reading() as session:
+        reasons = [
+            people.load(session, harness.workspace_id, id_, receipt_link="")
+            for id_ in (new_id("con"), contact_id)
+        ]
+        earlier = pushes.latest(session, harness.workspace_id, before="psh_0", limit=1)
+
+    assert (reasons, earlier) == (["not_owned", "no_email"], [])
+
+
+def test_a_person_with_an_address_that_is_owned_under_another_contact_is_pushed(harness: CrmHarness) -> None:
+    owned = harness.owned_contact()
+    with harness.database.transaction() as session:
+        twin = a_contact(session, None, "Ada King")
+        an_email(session, twin, EMAIL)
+        session.add(
+            RevealedValue(
+                workspace_id=harness.workspace_id,
+                field="email",
+                value=EMAIL,
+                contact_id=owned,
+                created_at=harness.now,
+            )
+        )
+
+    with harness.database.reading() as session:
+        found = people.pushable(session, harness.workspace_id, [twin.id])
+
+    assert found == {twin.id}
