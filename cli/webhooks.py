@@ -16,7 +16,7 @@ from cli.tables import table
 from cli.workspaces import find
 
 group = DatabaseGroup("webhooks", help="List webhook deliveries and replay them.")
-COLUMNS = ("id", "type", "about", "host", "tries", "state", "next_at")
+COLUMNS = ("id", "job", "host", "tries", "state", "next_at", "type", "event")
 ATTEMPT_COLUMNS = ("attempted_at", "state", "status", "error", "latency_ms")
 workspace_option = click.option("--workspace", help="Only webhooks of this workspace (id or name).")
 
@@ -117,18 +117,14 @@ def _replay_failed(since: datetime, workspace: str | None) -> list[str]:
 
 
 def _to_json(status: WebhookStatus) -> dict[str, Any]:
-    return {"workspace_id": status.webhook.workspace_id, **status.to_public()}
+    """Return the webhook; the words of its state are those that the command has always printed."""
+    webhook = {"workspace_id": status.webhook.workspace_id, **status.to_public()}
+    return webhook | {"state": status.state.value.replace("_", " ")}
 
 
 def _table(webhooks: list[dict[str, Any]]) -> str:
-    cells = ("host", "attempts", "state", "next_at")
-    return table(
-        COLUMNS,
-        (
-            [row["id"], row["type"], row["job_id"] or row["event_id"], *(row[cell] for cell in cells)]
-            for row in webhooks
-        ),
-    )
+    cells = ("id", "job_id", "host", "attempts", "state", "next_at", "type", "event_id")
+    return table(COLUMNS, ([row[cell] for cell in cells] for row in webhooks))
 
 
 def _unknown(webhook_id: str) -> click.ClickException:

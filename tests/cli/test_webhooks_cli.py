@@ -85,8 +85,10 @@ def test_webhooks_are_listed_without_the_secrets_in_their_urls(
     assert (webhook["attempts"], webhook["delivered_at"]) == (0, None)
     assert webhook["next_at"] == rfc3339(next_at(database, webhook_id))
     assert (webhook["type"], webhook["event_id"], webhook["endpoint_id"]) == ("job.finished", None, None)
-    assert table.splitlines()[0].split() == ["id", "type", "about", "host", "tries", "state", "next_at"]
-    assert f"{webhook_id}  job.finished  {webhook['job_id']}  hooks.acme.example" in table
+    assert table.splitlines()[0].split() == [
+        *["id", "job", "host", "tries", "state", "next_at", "type", "event"]
+    ]
+    assert f"{webhook_id}  {webhook['job_id']}  hooks.acme.example" in table
     assert "T0K3N" not in table + listed.stdout
     assert "s3cr3t" not in table + listed.stdout
 
@@ -105,7 +107,7 @@ def test_webhooks_are_listed_by_failure_and_workspace(
     listed = body_of(run("list", "--workspace", workspace_id, "--json"))["webhooks"]
 
     assert [(webhook["id"], webhook["state"]) for webhook in listed] == sorted(
-        [(delivered, "delivered"), (abandoned, "given_up")], reverse=True
+        [(delivered, "delivered"), (abandoned, "given up")], reverse=True
     )
     assert [webhook["id"] for webhook in body_of(run("list", "--failed", "--json"))["webhooks"]] == [
         abandoned
