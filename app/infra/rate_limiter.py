@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -43,6 +44,8 @@ class Limiter:
         pool = self._redis.client.connection_pool
         self._shared = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, connection_pool=pool))
         self._share = max(LOCAL_SHARE, processes)
+        self._lock = threading.Lock()
+        """For the counts of this process: their storage loses one that two threads touch at once."""
 
     @cached_property
     def _local(self) -> SlidingWindowCounterRateLimiter:
@@ -65,7 +68,8 @@ class Limiter:
             pass
         except (RedisError, OSError) as error:
             log.warning("rate limits counted without Redis", error=type(error).__name__)
-        return _status_of(self._local, _reduced(item, self._share), key, count=count)
+        with self._lock:
+            return _status_of(self._local, _reduced(item, self._share), key, count=count)
 
 
 def _status_of(

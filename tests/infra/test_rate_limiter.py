@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 import redis
+from jobs_support import at_once
 from local_servers import free_port, start_redis
 
 from app.infra.circuit_breaker import CircuitBreaker
@@ -158,3 +160,18 @@ def test_counting_in_redis_resumes_after_an_outage(
 
     assert (alone.quota, alone.remaining) == (2, 1)
     assert (together.quota, together.remaining) == (8, 7)
+
+
+def test_without_redis_threads_of_a_process_share_one_count(
+    server: RedisServer, request: pytest.FixtureRequest
+) -> None:
+    limiter = Limiter(server.url)
+    request.addfinalizer(partial(sys.setswitchinterval, sys.getswitchinterval()))
+    sys.setswitchinterval(1e-6)  # threads take turns within the storage
+
+    def hit(key: str, _number: int) -> int:
+        return sum(limiter.hit("40/hour", key).allowed for _ in range(4))
+
+    allowed = [sum(at_once(8, partial(hit, str(key)))) for key in range(1000)]
+
+    assert set(allowed) == {10}
