@@ -25,6 +25,7 @@ BENCHMARKS = ROOT / "requirements-bench.lock"  # includes everything in requirem
 MODULES = {  # the other subcommands are modules of tools
     "chaos": "chaos",
     "fuzz": "fuzz",
+    "matrix": "tools.matrix",
     "bench": "benchmarks.comparison",
 }
 GROUPS = {
@@ -32,13 +33,22 @@ GROUPS = {
     DEVELOPMENT: ["embedded", "dev"],
     BENCHMARKS: ["embedded", "dev", "bench"],
 }
-DEVELOPING = {"test", "check", "chaos", "fuzz", "clients"}  # these need the development packages
+DEVELOPING = {
+    "test",
+    "matrix",
+    "check",
+    "chaos",
+    "fuzz",
+    "clients",
+    "manual",
+    "release",
+}  # these need the development packages
 
 
 def main(argv: list[str]) -> int:
     """Install what the subcommand needs, then run it; return the exit code."""
     known, rest = _parser().parse_known_args(argv)
-    if rest and known.subcommand not in {"test", "run", *MODULES}:
+    if rest and known.subcommand not in {"test", "run", "release", *MODULES}:
         _parser().error("unrecognized arguments: " + " ".join(rest))
     if sys.platform == "win32":
         sys.exit("This runs on Linux and macOS; on Windows, run it inside WSL.")
@@ -115,6 +125,11 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,  # it parses its own options
     )
     commands.add_parser(
+        "matrix",
+        help="run a part of the tests on each broker with each database, and print a table",
+        add_help=False,  # as above
+    )
+    commands.add_parser(
         "fuzz",
         help="send thousands of valid and invalid requests, generated from /openapi.json",
         add_help=False,  # as above
@@ -126,6 +141,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands.add_parser(
         "clients", help="build the typed clients for Python and TypeScript from the API as it is now"
+    )
+    manual = commands.add_parser("manual", help="build the manual, which the app serves at /manual/")
+    manual.add_argument(
+        "--diagrams", action="store_true", help="first draw changed Mermaid diagrams (needs npm and Chromium)"
+    )
+    commands.add_parser(
+        "release",
+        help="build a release: packages, extension, manual, bill of materials, checksums and signatures",
+        add_help=False,  # it parses its own options
     )
     extension = commands.add_parser(
         "extension", help="open a browser with the Chrome extension and the sample websites, over the demo"

@@ -27,6 +27,8 @@ monkey.patch_all(os=False, signal=False)
 
 from prometheus_client import multiprocess  # noqa: E402 - see above
 
+from app.infra import metrics, tracing  # noqa: E402 - see above
+
 if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter
     from gunicorn.workers.base import Worker
@@ -82,6 +84,8 @@ def post_worker_init(worker: Worker) -> None:
     services.bulkhead.max_waiters = worker.worker_connections // 2  # the rest is for calls that do not wait
     worker.on_closing = services.listener.close
     worker.connections.by_address = not services.settings.trusted_proxies
+    metrics.API_START_TIME.set_to_current_time()
+    tracing.start(services.settings.otlp_endpoint, service="contact-lookup-api")
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature

@@ -8,6 +8,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app import settings as app_settings
 from app.api import (
     company_by_hash,
+    company_filter,
     company_login,
     contacts,
     crm_connections,
@@ -39,6 +40,7 @@ from app.api.docs import llms, openapi, problems
 from app.api.http import admission, body, cors, errors, lifecycle
 from app.api.http.services import AppServices
 from app.api.ops import health
+from app.domain.version import VERSION
 from app.infra import log
 from app.pages import registration as pages
 from app.settings import Settings
@@ -53,6 +55,7 @@ BLUEPRINTS = (
     enrichment_request.blueprint,
     linkedin_save.blueprint,
     company_by_hash.blueprint,
+    company_filter.blueprint,
     leads_by_website_hash.blueprint,
     jobs.blueprint,
     workspace_jobs.blueprint,
@@ -89,7 +92,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     app = APIFlask(
         "app",
         title="Contact lookup",
-        version="0.1.0",
+        version=VERSION,
         spec_path="/openapi.json",
         docs_path="/docs",
         static_folder=None,  # type: ignore[arg-type]  # Flask takes None for none

@@ -37,9 +37,10 @@ KEYS = {"reacher": "BASE_URL"}
 """The setting that enables a provider, if it is not its API key."""
 _EU_CODES = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
 EUROPEAN_UNION = frozenset(_EU_CODES.split())
+_REGIONAL = re.compile(r"PROVIDERS_(EMAIL|PHONE|PERSON|COMPANY|VERIFICATION)_[A-Z]{2}")
 _VARIABLE = re.compile(
     r"[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL|WEBHOOK_URL|RATE|CREDIT_PRICE|DAILY_BUDGET|MISS_DAYS)"
-    r"|PROVIDERS_(?:EMAIL|PHONE|PERSON|COMPANY|VERIFICATION)_[A-Z]{2}"
+    rf"|{_REGIONAL.pattern}"
 )
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
 
@@ -106,6 +107,13 @@ def order_for(variables: Mapping[str, str], field_name: str, region: str | None)
         if value is not None:
             return order(variables, field_name, value)
     return None
+
+
+def regional_names(variables: Mapping[str, str]) -> frozenset[str]:
+    """Return the names of the providers in the orders of single countries and of the European Union."""
+    regional = ((_REGIONAL.fullmatch(name), value) for name, value in variables.items())
+    orders = (order(variables, match[1].lower(), value) for match, value in regional if match)
+    return frozenset(name for found in orders for name in found)
 
 
 def order(variables: Mapping[str, str], field_name: str, value: str) -> tuple[str, ...]:

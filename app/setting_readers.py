@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import os
 import re
 from collections.abc import Callable
 from functools import wraps
+from importlib.util import find_spec
 from ipaddress import ip_network
+from pathlib import PurePath
 from typing import Concatenate, ParamSpec, TypeVar, cast
+from urllib.parse import urlsplit
 
 from environs import Env, EnvValidationError
 from limits import parse
+from pyrage import RecipientError, x25519
 from redis.connection import parse_url
 
 from app import provider_settings
@@ -20,7 +26,13 @@ from app.provider_settings import SettingsError
 from app.secret_strength import GENERATE, MIN_SECRET_LENGTH, is_guessable
 
 MIN_RETENTION_DAYS = 8
+SEED_BYTES = 32
+GENERATE_SEED = (
+    "python3 -c 'import base64, secrets; print(base64.b64encode(secrets.token_bytes(32)).decode())'"
+)
+"""The command that generates the seed of a signing key."""
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.-]+(?::[0-9]+)?", re.ASCII)
+_HTTP_URL = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", re.ASCII)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -88,6 +100,19 @@ def limit(env: Environment, name: str, default: str) -> str:
 
 
 @collect_errors
+def otlp_endpoint(env: Environment, name: str) -> str:
+    """Return the address of an OpenTelemetry collector, empty for none; its packages must be installed."""
+    value: str = env.str(name, "").strip()
+    if value and not _HTTP_URL.fullmatch(value):
+        message = f"{name} is {value!r}. Use an address such as http://127.0.0.1:4318."
+        raise SettingsError(message)
+    if value and find_spec("opentelemetry.exporter") is None:
+        message = f"{name} is set, but OpenTelemetry is not installed: pip install '.[otel]'"
+        raise SettingsError(message)
+    return value
+
+
+@collect_errors
 def retention(env: Environment, name: str, default: int) -> int:
     """Return the retention of finished jobs; it must exceed that of the idempotency keys."""
     days = env.int(name, default)
@@ -95,6 +120,30 @@ def retention(env: Environment, name: str, default: int) -> int:
         message = f"{name} is {days}; it must be at least {MIN_RETENTION_DAYS}."
         raise SettingsError(message)
     return days
+
+
+@collect_errors
+def between(env: Environment, name: str, default: int, least: int, most: int) -> int:
+    """Return a whole number from `least` to `most`."""
+    number = env.int(name, default)
+    if not least <= number <= most:
+        message = f"{name} is {number}; it must be from {least} to {most}."
+        raise SettingsError(message)
+    return number
+
+
+@collect_errors
+def signing_seed(env: Environment, name: str) -> bytes | None:
+    """Return the 32 bytes of an Ed25519 private key in base64 (RFC 8032, 5.1.5); None if it is empty."""
+    text = env.str(name, "").strip()
+    try:
+        seed = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        seed = b""
+    if text and len(seed) != SEED_BYTES:
+        message = f"{name} is not {SEED_BYTES} bytes in base64. Set it to a random value: {GENERATE_SEED}"
+        raise SettingsError(message)
+    return seed or None
 
 
 @collect_errors
@@ -134,6 +183,16 @@ def origins(env: Environment, name: str) -> tuple[str, ...]:
 
 
 @collect_errors
+def absolute_path(env: Environment, name: str) -> str:
+    """Return the absolute path of a file or folder, or an empty text."""
+    path: str = env.str(name, "").strip()
+    if path and not PurePath(path).is_absolute():
+        message = f"{name} is {path!r}; it must be an absolute path such as /var/lib/contact-lookup/heads."
+        raise SettingsError(message)
+    return path
+
+
+@collect_errors
 def emails(env: Environment, name: str) -> tuple[str, ...]:
     """Return e-mail addresses separated by commas, in their normal form."""
     addresses = [text.strip() for text in env.str(name, "").split(",") if text.strip()]
@@ -142,6 +201,22 @@ def emails(env: Environment, name: str) -> tuple[str, ...]:
     except InvalidValue as error:
         message = f"{name} has an invalid e-mail address: {error} Separate several addresses by commas."
         raise SettingsError(message) from error
+
+
+@collect_errors
+def backup_recipients(env: Environment, name: str) -> tuple[str, ...]:
+    """Return the public keys for which backups are encrypted, separated by commas."""
+    keys = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
+    for key in keys:
+        try:
+            x25519.Recipient.from_str(key)
+        except RecipientError:
+            message = (
+                f"{name} has a value that is not a public key of the age format. Use the line age1… that"
+                " `flask backup key` or `age-keygen` prints, not the key file's AGE-SECRET-KEY-1…"
+            )
+            raise SettingsError(message) from None
+    return keys
 
 
 @collect_errors
@@ -161,6 +236,24 @@ def redis_url(env: Environment, name: str, example: str) -> str:
             f"{name} is not a URL such as {example}. Write / as %2F, @ as %40 and # as %23 in the password."
         )
         raise SettingsError(message) from None
+    return value
+
+
+@collect_errors
+def broker_url(env: Environment, name: str, example: str) -> str:
+    """Return the valid URL of a broker, RabbitMQ or Redis; empty if it is not set."""
+    value: str = env.str(name, "")
+    if not value.startswith(("amqp://", "amqps://")):
+        return redis_url(env, name, example) if value else ""
+    try:
+        is_complete = bool(urlsplit(value).hostname) and urlsplit(value).port != 0
+    except ValueError:  # the error quotes a part of the URL
+        is_complete = False
+    if not is_complete:
+        message = (
+            f"{name} is not a URL such as {example}. Write / as %2F, @ as %40 and # as %23 in the password."
+        )
+        raise SettingsError(message)
     return value
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 
-from app import crm_settings, provider_settings, sign_in_readers
+from app import crm_settings, encryption_settings, mail_settings, provider_settings, sign_in_readers
 from app import setting_readers as readers
 from app.crm_settings import CrmAccess
 from app.domain.kinds import Kind
@@ -27,11 +27,16 @@ class Settings:
 
     database_url: str = field(repr=False)
     redis_url: str = field(repr=False)
+    broker_url: str = field(repr=False)
+    """The URL of RabbitMQ, or of another Redis than `redis_url`; empty if the queues are in `redis_url`."""
     secret_key: str = field(repr=False)
     suppression_key: str = field(repr=False)
+    encryption_keys: tuple[tuple[int, bytes], ...] = field(repr=False)
+    suppression_journal: str
     log_level: str
     log_format: str
     metrics_token: str = field(repr=False)
+    otlp_endpoint: str
     trusted_proxies: int
     web_concurrency: int
     cors_origins: tuple[str, ...]
@@ -58,6 +63,7 @@ class Settings:
     not_found_fresh_seconds: int
     hash_job_retention_hours: int
     job_retention_days: int
+    contact_retention_days: int
     job_deadline_seconds: int
     lease_seconds: int
     sweep_seconds: float
@@ -66,6 +72,8 @@ class Settings:
     max_attempts: int
     max_crashes: int
     prefix_length: int
+    company_filter_seconds: int
+    company_filter_key: bytes | None = field(repr=False)
     limit_lookup: str
     limit_spend: str
     limit_write: str
@@ -85,6 +93,12 @@ class Settings:
     upload_max_mb: int
     upload_max_rows: int
     upload_retention_days: int
+    backup_recipients: tuple[str, ...]
+    audit_heads_file: str
+    import_folder: str
+    smtp_url: str = field(repr=False)
+    mail_from: str
+    privacy_contact: str
     crm_variables: tuple[tuple[str, str], ...] = field(repr=False)
     """Variables named after a CRM, such as `CRM_HUBSPOT_CLIENT_ID`."""
     provider_variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -121,9 +135,26 @@ class Settings:
         }
         return default[field]
 
+    @property
+    def provider_names(self) -> frozenset[str]:
+        """Return the names of the providers in all orders, including those of single countries."""
+        defaults = (
+            *self.providers_email,
+            *self.providers_phone,
+            *self.providers_person,
+            *self.providers_company,
+            *self.providers_verification,
+        )
+        return frozenset(defaults) | provider_settings.regional_names(dict(self.provider_variables))
+
     def is_operator(self, email: str) -> bool:
         """Return whether the account with this normalised e-mail address operates the deployment."""
         return email in self.operators
+
+    @property
+    def queue_url(self) -> str:
+        """Return the URL of the broker that holds the queues."""
+        return self.broker_url or self.redis_url
 
     @property
     def default_max_age(self) -> timedelta:
@@ -175,11 +206,15 @@ def _settings(env: Environment) -> Settings:
             env, "DATABASE_URL", "for example postgresql://user:password@host/database"
         ),
         redis_url=readers.redis_url(env, "REDIS_URL", "redis://:password@127.0.0.1:6379/0"),
+        broker_url=readers.broker_url(env, "BROKER_URL", "amqp://user:password@127.0.0.1:5672/vhost"),
         secret_key=readers.secret(env, "SECRET_KEY"),
         suppression_key=readers.secret(env, "SUPPRESSION_KEY", may_be_guessable=True),
+        encryption_keys=encryption_settings.keys(env, "ENCRYPTION_KEYS", "ENCRYPTION_KEYS_FILE"),
+        suppression_journal=readers.absolute_path(env, "SUPPRESSION_JOURNAL"),
         log_level=env.str("LOG_LEVEL", "info"),
         log_format=env.str("LOG_FORMAT", "logfmt"),
         metrics_token=env.str("METRICS_TOKEN", ""),
+        otlp_endpoint=readers.otlp_endpoint(env, "OTEL_EXPORTER_OTLP_ENDPOINT"),
         trusted_proxies=env.int("TRUSTED_PROXIES", 0),
         web_concurrency=env.int("WEB_CONCURRENCY", 1),
         cors_origins=readers.origins(env, "CORS_ORIGINS"),
@@ -206,6 +241,7 @@ def _settings(env: Environment) -> Settings:
         not_found_fresh_seconds=env.int("NOT_FOUND_FRESH_SECONDS", 86400),
         hash_job_retention_hours=env.int("HASH_JOB_RETENTION_HOURS", 24),
         job_retention_days=readers.retention(env, "JOB_RETENTION_DAYS", 90),
+        contact_retention_days=readers.between(env, "CONTACT_RETENTION_DAYS", 1095, 0, 36_500),
         job_deadline_seconds=env.int("JOB_DEADLINE_SECONDS", 3600),
         lease_seconds=env.int("LEASE_SECONDS", 20),
         sweep_seconds=env.float("SWEEP_SECONDS", 1.0),
@@ -213,7 +249,9 @@ def _settings(env: Environment) -> Settings:
         ready_progress_seconds=env.float("READY_PROGRESS_SECONDS", 60.0),
         max_attempts=env.int("MAX_ATTEMPTS", 4),
         max_crashes=env.int("MAX_CRASHES", 8),
-        prefix_length=env.int("HASH_PREFIX_LENGTH", 4),
+        prefix_length=readers.between(env, "HASH_PREFIX_LENGTH", 2, 1, 8),
+        company_filter_seconds=readers.between(env, "COMPANY_FILTER_SECONDS", 600, 0, 86_400),
+        company_filter_key=readers.signing_seed(env, "COMPANY_FILTER_KEY"),
         limit_lookup=readers.limit(env, "LIMIT_LOOKUP", "6000/minute"),
         limit_spend=readers.limit(env, "LIMIT_SPEND", "6000/minute"),
         limit_write=readers.limit(env, "LIMIT_WRITE", "6000/minute"),
@@ -233,6 +271,12 @@ def _settings(env: Environment) -> Settings:
         upload_max_mb=env.int("UPLOAD_MAX_MB", 20),
         upload_max_rows=env.int("UPLOAD_MAX_ROWS", 50_000),
         upload_retention_days=env.int("UPLOAD_RETENTION_DAYS", 30),
+        backup_recipients=readers.backup_recipients(env, "BACKUP_RECIPIENTS"),
+        audit_heads_file=readers.absolute_path(env, "AUDIT_HEADS_FILE"),
+        import_folder=readers.absolute_path(env, "IMPORT_FOLDER"),
+        smtp_url=mail_settings.smtp_url(env, "SMTP_URL"),
+        mail_from=mail_settings.address(env, "MAIL_FROM", required_with="SMTP_URL"),
+        privacy_contact=mail_settings.address(env, "PRIVACY_CONTACT"),
         crm_variables=crm_settings.pick(os.environ),
         provider_variables=provider_settings.pick(os.environ),
     )

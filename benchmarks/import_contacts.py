@@ -5,7 +5,8 @@
 Every row is a generated person with a name (half of them with accents), title, company with domain, profile,
 e-mail with status, phone, location and date. For each size, one process imports the list into an empty
 database on a throw-away PostgreSQL server, imports it again, and exports it. The floor is to copy the rows of
-the tables that the import filled, as they are, into empty tables with COPY.
+the tables that the import filled, as they are, into empty tables with COPY. Another process imports the same
+list into another empty database as a worker does, from the import folder in turns.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,7 @@ SIZES = (10_000, 100_000)
 SETTINGS = ("full_page_writes=off", "fsync=off")
 COPIED = ("companies", "contacts", "emails", "phones")
 BLOCK = 1 << 20  # bytes
+DIRECT, QUEUED = "--direct", "--queued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,8 @@ class Measurement:
     peak_mb: float
 
 
-def measure(rows: int, *, on_sqlite: bool) -> list[Measurement]:
-    """Import, import again and export a list in a separate process; return the measurements."""
+def measure(rows: int, *, on_sqlite: bool, steps: str) -> list[Measurement]:
+    """Run the steps in a separate process with an empty database; return the measurements."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         environment = _environment(f"sqlite:///{folder}/data.sqlite3")
@@ -64,7 +68,7 @@ def measure(rows: int, *, on_sqlite: bool) -> list[Measurement]:
             environment |= {"DATABASE_URL": f"postgresql://{server.address}", "SERVER_PID": str(server_pid)}
         write_list(Path(folder) / "people.csv", rows)
         completed = subprocess.run(  # noqa: S603 -- this file
-            [sys.executable, __file__, "--measured", folder], check=True, capture_output=True, env=environment
+            [sys.executable, __file__, steps, folder], check=True, capture_output=True, env=environment
         )
     return [Measurement(**step) for step in json.loads(completed.stdout)]
 
@@ -73,6 +77,39 @@ def _environment(url: str) -> dict[str, str]:
     keys = {name: secrets.token_urlsafe(48) for name in ("SECRET_KEY", "SUPPRESSION_KEY")}
     keys |= {"REDIS_URL": "redis://127.0.0.1:1/0", "LOG_LEVEL": "error", "PYTHONPATH": str(ROOT)}
     return {**os.environ, **keys, "DATABASE_URL": url}
+
+
+def _run_queued(folder: Path) -> None:
+    """Import the list as a worker does, in this process, and print the measurement as JSON."""
+    from app.core.lists import queued_imports  # noqa: PLC0415 -- the parent process has no settings
+    from app.factory import create_app  # noqa: PLC0415
+    from app.infra.db import Base  # noqa: PLC0415
+    from app.infra.job_notifications import JobNotifier  # noqa: PLC0415
+    from app.infra.queue import JobPublisher  # noqa: PLC0415
+    from workers.execution.worker_services import WorkerServices  # noqa: PLC0415
+    from workers.jobs import imports  # noqa: PLC0415
+
+    api = create_app().extensions["services"]
+    Base.metadata.create_all(api.database.engine)
+    (folder / "lists").mkdir()
+    (folder / "people.csv").rename(folder / "lists" / "people.csv")
+    settings = replace(api.settings, import_folder=str(folder / "lists"))
+    nowhere = settings.redis_url
+    services = WorkerServices(settings, api.database, JobPublisher(nowhere), JobNotifier(nowhere))
+
+    def import_list() -> int:
+        row = None
+        while row is None or row.finished_at is None:
+            imports.send_due(services)
+            with api.database.reading() as session:
+                (row,) = queued_imports.latest(session, limit=1)
+            imports.run_turn(row.id, services)
+            with api.database.reading() as session:
+                (row,) = queued_imports.latest(session, limit=1)
+        return row.rows_done
+
+    queued_imports.SETTLE = timedelta(0)
+    json.dump([asdict(_measured("first import, queued", import_list))], sys.stdout)
 
 
 def _run_steps(folder: Path) -> None:
@@ -159,7 +196,9 @@ def main(arguments: list[str]) -> None:
     for name in ("rows", "rows/s", "rows per CPU s", "product µs/row", "database µs/row", "peak MB"):
         table.add_column(name, justify="right")
     for size in [int(argument) for argument in arguments if argument.isdigit()] or SIZES:
-        for found in measure(size, on_sqlite=on_sqlite):
+        for found in chain.from_iterable(
+            measure(size, on_sqlite=on_sqlite, steps=steps) for steps in (DIRECT, QUEUED)
+        ):
             rates = (found.rows / found.seconds, found.rows / (found.product_cpu + found.server_cpu))
             costs = (1e6 * cpu / found.rows for cpu in (found.product_cpu, found.server_cpu))
             figures = (found.rows, *rates, *costs, found.peak_mb)
@@ -168,7 +207,9 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--measured"]:
+    if sys.argv[1:2] == [DIRECT]:
         _run_steps(Path(sys.argv[2]))
+    elif sys.argv[1:2] == [QUEUED]:
+        _run_queued(Path(sys.argv[2]))
     else:
         main(sys.argv[1:])

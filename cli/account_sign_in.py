@@ -28,7 +28,7 @@ def reset_totp(email: str, *, as_json: bool) -> None:
 @as_json_option
 @with_appcontext
 def link(email: str, subject: str, *, as_json: bool) -> None:
-    """Let the company account with this SUBJECT (its claim `sub`) sign in to EMAIL."""
+    """Link the company account with this SUBJECT (its claim `sub`) to EMAIL, to sign in with."""
     issuer = services().settings.oidc_issuer
     if not issuer:
         message = "OIDC_ISSUER is not set, so there are no company accounts. See docs/sign-in.md."

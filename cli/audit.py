@@ -1,4 +1,4 @@
-"""`flask audit`: checks that ledger, jobs and reveals are consistent."""
+"""`flask audit`: checks that ledger, jobs and reveals are consistent; and the audit log."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from app.core.audit import audits, rule_checks
 from app.core.audit.invariants import RULES
 from app.core.audit.rule_checks import AuditScope, RuleResult
 from app.infra import database_clock
+from cli import audit_log
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find
 
-group = DatabaseGroup("audit", help="Check the consistency of stored data.")
+group = DatabaseGroup("audit", help="Check the consistency of stored data, and the audit log.")
+for _command in (audit_log.verify, audit_log.head, audit_log.export, audit_log.prune):
+    group.add_command(_command)
 FAULT = ("rule", "id", "expected", "found")
 
 

@@ -10,15 +10,23 @@ from flask.cli import AppGroup
 from sqlalchemy.exc import ProgrammingError
 
 from app.api.http.services import services
-from app.domain.errors import Unavailable
+from app.domain.errors import JournalUnwritable, Unavailable
 from app.infra.db import Database
+from app.infra.encryption import Undecryptable
 from app.settings import SettingsError
+from cli.command_records import recorded
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 
 
 class DatabaseGroup(AppGroup):
-    """A command group that reports an unusable database as a message, not as a traceback."""
+    """A command group that records its commands, and reports an unusable database as a message."""
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        """Add a command, which the audit log will record."""
+        if cmd.callback is not None:
+            cmd.callback = recorded(f"{self.name}.{name or cmd.name}", cmd.callback)
+        super().add_command(cmd, name)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's signature
         """Run the command."""
@@ -27,7 +35,13 @@ class DatabaseGroup(AppGroup):
         except (Unavailable, ProgrammingError) as error:
             message = "The database cannot be used. Is it running, and does it have its tables?"
             raise click.ClickException(message) from error
-        except SettingsError as error:
+        except JournalUnwritable as error:
+            message = (
+                "The file in SUPPRESSION_JOURNAL cannot be written, so nothing was suppressed. "
+                "Create its folder, let this user write to it, and repeat the command."
+            )
+            raise click.ClickException(message) from error
+        except (SettingsError, Undecryptable) as error:
             raise click.ClickException(str(error)) from error
 
 

@@ -1,17 +1,21 @@
-"""`flask companies`: import and export lists of companies."""
+"""`flask companies`: import and export lists of companies, and build the filter of known companies."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import click
 
+from app.api.http.services import services
 from app.core.lists import exports
+from app.core.lookups import company_filters
 from app.domain.lists.column_mapping import Entity
-from cli.command_group import DatabaseGroup, as_json_option, database
+from app.infra import database_clock, signing_keys
+from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.list_commands import export_list, import_list, import_options
 
-group = DatabaseGroup("companies", help="Import and export companies.")
+group = DatabaseGroup("companies", help="Import and export companies, and build the company filter.")
 
 
 @group.command("import")
@@ -28,3 +32,26 @@ def export_companies(file: str, *, as_json: bool) -> None:
     """Export all companies to FILE in the format that import reads; `-` writes to standard output."""
     with database().reading() as session:
         export_list(file, exports.company_columns(), exports.company_rows(session), as_json=as_json)
+
+
+@group.command("filter")
+@click.option("--build", is_flag=True, help="Build it first, if companies or the signing key have changed.")
+@as_json_option
+def company_filter(*, build: bool, as_json: bool) -> None:
+    """Show the company filter that the extension downloads, and the public key that signs it."""
+    key = signing_keys.company_filter_key(services().settings)
+    if build:
+        with database().transaction() as session:
+            company_filters.claim(session, every=timedelta(0), now=database_clock.now())
+        company_filters.build(database(), key)
+    with database().reading() as session:
+        stored = company_filters.stored(session)
+    public_key = signing_keys.public_text(key)
+    lines = [
+        f"{item.bits} bits: {item.entries:,} entries, {item.size:,} bytes, version {item.version}"
+        for item in stored
+    ]
+    text = "\n".join(
+        [*(lines or ["no filter has been built: flask companies filter --build"]), f"key {public_key}"]
+    )
+    show({"key": public_key, "filters": [item._asdict() for item in stored]}, text, as_json=as_json)

@@ -8,12 +8,13 @@ import click
 
 from app.core.lists import exports
 from app.domain.lists.column_mapping import Entity
-from cli import erasure
+from cli import people
 from cli.command_group import DatabaseGroup, as_json_option, database
 from cli.list_commands import export_list, import_list, import_options
-from cli.suppressions import named
+from cli.queued_imports import list_imports
 
-group = DatabaseGroup("contacts", help="Import, export and erase contacts.")
+group = DatabaseGroup("contacts", help="Import and export contacts; `flask people` erases them.")
+group.add_command(list_imports)
 
 
 @group.command("import")
@@ -35,30 +36,4 @@ def export_contacts(file: str, *, as_json: bool) -> None:
         export_list(file, exports.contact_columns(session), exports.contact_rows(session), as_json=as_json)
 
 
-@group.command("erase")
-@click.option("--email", help="E-mail address of the person.")
-@click.option("--phone", help="Phone number of the person, with country code.")
-@click.option("--linkedin-url", help="URL of the person's profile.")
-@click.option("--contact-id", "contact_ids", multiple=True, help="Contact id; may be repeated.")
-@click.option("--everybody", is_flag=True, help="Erase every matching contact if several match.")
-@click.option("--dry-run", is_flag=True, help="Only report what would be erased.")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@as_json_option
-def erase_contact(
-    *,
-    email: str | None,
-    phone: str | None,
-    linkedin_url: str | None,
-    contact_ids: tuple[str, ...],
-    everybody: bool,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
-) -> None:
-    """Erase a person everywhere and suppress them from now on (GDPR, article 17).
-
-    Prints a receipt: the data erased, and the recipients to notify (article 19). It cannot be undone. Backups
-    are not changed.
-    """
-    target = erasure.ErasureTarget(named(email, phone, linkedin_url), contact_ids, everybody=everybody)
-    erasure.run(database(), target, dry_run=dry_run, yes=yes, as_json=as_json)
+group.add_command(people.erase_person, "erase")  # the name before `flask people erase`

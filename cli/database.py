@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
 
 from app import migrations
 from app.infra.db import Database
+from cli import database_move
 from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.tables import table
 
 RETRY_SECONDS = 1.0
 MESSAGE_INTERVAL_SECONDS = 5.0
+LOCK_SECONDS = 2.0
+"""How long a migration on PostgreSQL waits for a lock: requests that need the table wait behind it."""
+LOCK_ATTEMPTS = 30
+_LOCK_FAULTS = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
 
-group = DatabaseGroup("database", help="Migrate the tables.")
+group = DatabaseGroup("database", help="Migrate the tables, or move them to PostgreSQL.")
 
 
 @group.command()
@@ -33,10 +41,31 @@ group = DatabaseGroup("database", help="Migrate the tables.")
 @as_json_option
 def upgrade(*, seconds: float, as_json: bool) -> None:
     """Migrate the tables to this version; does nothing if they are up to date."""
-    with _connect(database(), seconds) as connection:
-        command.upgrade(_config(connection), "head")
-        connection.commit()
+    migrate(database(), seconds)
     show({"upgraded": True}, "The database is up to date.", as_json=as_json)
+
+
+@group.command()
+@click.option("--to", "url", required=True, help="URL of an empty PostgreSQL database.")
+@as_json_option
+def move(*, url: str, as_json: bool) -> None:
+    """Move the data of a SQLite database to PostgreSQL, and compare the rows of each table.
+
+    Stop the service before. The SQLite database is only read; meanwhile nothing can write to it. If the move
+    is interrupted, nothing was moved, and it can be started again.
+    """
+    source, target = database(), Database(url, seconds=None)
+    try:
+        database_move.require_kinds(source, target)
+        migrate(target)
+        copies = database_move.move(source, target, revisions()[0], quiet=as_json)
+    finally:
+        target.close()
+    rows = [(copy.name, f"{copy.rows:,}", copy.checksum) for copy in copies if copy.rows]
+    moved = f"Moved {sum(copy.rows for copy in copies):,} rows."
+    listed = table(("table", "rows", "checksum of both"), rows)
+    text = f"{listed}\n\n{moved} Set DATABASE_URL to the new database."
+    show({"tables": [asdict(copy) for copy in copies]}, text, as_json=as_json)
 
 
 @group.command()
@@ -46,6 +75,58 @@ def revision(message: str) -> None:
     with database().engine.connect() as connection:
         script = command.revision(_config(connection), message, autogenerate=True)
     click.echo(f"Wrote {script.path if script and not isinstance(script, list) else 'nothing'}. Review it.")
+
+
+def migrate(database: Database, seconds: float = 0) -> None:
+    """Migrate the tables to this version, while processes of the previous version use them.
+
+    On PostgreSQL each migration is a transaction that waits two seconds for a lock at most, so that requests
+    are not delayed for longer. If a lock is not free, the migration is rolled back and tried again.
+
+    Raises:
+        ClickException: the server accepted no connection within `seconds`, or a table stayed locked.
+
+    """
+    with _connect(database, seconds) as connection:
+        if database.is_sqlite:
+            command.upgrade(_config(connection), "head")
+            connection.commit()
+            return
+        event.listen(connection, "begin", _limit_lock_waits)
+        _migrate_between_locks(connection)
+
+
+def revisions() -> list[str]:
+    """Return the revisions of this version's migrations, the newest first."""
+    scripts = ScriptDirectory(str(Path(migrations.__path__[0])))
+    return [script.revision for script in scripts.walk_revisions()]
+
+
+def _limit_lock_waits(connection: Connection) -> None:
+    """Limit the lock waits of this transaction only: PgBouncer gives the connection to others afterwards."""
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(LOCK_SECONDS * 1000)}")
+
+
+def _migrate_between_locks(connection: Connection) -> None:
+    for attempt in range(1, LOCK_ATTEMPTS + 1):
+        try:
+            command.upgrade(_config(connection), "head")
+            connection.commit()
+        except OperationalError as error:
+            if getattr(error.orig, "sqlstate", None) not in _LOCK_FAULTS:
+                raise
+            connection.rollback()
+            click.echo(
+                f"Waiting for a table that is locked (attempt {attempt} of {LOCK_ATTEMPTS}).", err=True
+            )
+            time.sleep(RETRY_SECONDS)
+        else:
+            return
+    message = (
+        "A table stayed locked by another transaction. What was migrated so far is kept. End that transaction"
+        " (pg_stat_activity lists it), and run the command again."
+    )
+    raise click.ClickException(message)
 
 
 def _connect(database: Database, seconds: float) -> Connection:

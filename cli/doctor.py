@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from app import settings as app_settings
-from cli.checks import database, host, processes, redis
+from app.infra import broker
+from cli.checks import database, host, processes, rabbitmq, redis
 from cli.checks import settings as setting_checks
 from cli.checks.findings import Finding, Level
 from cli.tables import UNLIMITED_WIDTH
@@ -52,6 +53,9 @@ def _findings() -> Iterator[Finding]:
             tables = tables or (finding.what == database.TABLES and finding.level is Level.OK)
     if "REDIS_URL" not in faults:
         yield from redis.findings(settings.redis_url)
+    if "BROKER_URL" not in faults and settings.broker_url:
+        is_rabbitmq = broker.is_rabbitmq(settings.broker_url)
+        yield from (rabbitmq if is_rabbitmq else redis).findings(settings.broker_url)
     if tables:
         yield from processes.worker_findings(settings.database_url)
     if not faults:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
 from sqlalchemy.orm import Session
 
-from app.core.contacts import suppressions
 from app.core.contacts.suppressions import Identifier
-from app.core.privacy import erasure
+from app.core.privacy import erasing, erasure
 from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import ContactNotFound
-from app.infra import clock, database_clock
+from app.infra import clock
 from app.infra.db import Database
 from cli.command_group import show
 from cli.tables import table
@@ -40,34 +38,28 @@ def run(database: Database, target: ErasureTarget, *, dry_run: bool, yes: bool, 
         Abort: the operator declined the confirmation.
 
     """
-    if not (target.identifiers or target.contact_ids):
-        raise click.UsageError("Specify --email, --phone, --linkedin-url or --contact-id.")
-    with database.reading() as session:
-        plan = _plan(session, target)
+    with database.reading(no_deadline=True) as session:
+        planned = plan(session, target)
     if dry_run:
-        _show(plan, erased=False, as_json=as_json)
+        _show(planned, erased=False, as_json=as_json)
         return
     if not yes:
-        click.echo(_page(plan, erased=False), err=True)
+        click.echo(_page(planned, erased=False), err=True)
         click.confirm("Erase all of this permanently?", abort=True, err=True)
-    with database.transaction() as session:
-        suppressions.suppress(session, plan.to_suppress, reason=erasure.REASON, now=database_clock.now())
-    with database.reading() as session:  # again: suppressed now, so no new data arrives
-        plan = _plan(session, target)
-    with database.transaction() as session:
-        erasure.erase(session, plan, now=database_clock.value(session))
-    empty_log(database)
-    _show(plan, erased=True, as_json=as_json)
+    erased = erasing.erase(database, lambda session: plan(session, target))
+    _show(erased, erased=True, as_json=as_json)
 
 
-def empty_log(database: Database) -> None:
-    """Checkpoint and truncate SQLite's write-ahead log, which still contains the deleted data."""
-    if database.is_sqlite:
-        with closing(database.engine.raw_connection()) as connection:
-            connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+def plan(session: Session, target: ErasureTarget) -> ErasurePlan:
+    """Return what is stored of the person.
 
+    Raises:
+        ClickException: there is no contact with an id, or several match without `everybody`.
+        UsageError: nothing names the person.
 
-def _plan(session: Session, target: ErasureTarget) -> ErasurePlan:
+    """
+    if not (target.identifiers or target.contact_ids):
+        raise click.UsageError("Specify --email, --phone, --linkedin-url or --contact-id.")
     try:
         contacts = erasure.find_contacts(session, target.identifiers, target.contact_ids)
     except ContactNotFound as error:
@@ -109,7 +101,12 @@ def _page(plan: ErasurePlan, *, erased: bool) -> str:
             (recipient.workspace_id, recipient.workspace, recipient.field, clock.rfc3339(recipient.at))
             for recipient in plan.recipients
         ]
-        parts += ["", "Recipients to notify:", table(RECIPIENT, rows)]
+        parts += [
+            "",
+            "Recipients to notify:",
+            table(RECIPIENT, rows),
+            "Their webhook endpoints get the event person.erased.",
+        ]
     if plan.providers:
         parts.append(f"Providers called about the person: {', '.join(plan.providers)}")
     if plan.accounts:

@@ -22,7 +22,7 @@ from app.domain.lists.cells import escape_formula
 from app.domain.lists.column_mapping import Entity
 from app.domain.lists.header_fields import FIELDS
 from app.infra import clock
-from cli import import_files, import_report
+from cli import import_files, import_report, queued_imports
 from cli.command_group import as_json_option, database
 from cli.country_codes import parse_country
 
@@ -60,6 +60,7 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--encoding", help="Encoding, if it is detected wrongly."),
     click.option("--delimiter", help="Column separator, if it is detected wrongly: one character or tab."),
     click.option("--sheet", help="Sheet of a workbook (default: the one with the most known columns)."),
+    click.option("--queue", is_flag=True, help="Let the workers import the CSV file."),
     as_json_option,
 )  # fmt: skip
 
@@ -71,10 +72,13 @@ def import_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def import_list(entity: Entity, *, file: str, as_json: bool, **options: Any) -> None:
-    """Import the file and print the result; exit 1 if no row could be read."""
+def import_list(entity: Entity, *, file: str, as_json: bool, queue: bool, **options: Any) -> None:
+    """Import the file and print the result, or queue it; exit 1 if no row could be read."""
     name = "standard input" if file == "-" else Path(file).name
     options["source"] = options["source"] or name
+    if queue:
+        queued_imports.enqueue(entity, file, options, as_json=as_json)
+        return
     rejects_path = options.pop("rejects")
     request = ImportOptions(entity=entity, **options)
     try:

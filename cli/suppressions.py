@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from typing import Any
 
 import click
-from sqlalchemy import func, select
 
 from app.core.contacts import suppressions
-from app.core.contacts.bulk import batched
-from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.contacts.suppressions import Identifier
 from app.core.providers import provider_opt_outs
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.lists.cells import emails_in, phones_in, value
-from app.domain.lists.column_mapping import ColumnMapping, Entity, explain_unknown, map_columns
-from app.domain.lists.tables import read_table
 from app.domain.normal.emails import normal_email
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_profile_url
-from app.infra import database_clock
+from app.domain.normal.websites import normal_host
+from app.infra import clock, database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
-from cli.import_files import opened
 from cli.opt_outs import accept, dismiss, review
+from cli.suppression_imports import import_suppressions
+from cli.suppression_journals import export, replay
+from cli.tables import table
 
 group = DatabaseGroup("suppressions", help="Manage people who must not be shown, looked up or imported.")
 group.add_command(review)
 group.add_command(accept)
 group.add_command(dismiss)
+group.add_command(export)
+group.add_command(import_suppressions)
+group.add_command(replay)
+_domain = click.option("--domain", help="Domain, such as acme.com.")
 _reason = click.option(
     "--reason", default="requested", show_default=True, help="Reason, stored with the entry."
 )
@@ -36,15 +39,27 @@ _reason = click.option(
 @click.option("--email", help="E-mail address.")
 @click.option("--phone", help="Phone number with country code.")
 @click.option("--linkedin-url", help="Profile URL.")
+@_domain
 @_reason
 @as_json_option
 def add(
-    *, email: str | None, phone: str | None, linkedin_url: str | None, reason: str, as_json: bool
+    *,
+    email: str | None,
+    phone: str | None,
+    linkedin_url: str | None,
+    domain: str | None,
+    reason: str,
+    as_json: bool,
 ) -> None:
-    """Suppress the person with this e-mail, phone or profile. Stored data is hidden, not deleted."""
-    identifiers = named(email, phone, linkedin_url)
+    """Suppress the person with this e-mail, phone or profile, or a whole domain.
+
+    A domain suppresses every address at it and below it, and the people of the company. Stored data is
+    hidden, not deleted.
+    """
+    refuse_reserved(reason)
+    identifiers = named(email, phone, linkedin_url, domain)
     if not identifiers:
-        raise click.UsageError("Specify --email, --phone or --linkedin-url.")
+        raise click.UsageError("Specify --email, --phone, --linkedin-url or --domain.")
     with database().transaction() as session:
         added = suppressions.suppress(session, identifiers, reason=reason, now=database_clock.now())
     show(
@@ -52,7 +67,9 @@ def add(
     )
 
 
-def named(email: str | None, phone: str | None, linkedin_url: str | None) -> list[Identifier]:
+def named(
+    email: str | None, phone: str | None, linkedin_url: str | None, domain: str | None = None
+) -> list[Identifier]:
     """Parse the identifiers given by the operator.
 
     Raises:
@@ -63,6 +80,7 @@ def named(email: str | None, phone: str | None, linkedin_url: str | None) -> lis
         ("email", email, normal_email),
         ("phone", phone, _e164),
         ("linkedin_url", linkedin_url, normal_profile_url),
+        ("domain", domain, normal_host),
     )
     try:
         return [Identifier(kind, form(text)) for kind, text, form in options if text is not None]
@@ -72,88 +90,105 @@ def named(email: str | None, phone: str | None, linkedin_url: str | None) -> lis
         raise click.ClickException(error.detail) from error
 
 
-@group.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@_reason
+@group.command()
+@click.option("--email", help="E-mail address.")
+@click.option("--phone", help="Phone number with country code.")
+@click.option("--linkedin-url", help="Profile URL.")
+@_domain
 @as_json_option
-def import_suppressions(file: str, *, reason: str, as_json: bool) -> None:
-    """Suppress every e-mail, phone and profile in FILE, a CSV with columns for them."""
-    try:
-        identifiers, rejected = _read(file)
-    except InvalidValue as error:
-        raise click.ClickException(str(error)) from error
-    added = 0
-    for part in batched(identifiers):
-        with database().transaction() as session:
-            added += suppressions.suppress(session, part, reason=reason, now=database_clock.now())
-    figures = {"given": len(identifiers), "added": added, "rejected": rejected}
-    show(
-        figures, f"Added {added} of {len(identifiers)}; {rejected} values could not be read.", as_json=as_json
-    )
-    if rejected and not identifiers:
-        raise click.ClickException("No value could be read.")
+def check(
+    *, email: str | None, phone: str | None, linkedin_url: str | None, domain: str | None, as_json: bool
+) -> None:
+    """Show whether a value is suppressed, since when, why and by which list."""
+    identifiers = named(email, phone, linkedin_url, domain)
+    if len(identifiers) != 1:
+        raise click.UsageError("Specify one of --email, --phone, --linkedin-url and --domain.")
+    with database().reading() as session:
+        entries = [
+            {
+                "since": clock.rfc3339(row.created_at),
+                "reason": row.reason,
+                "list": row.list_name,
+                "by": row.kind,
+                "version": row.version,
+            }
+            for row in suppressions.entries_for(session, identifiers[0])
+        ]
+    rows = [[entry[name] for name in ("since", "by", "list", "reason")] for entry in entries]
+    text = table(("since", "by", "list", "reason"), rows) if entries else "The value is not suppressed."
+    show({"suppressed": bool(entries), "entries": entries}, text, as_json=as_json)
 
 
 @group.command()
 @as_json_option
 def count(*, as_json: bool) -> None:
-    """Show the number of suppressed values."""
-    query = select(Suppression.kind, func.count()).group_by(Suppression.kind)
+    """Show the number of entries by kind, reason and list."""
     with database().reading() as session:
-        kinds = dict(session.execute(query).all())
-    total = sum(kinds.values())
-    show({"total": total, "by_kind": kinds}, f"{total} values are suppressed.", as_json=as_json)
+        rows = suppressions.summary(session)
+    total = sum(row.entries for row in rows)
+    body: dict[str, Any] = {"total": total}
+    for name, attribute in (("by_kind", "kind"), ("by_reason", "reason"), ("by_list", "list_name")):
+        counts: Counter[str] = Counter()
+        for row in rows:
+            counts[getattr(row, attribute)] += row.entries
+        body[name] = dict(counts)
+    show(body, f"{total} values are suppressed.", as_json=as_json)
 
 
 @group.command()
 @click.option("--email", help="E-mail address.")
 @click.option("--phone", help="Phone number with country code.")
 @click.option("--linkedin-url", help="Profile URL.")
+@_domain
+@click.option("--list", "list_name", help="Remove all entries of this list, as 'count --json' names it.")
 @click.option("--unreviewed", is_flag=True, help="Remove all entries that 'review' counts as unreviewed.")
 @as_json_option
 def remove(
-    *, email: str | None, phone: str | None, linkedin_url: str | None, unreviewed: bool, as_json: bool
+    *,
+    email: str | None,
+    phone: str | None,
+    linkedin_url: str | None,
+    domain: str | None,
+    list_name: str | None,
+    unreviewed: bool,
+    as_json: bool,
 ) -> None:
-    """Remove values from the list. Do this only if the person never objected."""
-    identifiers = named(email, phone, linkedin_url)
-    if bool(identifiers) == unreviewed:
-        raise click.UsageError("Specify --email, --phone or --linkedin-url, or --unreviewed alone.")
+    """Remove values from all lists, or a whole list. Do this only if the person never objected."""
+    identifiers = named(email, phone, linkedin_url, domain)
+    if [bool(identifiers), bool(list_name), unreviewed].count(True) != 1:
+        raise click.UsageError(
+            "Specify --email, --phone, --linkedin-url or --domain, or --list or --unreviewed alone."
+        )
+    removed = _remove_list(list_name) if list_name else 0
     with database().transaction() as session:
         if unreviewed:
             removed = suppressions.remove_all(session, reason=provider_opt_outs.UNREVIEWED)
-        else:
+        elif identifiers:
             removed = suppressions.remove(session, identifiers)
     show({"removed": removed}, f"Removed {removed} from the list.", as_json=as_json)
 
 
-def _read(path: str) -> tuple[list[Identifier], int]:
-    """Return the identifiers in a list and the number of values that could not be read."""
-    identifiers: dict[Identifier, None] = {}
-    refused = 0
-    with opened(path) as file:
-        table = read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known_count)
-        layout = map_columns(table.header, Entity.CONTACTS)
-        if not (layout.emails or layout.phones or "linkedin_url" in layout.single):
-            raise InvalidValue(explain_unknown(table.header, Entity.CONTACTS))
-        for row in table.rows:
-            for kind, text, form in _values(layout, row.cells):
-                try:
-                    identifiers[Identifier(kind, form(text))] = None
-                except (InvalidValue, NotAProfileUrl):
-                    refused += 1
-    return list(identifiers), refused
+def refuse_reserved(reason: str) -> None:
+    """End with an error if entries with this reason would be erased by a replay.
+
+    Raises:
+        ClickException: the reason is that of erased people.
+
+    """
+    if reason == suppressions.ERASED:
+        raise click.ClickException(
+            f"The reason {reason!r} marks people whose data was erased. Use: flask contacts erase"
+        )
 
 
-def _values(layout: ColumnMapping, cells: list[str]) -> list[tuple[str, str, Callable[[str], str]]]:
-    values: list[tuple[str, str, Callable[[str], str]]] = []
-    for slot in layout.emails:
-        values += [("email", text, normal_email) for text in emails_in(cells[slot.index])]
-    for slot in layout.phones:
-        values += [("phone", text, _e164) for text in phones_in(cells[slot.index])]
-    for index in layout.single.get("linkedin_url", ()):
-        if text := value(cells[index]):
-            values.append(("linkedin_url", text, normal_profile_url))
-    return values
+def _remove_list(list_name: str) -> int:
+    removed = 0
+    while True:
+        with database().transaction() as session:
+            part = suppressions.remove_from_list(session, list_name)
+        if not part:
+            return removed
+        removed += part
 
 
 def _e164(text: str) -> str:

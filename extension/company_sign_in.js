@@ -2,7 +2,7 @@
 // closes the popup. The session token is never in an address: a code is, which only this extension can exchange.
 
 import { ApiError, Client } from "./client/api.js";
-import { SIGN_IN_FORM, saveDraft, saveSession, saveSignOutCode } from "./storage.js";
+import { SIGN_IN_FORM, saveDraft, saveSignOutCode, startSession } from "./storage.js";
 
 const MESSAGE = "company_sign_in";
 
@@ -24,7 +24,7 @@ async function signIn(server) {
   try {
     const { access_token: token, token_type: _type, expires_at: _expiresAt, ...session } = await exchange(server);
     await saveDraft(SIGN_IN_FORM, null);
-    await saveSession({ ...session, origin: server, token });
+    await startSession(session, server, token);
     return null;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -7,9 +7,11 @@
 import { loadPolicy } from "./policy.js";
 
 /** @typedef {import("./client/api.js").Session} Session */
-/** @typedef {Session & {origin: string, token: string}} StoredSession */
-/** `lookupBy` is what a website is looked up by: its whole hash, or a prefix of it.
- *  @typedef {{server: string, email: string, staySignedIn: boolean, lookupBy: "hash"|"prefix", lists: string[]}} Settings */
+/** `filterKey` is the public key of the company filter as it was at sign-in.
+ *  @typedef {Session & {origin: string, token: string, filterKey?: string|null}} StoredSession */
+/** `lookupBy` is what is sent about a website whose company may be known: nothing until the user asks, a prefix of its
+ *  hash, or its hash; in the last case about every website.
+ *  @typedef {{server: string, email: string, staySignedIn: boolean, lookupBy: "filter"|"prefix"|"hash", lists: string[]}} Settings */
 /** @typedef {{kind: "profile"|"company"|"site"|"nothing", url: string, host: string, tabId: number, windowId: number}} Page */
 
 /** @typedef {Omit<chrome.storage.StorageArea, "get"> & {get(key: string|null): Promise<Record<string, any>>}} StorageArea */
@@ -20,18 +22,20 @@ export const disk = chrome.storage.local;
 export const memory = chrome.storage.session;
 /** The form whose draft a finished sign-in deletes. */
 export const SIGN_IN_FORM = "sign_in";
+/** The cache of the file of known companies. */
+export const FILTER_CACHE = "company_filter";
 const SESSION = "session";
 const SIGN_OUT_CODE = "sign_out_code";
 const MAX_LISTS = 20;
 
 /** @type {Settings} */
-const DEFAULTS = { server: "", email: "", staySignedIn: false, lookupBy: "hash", lists: [] };
+const DEFAULTS = { server: "", email: "", staySignedIn: false, lookupBy: "filter", lists: [] };
 
 /** Return the settings of the user, or of the administrator's policy. @returns {Promise<Settings>} */
 export async function loadSettings() {
   const [settings, policy] = await Promise.all([loadOwnSettings(), loadPolicy()]);
   if (policy.server !== null) settings.server = policy.server;
-  if (policy.prefixLookupOnly) settings.lookupBy = "prefix";
+  if (policy.prefixLookupOnly && settings.lookupBy === "hash") settings.lookupBy = "prefix";
   return settings;
 }
 
@@ -58,6 +62,12 @@ export async function loadSession() {
   const session = (await memory.get(SESSION))[SESSION] ?? (await disk.get(SESSION))[SESSION] ?? null;
   const { server } = await loadPolicy();
   return server === null || session?.origin === server ? session : null;
+}
+
+/** Store the session of a sign-in, and pin the public key of the company filter.
+ *  @param {Session} session @param {string} origin @param {string} token */
+export async function startSession(session, origin, token) {
+  await saveSession({ ...session, origin, token, filterKey: session.hash_lookup.filter_key ?? null });
 }
 
 /** @param {StoredSession} session */
@@ -109,6 +119,7 @@ export async function clearUserData() {
   const { server, email, lookupBy } = await loadOwnSettings();
   await memory.clear();
   await disk.clear();
+  await caches.delete(FILTER_CACHE);
   await updateSettings({ server, email, lookupBy });
 }
 

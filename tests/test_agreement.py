@@ -20,7 +20,8 @@ from sqlalchemy import text
 from app.api.docs.operations import operation_of
 from app.domain import errors
 from app.domain.errors import all_problems
-from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.domain.kinds import BUILD_COMPANY_FILTER, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.domain.version import VERSION
 from app.infra.celery_app import celery
 from app.infra.db import Base, Database
 from app.provider_settings import env_name
@@ -54,6 +55,16 @@ OPEN_TO_ALL = {
     "/sign-in/company",
     "/sign-in/company/callback",
     "/static/<path:filename>",
+    "/manual",
+    "/manual/",
+    "/manual/<path:name>",
+    "/privacy",
+    "/privacy/code",
+    "/privacy/data",
+    "/privacy/data.json",
+    "/privacy/rectify",
+    "/privacy/erase",
+    "/privacy/leave",
 }
 
 
@@ -71,7 +82,9 @@ def migrated(tmp_path: Path, settings: Settings) -> Iterator[Database]:
 def test_every_kind_has_a_queue_a_job_and_a_task() -> None:
     assert main.app is celery
     assert set(QUEUES) == set(JOBS) == set(Kind)
-    assert {kind.value for kind in Kind} | {SWEEP, FORGET, REVERIFY} <= set(celery.tasks)
+    assert {kind.value for kind in Kind} | {SWEEP, FORGET, REVERIFY, BUILD_COMPANY_FILTER} <= set(
+        celery.tasks
+    )
 
 
 def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:
@@ -199,6 +212,26 @@ def test_the_migrations_create_the_indexes_that_the_code_declares(
     assert _indexes(migrated) == _indexes(database)
 
 
+def test_the_migrations_create_the_triggers_that_the_code_declares(
+    migrated: Database, database: Database
+) -> None:
+    """A batch operation on SQLite would drop triggers, too."""
+    assert _triggers(migrated) == _triggers(database)
+    assert _triggers(database)
+
+
+def _triggers(database: Database) -> dict[str, str]:
+    """Return the definition of each trigger by its name."""
+    sql = (
+        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        if database.is_sqlite
+        else "SELECT tgname, pg_get_triggerdef(pg_trigger.oid) || prosrc FROM pg_trigger JOIN pg_proc"
+        " ON pg_proc.oid = tgfoid WHERE NOT tgisinternal"
+    )
+    with database.engine.connect() as connection:
+        return {name: " ".join(definition.split()) for name, definition in connection.execute(text(sql))}
+
+
 def _indexes(database: Database) -> dict[str, str]:
     """Return the definition of each index by its name."""
     sql = (
@@ -231,3 +264,9 @@ def _shape(database: object, table: str) -> object:
     }
     checks = {c["name"] for c in database.get_check_constraints(table)}
     return columns, indexes, unique, foreign, checks
+
+
+def test_the_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["version"] == VERSION

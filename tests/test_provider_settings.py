@@ -96,3 +96,16 @@ def test_only_settings_of_providers_are_picked_from_the_environment() -> None:
         "HUNTER_RATE",
         "PROVIDERS_EMAIL_EU",
     ]
+
+
+def test_the_providers_of_all_countries_are_named() -> None:
+    variables = {
+        "PROVIDERS_EMAIL_DE": "dropcontact,default",
+        "PROVIDERS_PHONE_EU": "leadmagic",
+        "HUNTER_API_KEY": "k",
+        "HUNTER_RATE": "1/second",
+    }
+
+    names = provider_settings.regional_names(variables)
+
+    assert names == {"dropcontact", "pattern", "hunter", "leadmagic"}

@@ -21,6 +21,7 @@ import dataclasses
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -31,11 +32,13 @@ import redis
 from apiflask import APIFlask
 from flask.testing import FlaskClient
 from jobs_support import NOW, set_clock
-from local_servers import POSTGRES
+from local_servers import POSTGRES, empty_database
 from pytest_httpserver import HTTPServer
 from sqlalchemy import text
+from upgrade_support import DATA, DUMP_REVISION, fill, migrate_to
 
 from app.domain.kinds import Queue
+from app.infra.db import Database
 from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
 from app.settings import Settings
@@ -45,9 +48,6 @@ from workers.execution.worker_services import WorkerServices
 from workers.jobs import upkeep, webhooks
 from workers.main import app as celery
 
-pytestmark = pytest.mark.skipif(POSTGRES is not None, reason="the dump is a SQLite database")
-
-DATA = Path(__file__).parent / "data" / "upgrade"
 OLD: dict[str, Any] = json.loads((DATA / "messages.json").read_text())
 MESSAGES: list[dict[str, Any]] = [
     message for queue in OLD["messages"].values() for message in reversed(queue)
@@ -118,23 +118,35 @@ def run(message: dict[str, Any]) -> None:
 
 
 @pytest.fixture
+def old_url(tmp_path: Path) -> Iterator[str]:
+    """The URL of the old database; on PostgreSQL its rows are those of the dump, which is SQLite's."""
+    with empty_database(tmp_path, "old") as url:
+        if POSTGRES is None:
+            with closing(sqlite3.connect(tmp_path / "old.sqlite3")) as old:
+                old.executescript((DATA / "database.sql").read_text())
+        else:
+            database = Database(url)
+            with database.engine.connect() as connection:
+                migrate_to(connection, DUMP_REVISION)
+                fill(connection)
+            database.close()
+        yield url
+
+
+@pytest.fixture
 def upgraded(
     settings: Settings,
-    tmp_path: Path,
+    old_url: str,
     redis_url: str,
     httpserver: HTTPServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Upgraded]:
     """The old database after `flask database upgrade`, one minute after its last job was queued."""
-    path = tmp_path / "old.sqlite3"
-    with sqlite3.connect(path) as old:
-        old.executescript((DATA / "database.sql").read_text())
-    old.close()
     time = [NOW + timedelta(minutes=1)]
     set_clock(monkeypatch, lambda: time[0])
     settings = dataclasses.replace(
         settings,
-        database_url=f"sqlite:///{path}",
+        database_url=old_url,
         redis_url=redis_url,
         webhook_networks=("127.0.0.0/8",),
         providers_email=("sandbox", "dropcontact"),

@@ -45,7 +45,8 @@ def banner(state: State) -> str:
 The service is running.
   Page      {access["base_url"]}
   API       {access["base_url"]}/api
-  Docs      {access["base_url"]}/docs
+  Manual    {access["base_url"]}/manual/
+  API docs  {access["base_url"]}/docs
   Sign in   {access["email"]}   password: {access["password"]}
   Flower    {access["flower_url"]}   login: {access["flower_login"]}
   Logs      {state.logs}

@@ -6,6 +6,7 @@ progress, and the output states the reason; a ping would only show that the proc
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 from datetime import timedelta
@@ -31,7 +32,7 @@ def main(arguments: list[str]) -> int:
     database = Database(settings.database_url, seconds=TIMEOUT_SECONDS)
     try:
         with database.reading() as session:
-            problem = diagnose(session, queue, f"{queue}@{socket.gethostname()}:", settings)
+            problem = diagnose(session, queue, socket.gethostname(), settings)
     except Unavailable:
         problem = "The database cannot be reached, so the worker cannot work."
     finally:
@@ -40,10 +41,11 @@ def main(arguments: list[str]) -> int:
     return 1 if problem else 0
 
 
-def diagnose(session: Session, queue: Queue, prefix: str, settings: Settings) -> str | None:
-    """Return what is wrong with the worker whose name has this prefix; None if it is healthy."""
+def diagnose(session: Session, queue: Queue, machine: str, settings: Settings) -> str | None:
+    """Return what is wrong with the workers of the queue on this machine; None if one is healthy."""
     now = database_clock.value(session)
-    rows = [row for row in worker_heartbeats.list_all(session) if row.name.startswith(prefix)]
+    named = re.compile(rf"{queue}(-\w+)?@{re.escape(machine)}:")  # with systemd, also with a number
+    rows = [row for row in worker_heartbeats.list_all(session) if named.match(row.name)]
     working = [row for row in rows if worker_heartbeats.state(row, now=now) is WorkerState.WORKING]
     if not working:
         return _describe(rows)

@@ -8,14 +8,20 @@ from typing import Any
 from celery import bootsteps
 from celery.signals import worker_process_init, worker_shutdown, worker_shutting_down
 
+from app.infra import tracing
 from workers.application import app, settings
 from workers.execution import worker_services
 from workers.jobs import (
     audit,
     company_by_hash,
+    company_filter,
     crm_pushes,
     enrichment_request,
+    imports,
     leads_by_website_hash,
+    mailbox_codes,
+    mentions,
+    reencryption,
     reveal,
     reverification,
     upkeep,
@@ -31,9 +37,14 @@ from workers.runtime.supervision import Watchdog
 JOB_MODULES = (
     audit,
     company_by_hash,
+    company_filter,
     crm_pushes,
     enrichment_request,
+    imports,
     leads_by_website_hash,
+    mailbox_codes,
+    mentions,
+    reencryption,
     reveal,
     reverification,
     upkeep,
@@ -43,6 +54,8 @@ JOB_MODULES = (
 
 registry.load(settings)  # an unknown provider fails at start-up, not at the first reveal
 app.conf.worker_consumer = "workers.runtime.consumer:Consumer"
+SERVICE = "contact-lookup-worker"
+"""The name of this process in traces."""
 sweeper = upkeep.Sweeper()
 _shutdowns: list[Shutdown] = []
 
@@ -61,6 +74,7 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
         services, activity = worker_services.configure(settings), Activity(worker)
         shutdown = Shutdown(services, activity)
         _shutdowns.append(shutdown)
+        tracing.start(settings.otlp_endpoint, service=SERVICE)
         sweeper.start(services)
         Watchdog(services, activity, partial(shutdown.begin, code=1)).start()
 
@@ -73,6 +87,7 @@ app.steps["consumer"].add(TaskEvents)
 def _start_child(**_signal: Any) -> None:
     """Create new service objects in each child of `-P prefork`: sockets must not be shared across a fork."""
     worker_services.reconfigure_after_fork(settings)
+    tracing.start(settings.otlp_endpoint, service=SERVICE)
 
 
 @worker_shutting_down.connect

@@ -38,7 +38,7 @@ class CompanyByHashSchema(HashesSchema):
     )
     prefix = fields.String(
         metadata={
-            "example": EXAMPLE[:4],
+            "example": EXAMPLE[:2],
             "description": "Exactly `hash_lookup.prefix_length` digits; all matches are returned.",
             "pattern": "^[0-9a-f]+$",
         }
@@ -74,7 +74,7 @@ class ShortCompanySchema(ResponseSchema):
 class RangeMatchSchema(ResponseSchema):
     """A hash without its prefix; the company is null if the hash is padding."""
 
-    suffix = fields.String(metadata={"example": EXAMPLE[4:]})
+    suffix = fields.String(metadata={"example": EXAMPLE[2:]})
     company = fields.Nested(ShortCompanySchema, allow_none=True)
 
 
@@ -83,7 +83,7 @@ class CompanyByHashResultSchema(ResponseSchema):
 
     matched_hash = fields.String(metadata={"example": EXAMPLE})
     company = fields.Nested(KnownCompanySchema)
-    prefix = fields.String(metadata={"example": EXAMPLE[:4]})
+    prefix = fields.String(metadata={"example": EXAMPLE[:2]})
     matches = fields.List(fields.Nested(RangeMatchSchema))
     padding = fields.String(metadata={"example": "5f2c9d", "description": "Random; ignore it."})
 
@@ -124,4 +124,5 @@ def _check_prefix(prefix: str) -> None:
     try:
         parse_prefix(prefix, services().settings.prefix_length)
     except BadHash as problem:
-        raise BadHash(problem.detail, errors=(FieldError("/prefix", problem.detail),)) from None
+        detail = f"{problem.detail} GET /api/ext/session has the number in hash_lookup.prefix_length."
+        raise BadHash(detail, errors=(FieldError("/prefix", detail),)) from None

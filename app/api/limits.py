@@ -9,8 +9,9 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import limit_changes, second_factor
-from app.api.http.auth import bearer, caller, session_caller
+from app.api.http import limit_changes
+from app.api.http.admins import admin_caller
+from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
@@ -97,10 +98,8 @@ def put_account_limits(account_id: str, body: dict[str, int | None]) -> Response
 
     It requires a session of an admin of the workspace. What was spent in this month counts at once.
     """
-    if not session_caller().is_admin:
-        raise AdminRequired("Ask an admin of your workspace to change the limit of an account.")
     with services().database.reading() as session:
-        second_factor.require_for_admins(session, caller())
+        admin_caller(session)
     return _put(account_id, "acc", body)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.api import session_start
 from app.api.docs.operations import documented
 from app.api.http.body import json_response
-from app.api.http.login_attempts import LoginAttempt, record_outcome
+from app.api.http.login_attempts import LoginAttempt, record_outcome, record_refusal
 from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, StrictSchema, email, password
 from app.api.session import SessionResponseSchema
@@ -130,7 +130,7 @@ def check_password(body: dict[str, Any]) -> CheckedLogin:
         account = attempt.account()  # no transaction stays open while the password is checked
         is_correct = attempt.verify(account.password_hash if account else None, body["password"])
         if account is None or not is_correct:
-            attempt.record_failure()
+            attempt.record_failure(account)
             raise InvalidCredentials
     password_hash = account.password_hash
     return CheckedLogin(account, password_hash, _renewed(password_hash, body["password"]), attempt)
@@ -152,7 +152,11 @@ def start(checked: CheckedLogin, body: dict[str, Any]) -> dict[str, Any]:
         try:
             return _start(checked, body)
         except InvalidTotp:
-            checked.attempt.record_totp_failure(checked.account.id)
+            checked.attempt.record_totp_failure(checked.account)
+            raise
+        except AccountDisabled as refusal:
+            with services().database.transaction() as session:
+                record_refusal(session, checked.account, reason=refusal.code)
             raise
 
 

@@ -23,7 +23,7 @@ from app.core.providers import provider_throttles
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
 from app.domain.version import API_VERSION
-from app.infra import clock, database_clock
+from app.infra import clock, database_clock, signing_keys
 from app.settings import Settings
 
 blueprint = APIBlueprint("session", __name__, tag="Session")
@@ -68,7 +68,18 @@ class HashLookupSchema(ResponseSchema):
 
     algorithm = fields.String(required=True, metadata={"example": "sha256"})
     prefix_length = fields.Integer(
-        required=True, metadata={"example": 4, "description": "Number of hexadecimal digits in a prefix."}
+        required=True, metadata={"example": 2, "description": "Number of hexadecimal digits in a prefix."}
+    )
+    filter_key = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+            "description": (
+                "The Ed25519 public key that signs the company filter, in base64; null if none is built. "
+                "Pin it at sign-in."
+            ),
+        },
     )
 
 
@@ -154,9 +165,18 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
         },
         "credits": {"balance": balance.available, "reserved": balance.held},
         "prices": settings.prices,
-        "hash_lookup": {"algorithm": "sha256", "prefix_length": settings.prefix_length},
+        "hash_lookup": _hash_lookup(settings),
         "providers": [{"name": name, "healthy": health.get(name, True)} for name in _providers(settings)],
         "server": {"version": current_app.version, "api_version": API_VERSION},  # type: ignore[attr-defined]
+    }
+
+
+def _hash_lookup(settings: Settings) -> dict[str, Any]:
+    key = signing_keys.company_filter_key(settings) if settings.company_filter_seconds else None
+    return {
+        "algorithm": "sha256",
+        "prefix_length": settings.prefix_length,
+        "filter_key": None if key is None else signing_keys.public_text(key),
     }
 
 

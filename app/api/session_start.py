@@ -7,11 +7,14 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from app.api.http.request_actor import account_actor, network_digest
 from app.api.http.services import services
 from app.api.session import describe
 from app.core.accounts import sessions
 from app.core.accounts.accounts import Account
 from app.core.accounts.sessions import LoginSession, Method
+from app.core.audit_log import entries as audit_log
+from app.domain.audit_actions import Action
 from app.domain.callers import Caller
 from app.infra import clock
 from app.infra.log import log
@@ -39,6 +42,15 @@ def start(
         now=now,
     )
     expires_at = login_session.ends_at(lifetime)
+    audit_log.record(
+        session,
+        Action.SIGN_IN,
+        object_id=login_session.id,
+        workspace_id=account.workspace_id,
+        reason=method.value,
+        network=network_digest(),
+        actor=account_actor(account.id),
+    )
     log.info("signed in", account=account.id, session=login_session.id, method=method.value)
     return {
         "access_token": token,

@@ -72,7 +72,7 @@ class RecoveryCodesResponseSchema(ResponseSchema):
 @limited(Policy.READ)
 @blueprint.output(TotpResponseSchema)
 def show() -> Response:
-    """Say whether two-factor sign-in is on; this requires a session, not an API key."""
+    """Return whether two-factor sign-in is on; this requires a session, not an API key."""
     account_id = session_caller().account_id
     with services().database.reading() as session:
         enabled_at = session.get_one(Account, account_id).totp_enabled_at

@@ -86,7 +86,7 @@ def map_columns(upload_id: str, columns: Sequence[str | None], fields: Sequence[
 
     Raises:
         UploadNotFound, UploadNotReady: as in `uploads.map_columns`.
-        ValidationFailed: there are more or fewer fields than columns, or they name nobody.
+        ValidationFailed: there are more or fewer fields than columns, or they identify no person.
 
     """
     with admission.transaction() as session:

@@ -14,6 +14,7 @@ from app.api.docs.operations import documented, id_parameter
 from app.api.http import received_files
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
+from app.api.http.export_records import record_export
 from app.api.http.idempotency_header import REPLAYED
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.received_files import receive_file
@@ -30,6 +31,7 @@ from app.api.schemas.upload_schemas import (
 from app.core.uploads import representations, result_files, results, uploads
 from app.core.uploads.results import ResultRow
 from app.core.uploads.upload_tables import Upload
+from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, UploadNotFound, UploadNotReady, ValidationFailed
 from app.domain.ids import is_id
@@ -170,6 +172,7 @@ def delete_upload(upload_id: str) -> Response:
 
 def result_download(upload: Upload) -> Response:
     """Return the result as a file; its rows are read while it is sent."""
+    record_export(Action.EXPORT_UPLOAD, upload.id)
     parts = result_files.csv_parts(services().database, upload)
     # Passed through, because Flask would read all parts to find out how long the response is.
     response = Response(parts, mimetype="text/csv", direct_passthrough=True)

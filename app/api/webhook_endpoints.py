@@ -22,6 +22,7 @@ from app.api.schemas.fields import ResponseSchema, StrictBoolean, StrictSchema
 from app.api.webhook_urls import EXAMPLE, webhook_url
 from app.core.events import deliveries, endpoints, events
 from app.core.events.endpoints import DisabledReason, WebhookEndpoint
+from app.domain.audit_actions import Action
 from app.domain.errors import AdminRequired, NotFound
 from app.domain.event_types import SUBSCRIBABLE
 from app.domain.ids import EXAMPLES
@@ -174,6 +175,7 @@ def change(endpoint_id: str, body: dict[str, Any]) -> Response:
         if body.get("enabled") is False:
             deliveries.disable(session, endpoint, now=database_clock.value(session))
         session.flush()
+        endpoints.record(session, Action.WEBHOOK_ENDPOINT_CHANGE, endpoint)
         response = json_response(_to_json(session, endpoint))
     log.info("webhook endpoint changed", endpoint=endpoint_id)
     return response
@@ -187,7 +189,7 @@ def change(endpoint_id: str, body: dict[str, Any]) -> Response:
 def delete(endpoint_id: str) -> Response:
     """Delete an endpoint with the log of its deliveries."""
     with admission.transaction() as session:
-        session.delete(endpoints.locked(session, admin_caller(session).workspace_id, endpoint_id))
+        endpoints.delete(session, endpoints.locked(session, admin_caller(session).workspace_id, endpoint_id))
     log.info("webhook endpoint deleted", endpoint=endpoint_id)
     return Response(status=204)
 

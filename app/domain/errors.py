@@ -1,6 +1,7 @@
 """The tree of errors, with the code, status and message of each response.
 
 InvalidValue                 a text has no normal form; schemas convert it to one field error
+JournalUnwritable            the suppression journal cannot be written
 Problem                      every error response (RFC 9457)
 ├── MalformedJson            400
 ├── Unauthorized             401  MissingToken InvalidToken TokenExpired TokenRevoked InvalidCredentials
@@ -10,6 +11,7 @@ Problem                      every error response (RFC 9457)
 │                                 AdminRequired OperatorRequired CrossSiteRequest
 │                                 PasswordSignInOff CompanyAccountRefused TotpRequiredForAdmins
 ├── NotFound                 404  ContactNotFound JobNotFound UploadNotFound
+│                                 CompanyFilterNotReady
 ├── MethodNotAllowed         405
 ├── RequestTimeout           408
 ├── UploadNotReady           409
@@ -34,6 +36,10 @@ from app.domain.spending import LimitUsage, Period
 
 class InvalidValue(ValueError):  # noqa: N818 -- the name states the fault, as in ValueError
     """A text that has no normal form; `str(error)` states the reason and does not quote the text."""
+
+
+class JournalUnwritable(Exception):  # noqa: N818 -- as the others
+    """The suppression journal cannot be written, so nothing was suppressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +318,14 @@ class UploadNotFound(NotFound):
     code = "upload_not_found"
     title = "No such upload"
     help = "List the workspace's uploads with GET /api/uploads."
+
+
+class CompanyFilterNotReady(NotFound):
+    """No company filter has been built yet, or COMPANY_FILTER_SECONDS is 0."""
+
+    code = "company_filter_not_ready"
+    title = "No company filter has been built"
+    help = "Look websites up with POST /api/ext/company-by-hash, and try again in some minutes."
 
 
 class MethodNotAllowed(Problem):

@@ -12,6 +12,8 @@ class EventType(StrEnum):
     LIMIT_WARNING = "credits.limit_warning"
     LIMIT_REACHED = "credits.limit_reached"
     CRM_PUSH_FAILED = "crm.push_failed"
+    PERSON_ERASED = "person.erased"
+    PERSON_RECTIFIED = "person.rectified"
     ENDPOINT_DISABLED = "webhook_endpoint.disabled"
     ENDPOINT_TEST = "webhook_endpoint.test"
 
@@ -25,6 +27,8 @@ SUBSCRIBABLE = (
     EventType.LIMIT_WARNING.value,
     EventType.LIMIT_REACHED.value,
     EventType.CRM_PUSH_FAILED.value,
+    EventType.PERSON_ERASED.value,
+    EventType.PERSON_RECTIFIED.value,
     EventType.ENDPOINT_DISABLED.value,
 )
 """The types that an endpoint can subscribe to; a test event is sent to the tested endpoint only."""

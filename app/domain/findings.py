@@ -25,6 +25,10 @@ class SourceKind(StrEnum):
     PATTERN = "pattern"
 
 
+PERSON = "person"
+"""The name of the person as the source of a value: it is above every other source."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The source of a value: the provider's or file's name, and when it was observed (not stored)."""

@@ -39,6 +39,8 @@ Prefix = Literal[
     "crm",
     "psh",
     "psi",
+    "imp",
+    "mbx",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

@@ -44,7 +44,12 @@ DELIVER = "upkeep.deliver"
 PUSH = "upkeep.push"
 REVERIFY = "upkeep.reverify"
 AUDIT = "upkeep.audit"
+MAIL_CODE = "upkeep.mail_code"
+INDEX_MENTIONS = "upkeep.index_mentions"
+ENCRYPT = "upkeep.encrypt"
+BUILD_COMPANY_FILTER = "upkeep.company_filter"
 ADVANCE_UPLOAD = "upkeep.upload"
+RUN_IMPORT = "upkeep.import"
 
 
 class Status(StrEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
@@ -16,8 +16,10 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     LargeBinary,
+    bindparam,
     cast,
     func,
+    literal,
     literal_column,
     select,
     tuple_,
@@ -25,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.orm import Session
 
-from app.infra.db import Base
+from app.infra.db import Base, insert_into
 from app.infra.statements import translated
 
 _FEW = 50
@@ -76,13 +78,44 @@ def insert_all(session: Session, table: type[Base], rows: Sequence[dict[str, Any
         session.execute(table.__table__.insert(), rows)  # type: ignore[attr-defined]
 
 
+def insert_missing(
+    session: Session, table: type[Base], column: str, values: Sequence[bytes], shared: Mapping[str, Any]
+) -> int:
+    """Insert a row for each of the values of a column of bytes that is not stored yet; return how many.
+
+    All rows have the `shared` values of the other columns, which may be SQL expressions.
+    """
+    dialect = session.get_bind().dialect.name
+    statement = insert_into(dialect, table)
+    if dialect == "sqlite":
+        rows = statement.values({column: bindparam(column), **shared}).on_conflict_do_nothing()
+        parameters: Any = [{column: value} for value in values]
+        return _row_count(session, rows, parameters)
+    texts = cast([value.hex() for value in values], JSON)  # only on PostgreSQL
+    elements = func.decode(func.json_array_elements_text(texts), "hex")
+    constants = [
+        value if isinstance(value, ColumnElement) else literal(value, table.__table__.c[name].type)
+        for name, value in shared.items()
+    ]
+    rows = statement.from_select([column, *shared], select(elements, *constants))
+    return _row_count(session, rows.on_conflict_do_nothing(), None)
+
+
+def _row_count(session: Session, statement: Any, parameters: Any) -> int:  # noqa: ANN401 -- SQLAlchemy's
+    options = {"preserve_rowcount": True}
+    result: Any = session.connection().execute(statement, parameters, execution_options=options)
+    return int(result.rowcount)
+
+
 def _is_worthwhile(session: Session, items: Sequence[Any]) -> bool:
     return len(items) > _FEW and session.get_bind().dialect.name == "postgresql"
 
 
 def _copy(session: Session, table: type[Base], rows: Sequence[dict[str, Any]]) -> None:
     """Insert rows with COPY in its text format (https://www.postgresql.org/docs/current/sql-copy.html)."""
-    statement = f"COPY {table.__tablename__} ({', '.join(rows[0])}) FROM STDIN (NULL '{_NULL}')"
+    columns = table.__table__.c
+    names = ", ".join(columns[key].name for key in rows[0])
+    statement = f"COPY {table.__tablename__} ({names}) FROM STDIN (NULL '{_NULL}')"
     connection = session.connection()
     cursor: Any = connection.connection.cursor()
     try:

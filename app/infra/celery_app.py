@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import kombu
 from celery import Celery
 
-from app.domain.kinds import AUDIT, FORGET, REVERIFY, SWEEP, Queue
+from app.domain.kinds import (
+    AUDIT,
+    BUILD_COMPANY_FILTER,
+    ENCRYPT,
+    FORGET,
+    INDEX_MENTIONS,
+    REVERIFY,
+    SWEEP,
+    Queue,
+)
+from app.infra import broker
+from app.infra.rabbitmq_broker import QUORUM
 from app.settings import Settings
 
 SECONDS_BETWEEN_SWEEPS_BY_BEAT = 60
@@ -12,6 +24,10 @@ SECONDS_BETWEEN_SWEEPS_BY_BEAT = 60
 SECONDS_BETWEEN_PURGES = 3600
 SECONDS_BETWEEN_REVERIFICATIONS = 600
 SECONDS_BETWEEN_AUDITS = 300
+SECONDS_BETWEEN_INDEXINGS = 60
+SECONDS_BETWEEN_ENCRYPTIONS = 60
+SECONDS_BETWEEN_FILTER_CHECKS = 60
+"""How often it is checked whether COMPANY_FILTER_SECONDS have passed."""
 
 BEAT_SCHEDULE = {
     SWEEP: {
@@ -34,6 +50,44 @@ BEAT_SCHEDULE = {
         "schedule": SECONDS_BETWEEN_AUDITS,
         "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_AUDITS},
     },
+    INDEX_MENTIONS: {
+        "task": INDEX_MENTIONS,
+        "schedule": SECONDS_BETWEEN_INDEXINGS,
+        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_INDEXINGS},
+    },
+    ENCRYPT: {
+        "task": ENCRYPT,
+        "schedule": SECONDS_BETWEEN_ENCRYPTIONS,
+        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_ENCRYPTIONS},
+    },
+    BUILD_COMPANY_FILTER: {
+        "task": BUILD_COMPANY_FILTER,
+        "schedule": SECONDS_BETWEEN_FILTER_CHECKS,
+        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_FILTER_CHECKS},
+    },
+}
+
+REDIS = {
+    "broker_transport_options": {
+        "ack_emulation": False,
+        "priority_steps": [0],
+        "socket_timeout": 5,
+        "socket_connect_timeout": 1,
+        "health_check_interval": 25,
+    }
+}
+RABBITMQ = {
+    # Celery finds from the type of these queues that it must not use global QoS, which quorum queues lack.
+    "task_queues": [
+        kombu.Queue(queue.value, kombu.Exchange(""), queue.value, queue_arguments=QUORUM) for queue in Queue
+    ],
+    "task_default_queue": Queue.UPKEEP.value,
+    "broker_transport_options": {"confirm_publish": True},
+    "broker_heartbeat": 30,
+    # Workers of one name on one machine share a control queue, as with Redis; it is durable, because RabbitMQ
+    # deprecates queues that are neither durable nor exclusive.
+    "control_queue_exclusive": False,
+    "control_queue_durable": True,
 }
 
 celery = Celery("contact-lookup")
@@ -42,7 +96,7 @@ celery = Celery("contact-lookup")
 def configure(settings: Settings) -> Celery:
     """Configure Celery for a broker that may lose messages, and return it (docs/decisions/0002)."""
     celery.conf.update(
-        broker_url=settings.redis_url,
+        broker_url=settings.queue_url,
         result_backend=None,
         task_ignore_result=True,
         task_acks_late=False,
@@ -55,14 +109,8 @@ def configure(settings: Settings) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_pool_acquire_timeout=1,
-        broker_transport_options={
-            "ack_emulation": False,
-            "priority_steps": [0],
-            "socket_timeout": 5,
-            "socket_connect_timeout": 1,
-            "health_check_interval": 25,
-        },
         timezone="UTC",
         beat_schedule=BEAT_SCHEDULE,
+        **(RABBITMQ if broker.is_rabbitmq(settings.queue_url) else REDIS),
     )
     return celery

@@ -6,7 +6,7 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -30,12 +30,16 @@ from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import TypeDecorator
 
 from app.domain.errors import Unavailable
-from app.infra import engines
+from app.infra import engines, tracing
 from app.infra.digest_keys import INFO, DigestKeys
 from app.infra.transaction_deadlines import limited_to
 
+KEY_RING = "key_ring"
+"""The attribute of an engine's dialect with the keys of its encrypted columns."""
 TRANSACTION_SECONDS = 10.0
 """The default time limit of a transaction; after it, its connection is closed."""
+_NOT_MIGRATED = {"42P01", "42703"}
+"""PostgreSQL's codes for a table and a column that do not exist: before a migration of this version."""
 _RETRY_SECONDS = (0.001, 0.003)
 """The range of the delay between two attempts to lock SQLite."""
 
@@ -99,15 +103,23 @@ class _ReadingSession(Session):
 class Database:
     """The engines of a process and its transactions: `engine` for those that write, `reader` for reading.
 
-    `keys` are those of the digests in the database; code that makes none needs none. `seconds` limits each
-    transaction, because other processes wait for its locks; None means no limit.
+    `keys` are those of the digests and the encrypted columns; code that uses neither needs none.
+    `session_info` is what else its sessions carry. `seconds` limits each transaction, because other processes
+    wait for its locks; None means no limit.
     """
 
     def __init__(
-        self, url: str, *, keys: DigestKeys | None = None, seconds: float | None = TRANSACTION_SECONDS
+        self,
+        url: str,
+        *,
+        keys: DigestKeys | None = None,
+        session_info: Mapping[str, Any] | None = None,
+        seconds: float | None = TRANSACTION_SECONDS,
     ) -> None:
         self.engine = engines.create(url)
-        self.session_info = {} if keys is None else {INFO: keys}
+        self.session_info: dict[str, Any] = dict(session_info or {})
+        if keys is not None:
+            self.session_info[INFO] = keys
         self.seconds = seconds
         if self.is_sqlite:
             event.listen(self.engine, "begin", _begin_sqlite)
@@ -120,6 +132,9 @@ class Database:
             else engines.create_reader(url)
         )
         event.listen(self.reader, "before_cursor_execute", _refuse_write)
+        if keys is not None:
+            for engine in (self.engine, self.reader):
+                setattr(engine.dialect, KEY_RING, keys.ring)
 
     @property
     def is_sqlite(self) -> bool:
@@ -146,6 +161,7 @@ class Database:
 
         """
         with (
+            tracing.part("database transaction"),
             self._writer,
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
@@ -166,6 +182,7 @@ class Database:
 
         """
         with (
+            tracing.part("database read"),
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
             self.reader.connect() as connection,
@@ -193,7 +210,7 @@ def _as_unavailable() -> Iterator[None]:
     except (OperationalError, InterfaceError, PoolTimeoutError) as error:
         raise Unavailable from error
     except DBAPIError as error:
-        if error.connection_invalidated:
+        if error.connection_invalidated or getattr(error.orig, "sqlstate", None) in _NOT_MIGRATED:
             raise Unavailable from error
         raise
 

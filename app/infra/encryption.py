@@ -1,7 +1,8 @@
-"""Encrypts secrets that the service has to read again, so that a copy of the database does not reveal them.
+"""Encrypts what is stored, so that a copy of the database does not reveal it.
 
-AES-256-GCM with a random nonce. The key is derived from SECRET_KEY for each purpose; the context, such as the
-id of the row, is authenticated, so that a value copied to another row cannot be read there.
+AES-256-GCM with a random nonce. An encrypted value is the id of its key in one byte, the nonce, and the
+encrypted text with its tag. The context, such as the table, the column and the id of the row, is
+authenticated, so that a value copied to another place cannot be read there.
 """
 
 from __future__ import annotations
@@ -12,35 +13,62 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from app.infra.digest_keys import DigestKeys
+from app.infra.key_ring import KeyRing
 
 NONCE_BYTES = 12
 _PURPOSE = "encryption"
 
 
 class Undecryptable(ValueError):  # noqa: N818 -- named after what is wrong with the value
-    """The value was changed, belongs to another context, or was encrypted under another SECRET_KEY."""
+    """The value was changed, belongs to another context, or was encrypted under a key that is not set."""
+
+
+def seal(ring: KeyRing, context: str, plain: bytes) -> bytes:
+    """Return the value encrypted under the first key of the ring."""
+    key_id, nonce = ring.current_id, secrets.token_bytes(NONCE_BYTES)
+    cipher = ring.cipher(key_id)
+    assert cipher is not None  # noqa: S101 -- the ring has its own keys
+    return bytes((key_id,)) + nonce + cipher.encrypt(nonce, plain, context.encode())
+
+
+def open_sealed(ring: KeyRing, context: str, sealed: bytes) -> bytes:
+    """Return the value that `seal` encrypted.
+
+    Raises:
+        Undecryptable: it cannot be read with these keys and this context.
+
+    """
+    cipher = ring.cipher(sealed[0]) if sealed else None
+    if cipher is None:
+        raise Undecryptable
+    try:
+        return cipher.decrypt(sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :], context.encode())
+    except (InvalidTag, ValueError):
+        raise Undecryptable from None
 
 
 def encrypt(keys: DigestKeys, purpose: str, context: str, secret: bytes) -> bytes:
-    """Return the nonce and the encrypted secret."""
-    nonce = secrets.token_bytes(NONCE_BYTES)
-    return nonce + _cipher(keys, purpose).encrypt(nonce, secret, context.encode())
+    """Return the encrypted secret of a purpose."""
+    return seal(keys.ring, f"{purpose}|{context}", secret)
 
 
 def decrypt(keys: DigestKeys, purpose: str, context: str, encrypted: bytes) -> bytes:
     """Return the secret.
 
     Raises:
-        Undecryptable: it cannot be read with this key, purpose and context.
+        Undecryptable: it cannot be read with these keys, purpose and context.
 
     """
     try:
-        return _cipher(keys, purpose).decrypt(
-            encrypted[:NONCE_BYTES], encrypted[NONCE_BYTES:], context.encode()
-        )
+        return open_sealed(keys.ring, f"{purpose}|{context}", encrypted)
+    except Undecryptable:
+        return _decrypt_first_form(keys, purpose, context, encrypted)
+
+
+def _decrypt_first_form(keys: DigestKeys, purpose: str, context: str, encrypted: bytes) -> bytes:
+    """Return a secret that a release before key ids encrypted, under a key derived from SECRET_KEY."""
+    cipher = AESGCM(keys.digest(_PURPOSE, purpose))
+    try:
+        return cipher.decrypt(encrypted[:NONCE_BYTES], encrypted[NONCE_BYTES:], context.encode())
     except (InvalidTag, ValueError):
         raise Undecryptable from None
-
-
-def _cipher(keys: DigestKeys, purpose: str) -> AESGCM:
-    return AESGCM(keys.digest(_PURPOSE, purpose))

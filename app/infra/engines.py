@@ -24,6 +24,8 @@ All processes of one machine together stay below the 100 connections that Postgr
 """
 IDLE_SECONDS = 30.0
 """A pooled connection that was idle for longer is tested with a query."""
+PGBOUNCER = "pgbouncer"
+"""The parameter of a URL behind which PgBouncer listens; Prisma has the same one."""
 _USED_AT = "used_at"
 # Settings for the server, so that a client that is gone or frozen does not hold its locks for hours.
 _SERVER_SIDE = " ".join(
@@ -47,9 +49,8 @@ def create(url: str) -> Engine:
     parsed = parsed_url(url)
     if parsed.get_backend_name() == "sqlite":
         return _sqlite(parsed)
-    return _postgresql(
-        parsed, "READ COMMITTED", POOL_SIZE
-    )  # an update sees the row as it is after a lock wait
+    # At READ COMMITTED, an update sees the row as it is after a lock wait.
+    return _postgresql(parsed, "READ COMMITTED", POOL_SIZE, is_pooled=is_behind_pgbouncer(url))
 
 
 def create_reader(url: str) -> Engine:
@@ -61,7 +62,7 @@ def create_reader(url: str) -> Engine:
         SettingsError: as in `create`.
 
     """
-    return _postgresql(parsed_url(url), "AUTOCOMMIT", READER_POOL_SIZE)
+    return _postgresql(parsed_url(url), "AUTOCOMMIT", READER_POOL_SIZE, is_pooled=is_behind_pgbouncer(url))
 
 
 def _sqlite(url: URL) -> Engine:
@@ -81,11 +82,14 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 --
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _postgresql(url: URL, isolation_level: IsolationLevel, pool_size: int) -> Engine:
+def _postgresql(url: URL, isolation_level: IsolationLevel, pool_size: int, *, is_pooled: bool) -> Engine:
     # The driver's own limit for connecting is two minutes.
-    defaults = {"connect_timeout": str(BUSY_SECONDS), "options": _SERVER_SIDE}
+    defaults = {"connect_timeout": str(BUSY_SECONDS)} | ({} if is_pooled else {"options": _SERVER_SIDE})
     engine = create_engine(
         url.set(query={**defaults, **url.query}),
+        # With PgBouncer, the next transaction may have another connection to the server, which does not know
+        # what was prepared; and PgBouncer refuses settings of a connection.
+        connect_args={"prepare_threshold": None} if is_pooled else {},
         hide_parameters=True,
         isolation_level=isolation_level,
         skip_autocommit_rollback=True,
@@ -102,8 +106,15 @@ def _postgresql(url: URL, isolation_level: IsolationLevel, pool_size: int) -> En
     return engine
 
 
+def is_behind_pgbouncer(url: str) -> bool:
+    """Return whether the URL has `pgbouncer=true`: each transaction may use another server connection."""
+    return make_url(url).query.get(PGBOUNCER) == "true"
+
+
 def parsed_url(url: str) -> URL:
     """Return the parsed URL of a database; a bare `postgresql` selects the installed driver.
+
+    The parameter `pgbouncer`, which no driver knows, is left out.
 
     Raises:
         SettingsError: it is not a URL, or is that of another kind of database.
@@ -121,7 +132,7 @@ def parsed_url(url: str) -> URL:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in {"postgresql+psycopg", "sqlite", "sqlite+pysqlite"}:
         raise SettingsError("DATABASE_URL is not of a supported database. Use postgresql:// or sqlite:///")
-    return parsed
+    return parsed.difference_update_query([PGBOUNCER])
 
 
 def require_utf8(connection: Any, _record: object) -> None:  # noqa: ANN401 -- psycopg's connection

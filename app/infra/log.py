@@ -15,6 +15,9 @@ from app.infra.log_stream import LossyStream
 _URL_LOGGERS = ("httpx2", "httpcore2")
 """Loggers of libraries that log URLs, which may contain personal data."""
 
+_CHATTY_LOGGERS = ("alembic.runtime.plugins",)
+"""Loggers of libraries whose lines do not help an operator."""
+
 _OWN_HANDLER_LOGGERS = ("gunicorn.error",)
 """Loggers with handlers of their own, which bypass the processors here."""
 
@@ -62,7 +65,7 @@ def _configure_standard_library(stream: TextIO, renderer: Processor, level: int)
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
-    for name in _URL_LOGGERS:
+    for name in (*_URL_LOGGERS, *_CHATTY_LOGGERS):
         logging.getLogger(name).setLevel(logging.WARNING)
     for name in _OWN_HANDLER_LOGGERS:
         logging.getLogger(name).addFilter(_without_text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 REQUESTS = Counter("ext_requests_total", "Responses by endpoint and status.", ["endpoint", "status"])
 REQUEST_SECONDS = Histogram("ext_request_seconds", "Seconds per response, including waits.", ["endpoint"])
@@ -14,3 +14,8 @@ CONNECTIONS_CUT = Counter(
 )
 WAITS = Counter("ext_waits_total", "Waits for a job by outcome.", ["outcome"])
 LOG_FAILURES = Counter("ext_log_failures_total", "Failed writes to the log, whose lines are lost.")
+API_START_TIME = Gauge(
+    "ext_api_start_time_seconds",
+    "Unix time at which the newest process of the API started.",
+    multiprocess_mode="livemax",
+)

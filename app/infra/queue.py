@@ -1,43 +1,43 @@
 """The publisher of the messages in the queues.
 
 A message carries only a job's id and may be lost. The job's row is authoritative, and the sweeper publishes
-lost messages again. Therefore no call here waits long for Redis.
+lost messages again. Therefore no call here waits long for the broker.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-import uuid
 from collections.abc import Iterable
-from typing import Any
 
 from redis.exceptions import RedisError
 
 from app.domain.kinds import QUEUES, Kind, Queue
-from app.infra import metrics, redis_client
+from app.infra import broker, metrics, redis_client, task_messages
 from app.infra.circuit_breaker import CircuitOpen
 
 
 class JobPublisher:
-    """Publishes job ids to the queues in Celery's message protocol 2, in one round trip."""
+    """Publishes job ids to the queues in Celery's message protocol 2.
 
-    def __init__(self, url: str) -> None:
-        self._redis = redis_client.guarded(url)
+    The queues are in Redis, unless `broker_url` names another broker. Locks are always in Redis.
+    """
+
+    def __init__(self, redis_url: str, broker_url: str = "") -> None:
+        self._redis = redis_client.guarded(redis_url)
+        self._queues = broker.guarded(broker_url or redis_url)
 
     def publish(self, kind: Kind, job_ids: Iterable[str]) -> bool:
-        """Publish the jobs to the queue of their kind; return False at once if Redis is unavailable."""
+        """Publish the jobs to the queue of their kind; return False at once if the broker is unavailable."""
         return self.push(kind.value, QUEUES[kind], job_ids)
 
     def push(self, task: str, queue: Queue, ids: Iterable[str]) -> bool:
-        """Publish a message of the task for each id; return False at once if Redis is unavailable."""
-        messages = [message(task, queue.value, job_id) for job_id in ids]
+        """Publish a message of the task for each id; return False at once if the broker is unavailable."""
+        messages = [task_messages.build(task, job_id) for job_id in ids]
         if not messages:
             return True
         try:
-            with self._redis.breaker:
-                self._redis.client.lpush(queue.value, *messages)
-        except (RedisError, OSError, CircuitOpen):
+            with self._queues.breaker:
+                self._queues.broker.send(queue, messages)
+        except broker.UNAVAILABLE:
             metrics.SENDS.labels(outcome="unreachable").inc(len(messages))
             return False
         metrics.SENDS.labels(outcome="sent").inc(len(messages))
@@ -59,53 +59,8 @@ class JobPublisher:
         """Return the number of messages in the queue.
 
         Raises:
-            RedisError, OSError, CircuitOpen: Redis is unavailable.
+            RedisError, OSError, CircuitOpen: the broker is unavailable.
 
         """
-        with self._redis.breaker:
-            length: int = self._redis.client.llen(queue.value)
-        return length
-
-
-def message(task: str, queue: str, job_id: str) -> str:
-    """Return a message in the format of Celery's workers.
-
-    Source: docs.celeryq.dev, "Message Protocol", version 2; the envelope is kombu's virtual transport.
-    """
-    task_id = str(uuid.uuid4())
-    body: list[Any] = [
-        [job_id],
-        {},
-        {"callbacks": None, "errbacks": None, "chain": None, "chord": None},
-    ]
-    return json.dumps(
-        {
-            "body": base64.b64encode(json.dumps(body).encode()).decode(),
-            "content-encoding": "utf-8",
-            "content-type": "application/json",
-            "headers": {
-                "lang": "py",
-                "task": task,
-                "id": task_id,
-                "root_id": task_id,
-                "parent_id": None,
-                "group": None,
-                "retries": 0,
-                "timelimit": [None, None],
-                "eta": None,
-                "expires": None,
-                "argsrepr": f"({job_id!r},)",
-                "kwargsrepr": "{}",
-                "ignore_result": True,
-                "origin": "api",
-            },
-            "properties": {
-                "correlation_id": task_id,
-                "delivery_mode": 1,
-                "delivery_info": {"exchange": "", "routing_key": queue},
-                "priority": 0,
-                "body_encoding": "base64",
-                "delivery_tag": task_id,
-            },
-        }
-    )
+        with self._queues.breaker:
+            return self._queues.broker.lengths([queue])[0]

@@ -34,6 +34,9 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql.visitors import iterate
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from app.infra.db import KEY_RING
+from app.infra.key_ring import KeyRing
+
 Convert: TypeAlias = Callable[[Any], Any]
 _CURSOR = "statement_cursor"
 
@@ -71,7 +74,7 @@ class Statement:
 
     def __init__(self, build: Callable[[str], Any]) -> None:
         self._build = build
-        self._by_dialect: dict[str, _Compiled] = {}
+        self._by_dialect: dict[tuple[str, KeyRing | None], _Compiled] = {}
 
     def all(self, session: Session, parameters: Mapping[str, Any]) -> list[Any]:
         """Execute the statement in the session's transaction; return its rows.
@@ -83,10 +86,11 @@ class Statement:
         """
         session.flush()
         connection = session.connection()
-        compiled = self._by_dialect.get(connection.dialect.name)
+        name = connection.dialect.name
+        key = (name, getattr(connection.dialect, KEY_RING, None))
+        compiled = self._by_dialect.get(key)
         if compiled is None:
-            name = connection.dialect.name
-            compiled = self._by_dialect[name] = _Compiled(self._build(name), connection.dialect)
+            compiled = self._by_dialect[key] = _Compiled(self._build(name), connection.dialect)
         return compiled.execute(connection, parameters)
 
     def first(self, session: Session, parameters: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- a row
@@ -117,7 +121,7 @@ class _Compiled:
             if (convert := bind.type.dialect_impl(dialect).bind_processor(dialect))
         }
         self._constants = self._converted(compiled.params)
-        self._row: Any = namedtuple("Row", [column.name for column in columns])  # type: ignore[misc]  # noqa: PYI024 -- the columns are known at run time
+        self._row: Any = namedtuple("Row", [column.key for column in columns])  # type: ignore[misc]  # noqa: PYI024 -- the columns are known at run time
         self._results = [
             (index, convert)
             for index, column in enumerate(columns)
@@ -156,7 +160,9 @@ def _positional(dialect: Dialect) -> Dialect:
     """Return the dialect with parameters by position, as `_cursor` needs them."""
     if dialect.name != "postgresql":
         return dialect
-    return psycopg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]  # SQLAlchemy has no types there
+    positional = psycopg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]  # SQLAlchemy has no types there
+    setattr(positional, KEY_RING, getattr(dialect, KEY_RING, None))
+    return cast("Dialect", positional)
 
 
 def _cursor(connection: Connection) -> Any:  # noqa: ANN401 -- the driver's

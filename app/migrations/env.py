@@ -27,13 +27,15 @@ def _render(kind: str, item: object, context: AutogenContext) -> str | Literal[F
     return False
 
 
+connection = alembic.config.attributes["connection"]
 alembic.configure(
-    connection=alembic.config.attributes["connection"],
+    connection=connection,
     target_metadata=Base.metadata,
     render_as_batch=True,  # SQLite cannot alter a table in place
     compare_server_default=True,
     render_item=_render,
-    transaction_per_migration=False,
+    # On PostgreSQL the locks of a migration end with it; SQLite has one writer, so all are one transaction.
+    transaction_per_migration=connection.dialect.name == "postgresql",
 )
 with alembic.begin_transaction():
     alembic.run_migrations()

@@ -16,13 +16,20 @@ from sqlalchemy.orm import Session
 from app.api import session_start
 from app.api.http import admission, session_cookie
 from app.api.http.failure_limits import FailureCounter
-from app.api.http.login_attempts import LoginAttempt
+from app.api.http.login_attempts import LoginAttempt, record_refusal
 from app.api.http.services import services
 from app.core.accounts import company_identities, sign_in_codes
 from app.core.accounts.accounts import Account
 from app.core.accounts.sessions import Method
 from app.domain.company_users import CompanyUser, RoleRules
-from app.domain.errors import CompanyAccountRefused, CompanySignInFailed, NotFound, Problem, Unavailable
+from app.domain.errors import (
+    AccountDisabled,
+    CompanyAccountRefused,
+    CompanySignInFailed,
+    NotFound,
+    Problem,
+    Unavailable,
+)
 from app.infra import database_clock
 from app.infra.log import log
 from app.infra.openid.id_tokens import SignInInvalid
@@ -70,8 +77,11 @@ def callback() -> Response:
     except SignInInvalid as error:
         log.warning("company sign-in refused", reason=str(error))
         failures.add()
+        _record_refusal(CompanySignInFailed.code)
         response = _refuse(target, CompanySignInFailed())
     except Problem as problem:
+        if isinstance(problem, CompanyAccountRefused | AccountDisabled):
+            _record_refusal(problem.code)
         response = _refuse(target, problem)
     COOKIE.clear(response)
     return response
@@ -133,6 +143,11 @@ def _start_session(session: Session, account: Account) -> str:
     )
     token: str = body["access_token"]
     return token
+
+
+def _record_refusal(reason: str) -> None:
+    with admission.transaction() as session:
+        record_refusal(session, None, reason=reason)
 
 
 def _refuse(target: Target, problem: Problem) -> Response:

@@ -86,7 +86,7 @@ def change_mapping(connection_id: str) -> Response:
 @admin_only
 @limited(Policy.WRITE)
 def check(connection_id: str) -> Response:
-    """Have the credentials checked, or a new token."""
+    """Check the credentials, or store a new token."""
     token = forms.text("token")
 
     def change(session: Session, connection: CrmConnection) -> None:

@@ -48,7 +48,7 @@ def authorize() -> Response:
 @admin_only
 @limited(Policy.WRITE)
 def callback() -> Response:
-    """Take the code with which the CRM sends the admin back."""
+    """Exchange the code with which the CRM sends the admin back."""
     state, code = request.args.get("state", ""), request.args.get("code", "")
     if not code:
         flash("The CRM did not give access. Nothing was changed; connect again when you want to.", "failure")

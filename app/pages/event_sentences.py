@@ -25,6 +25,8 @@ LABELS = {
     EventType.LIMIT_WARNING.value: "A spending limit is nearly used up",
     EventType.LIMIT_REACHED.value: "A spending limit is used up",
     EventType.CRM_PUSH_FAILED.value: "A push to the CRM failed",
+    EventType.PERSON_ERASED.value: "A person had their data erased",
+    EventType.PERSON_RECTIFIED.value: "A person corrected their data",
     EventType.ENDPOINT_DISABLED.value: "A webhook endpoint was disabled",
     EventType.ENDPOINT_TEST.value: "Test",
 }
@@ -95,6 +97,8 @@ def _sentence(event: Event, names: _Names) -> Sentence:
         return _limit(event, names)
     if event.type == EventType.CRM_PUSH_FAILED:
         return _crm(event)
+    if event.type in {EventType.PERSON_ERASED, EventType.PERSON_RECTIFIED}:
+        return _person(event)
     host = names.hosts.get(data.get("endpoint_id", ""), "an endpoint that was deleted")
     if event.type == EventType.ENDPOINT_DISABLED:
         reason = _REASONS.get(data["reason"], "it failed")
@@ -118,6 +122,17 @@ def _crm(event: Event) -> Sentence:
     else:
         text = f"Contacts could not be pushed to {vendor}."
     return Sentence(event, text, f"Reason: {reason}")
+
+
+def _person(event: Event) -> Sentence:
+    """Return the sentence of a notice that a recipient must follow (GDPR, article 19)."""
+    if event.type == EventType.PERSON_ERASED:
+        text = f"The person of contact {event.data['contact_id']} had their data erased."
+        return Sentence(event, text, "Delete what you exported or copied of this contact.")
+    fields = ", ".join(event.data["fields"]).replace("_", " ")
+    text = f"The person of contact {event.data['contact_id']} corrected: {fields}."
+    hint = "Correct what you exported or copied of this contact."
+    return Sentence(event, text, hint, event.data["contact_id"])
 
 
 def _company(company: Mapping[str, str | None]) -> str:

@@ -17,6 +17,8 @@ from app.pages import (
     history,
     keys,
     lists,
+    manual,
+    privacy,
     search,
     sign_in,
     sign_in_code,
@@ -27,6 +29,7 @@ from app.pages import (
     webhooks,
 )
 from app.pages.admin import accounts as admin_accounts
+from app.pages.admin import audit_log as admin_audit_log
 from app.pages.admin import imports as admin_imports
 from app.pages.admin import jobs as admin_jobs
 from app.pages.admin import ledger as admin_ledger
@@ -60,6 +63,7 @@ BLUEPRINTS = (
     admin_accounts.blueprint,
     admin_jobs.blueprint,
     admin_ledger.blueprint,
+    admin_audit_log.blueprint,
     admin_limits.blueprint,
     admin_workspaces.blueprint,
     admin_providers.blueprint,
@@ -68,6 +72,8 @@ BLUEPRINTS = (
     admin_queues.blueprint,
     events.blueprint,
     webhooks.blueprint,
+    manual.blueprint,
+    privacy.blueprint,
 )
 _FOLDER = Path(__file__).parent
 

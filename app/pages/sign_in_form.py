@@ -15,7 +15,7 @@ CLIENT = {"name": "browser page"}
 
 
 def complete(token: str, next_path: str) -> Response:
-    """Give the browser the token of a session that was started, and continue to a page of this server."""
+    """Store the token of a session that was started in the browser, and redirect to a page of this server."""
     response = go_to_path(local_path(next_path))
     session_cookie.store(response, token)
     return response

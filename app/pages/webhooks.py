@@ -13,6 +13,7 @@ from app.api.http.services import services
 from app.core.events import deliveries, endpoints, events
 from app.core.jobs import webhook_admin, webhook_attempts
 from app.core.jobs.webhook_admin import DeliveryState
+from app.domain.audit_actions import Action
 from app.domain.errors import ValidationFailed
 from app.domain.event_types import SUBSCRIBABLE
 from app.infra import database_clock
@@ -76,6 +77,7 @@ def disable(endpoint_id: str) -> Response:
     with admission.transaction() as session:
         endpoint = endpoints.locked(session, caller().workspace_id, endpoint_id)
         deliveries.disable(session, endpoint, now=database_clock.value(session))
+        endpoints.record(session, Action.WEBHOOK_ENDPOINT_CHANGE, endpoint)
     log.info("webhook endpoint disabled", endpoint=endpoint_id)
     flash("The endpoint is disabled. It receives nothing until you enable it.", "success")
     return go_to("webhooks_page.index")
@@ -87,7 +89,9 @@ def disable(endpoint_id: str) -> Response:
 def enable(endpoint_id: str) -> Response:
     """Enable an endpoint again."""
     with admission.transaction() as session:
-        endpoints.enable(endpoints.locked(session, caller().workspace_id, endpoint_id))
+        endpoint = endpoints.locked(session, caller().workspace_id, endpoint_id)
+        endpoints.enable(endpoint)
+        endpoints.record(session, Action.WEBHOOK_ENDPOINT_CHANGE, endpoint)
     log.info("webhook endpoint enabled", endpoint=endpoint_id)
     flash("The endpoint is enabled. What it missed can be delivered again from the log.", "success")
     return go_to("webhooks_page.index")
@@ -99,7 +103,7 @@ def enable(endpoint_id: str) -> Response:
 def delete(endpoint_id: str) -> Response:
     """Delete an endpoint with its log."""
     with admission.transaction() as session:
-        session.delete(endpoints.locked(session, caller().workspace_id, endpoint_id))
+        endpoints.delete(session, endpoints.locked(session, caller().workspace_id, endpoint_id))
     log.info("webhook endpoint deleted", endpoint=endpoint_id)
     flash("The endpoint is deleted.", "success")
     return go_to("webhooks_page.index")

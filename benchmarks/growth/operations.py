@@ -44,6 +44,7 @@ Operation: TypeAlias = Callable[[], object]
 REGISTERED = (company_by_hash, leads_by_website_hash, reveal)
 UNLIMITED = "1000000/second"
 PREFIX_LENGTH = 4
+"""With the default of 2, a response has 1/256 of all companies, so that its time grows with their number."""
 COMPLETE_AUDIT = "complete audit"
 READ_EVERYTHING = frozenset({COMPLETE_AUDIT})
 """Steps whose time grows with the tables: `flask audit ledger` checks every row."""
@@ -63,6 +64,7 @@ class Service:
             limit_spend=UNLIMITED,
             limit_write=UNLIMITED,
             limit_read=UNLIMITED,
+            prefix_length=PREFIX_LENGTH,
         )
         app = create_app(settings)
         self.api = app.extensions["services"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chaos.context import ScenarioContext
-from chaos.scenarios import deploy, expiry, kills, poison, provider_faults, redis_away, uploads
+from chaos.scenarios import deploy, destroyed, expiry, kills, poison, provider_faults, redis_away, uploads
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +31,6 @@ SCENARIOS = (
     Scenario("R12", "deploy under load: SIGTERM to every process", deploy.deploy, short=True),
     Scenario("R13", "expiry: a deadline of 2 s, no worker", expiry.expiry, short=True),
     Scenario("R14", "a list of 10,000 rows, the API and its workers killed", uploads.uploads, short=True),
+    Scenario("R15", "machine destroyed, WAL shipped", destroyed.asynchronous, short=True, sqlite=False),
+    Scenario("R16", "machine destroyed, commits wait for the WAL", destroyed.synchronous, sqlite=False),
 )

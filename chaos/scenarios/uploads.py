@@ -12,8 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
 from chaos import nemeses
 from chaos.context import ScenarioContext
 from chaos.nemeses import Nemesis
@@ -30,8 +34,8 @@ SECONDS_BETWEEN_KILLS = 20.0
 MAX_SECONDS = 1500.0
 POLL_SECONDS = 0.5
 HEADER = ("Full name", "Work email", "Note")
-PEOPLE = text(
-    "SELECT c.full_name, e.email FROM emails e JOIN contacts c ON c.id = e.contact_id ORDER BY e.id"
+PEOPLE = (
+    select(Contact.full_name, Email.email).join(Contact, Contact.id == Email.contact_id).order_by(Email.id)
 )
 SPENT = text("SELECT available, held, spent FROM workspaces WHERE id = :workspace")
 BROKEN = 'Broken,"not closed,by anyone'
@@ -45,8 +49,7 @@ def uploads(context: ScenarioContext) -> None:
     service.processes.start(
         ENRICHMENT, procfile_commands()["worker_enrichment"], service.env | service.settings
     )
-    with service.engine.connect() as connection:
-        known = [(row.full_name, row.email) for row in connection.execute(PEOPLE)][-round(count * KNOWN) :]
+    known = _known(service)[-round(count * KNOWN) :]
     hidden = [address for _name, address in known[: round(count * SUPPRESSED)]]
     _suppress(service, hidden)
     rows = _rows(known, count)
@@ -62,6 +65,17 @@ def uploads(context: ScenarioContext) -> None:
     context.record("faults injected", ", ".join(f"{n} x {fault}" for fault, n in sorted(injected.items())))
     context.audit()
     service.processes.stop([ENRICHMENT])
+
+
+def _known(service: ServiceUnderTest) -> list[tuple[str, str]]:
+    """Return the names and addresses of all people."""
+    keys = DigestKeys(service.env["SECRET_KEY"].encode(), service.env["SUPPRESSION_KEY"].encode())
+    database = Database(service.env["DATABASE_URL"], keys=keys)
+    try:
+        with database.reading(no_deadline=True) as session:
+            return [(name or "", address) for name, address in session.execute(PEOPLE)]
+    finally:
+        database.close()
 
 
 def _rows(known: Sequence[tuple[str, str]], count: int) -> list[tuple[str, str, str]]:

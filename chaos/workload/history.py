@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,8 @@ class History:
     accepted: dict[tuple[str, str], str] = field(default_factory=dict)
     operations: dict[str, Operation] = field(default_factory=dict)
     """The operation of each accepted job, by job id."""
+    accepted_at: dict[str, float] = field(default_factory=dict)
+    """When each job was accepted, by job id, on the clock of `time.monotonic`."""
     conflicts: list[str] = field(default_factory=list)
     statuses: Counter[int | str] = field(default_factory=Counter)
     latencies: list[float] = field(default_factory=list)
@@ -41,6 +45,14 @@ class History:
             if first != job_id:
                 self.conflicts.append(f"{operation.key}: {first} and {job_id}")
             self.operations[job_id] = operation
+            self.accepted_at.setdefault(job_id, time.monotonic())
+
+    def forget(self, job_ids: Collection[str]) -> None:
+        """Forget jobs that a restore has lost, so that the others can be checked."""
+        with self.lock:
+            self.accepted = {key: job for key, job in self.accepted.items() if job not in job_ids}
+            self.conflicts = [text for text in self.conflicts if not any(job in text for job in job_ids)]
+            self.operations = {job: value for job, value in self.operations.items() if job not in job_ids}
 
     def record(self, status: int | str, latency: float, *, timed: bool) -> None:
         """Record how a request ended; the latency counts if it was `timed` and accepted."""

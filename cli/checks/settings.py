@@ -35,6 +35,12 @@ def findings(
             "not set: /metrics is accessible from this machine only",
             "set it to allow Prometheus",
         )
+    if not settings.smtp_url:
+        yield note(
+            "SMTP_URL",
+            "not set: /privacy sends no codes, and names PRIVACY_CONTACT instead",
+            "set it, and MAIL_FROM, to let people see, correct and erase their data themselves",
+        )
     if settings.trusted_proxies == 0:
         yield note(
             "TRUSTED_PROXIES",

@@ -16,7 +16,8 @@
 /**
  * @typedef {{account: {id: string, email: string, name: string, role: string, api_access: boolean},
  *   workspace: {id: string, name: string}, auth: {kind: string, scopes: string[], expires_at: string|null},
- *   credits: Credits, prices: Record<string, number>, hash_lookup: {algorithm: string, prefix_length: number},
+ *   credits: Credits, prices: Record<string, number>,
+ *   hash_lookup: {algorithm: string, prefix_length: number, filter_key?: string|null},
  *   providers: {name: string, healthy: boolean}[], server: {version: string, api_version: string}}} Session
  */
 /** @typedef {{password: boolean, company: {name: string, path: string, extension_ids: string[]}|null}} SignInOptions */
@@ -190,6 +191,17 @@ export class Client {
     return this.#send("POST", "/api/ext/leads-by-website-hash", body, options);
   }
 
+  /** Download the signed filter of known websites and company pages; null if it is still the one with this `ETag`.
+   *  @param {{bits?: 8|16, etag?: string|null, signal?: AbortSignal}} [options]
+   *  @returns {Promise<{etag: string, bytes: ArrayBuffer}|null>} */
+  async companyFilter({ bits = 16, etag = null, signal } = {}) {
+    const headers = { Accept: "application/octet-stream", ...(etag && { "If-None-Match": etag }) };
+    const path = `/api/ext/company-filter?bits=${bits}`;
+    const { response, bytes } = await this.#fetch("GET", path, undefined, { signal, headers });
+    if (response.status === 304) return null;
+    return response.status === 200 ? { etag: response.headers.get("ETag") ?? "", bytes } : parse(response, bytes);
+  }
+
   /** Poll a job. @param {string} id @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   job(id, options) {
     return this.#send("GET", `/api/ext/jobs?id=${encodeURIComponent(id)}`, undefined, options);
@@ -228,17 +240,26 @@ export class Client {
    * @returns {Promise<any>} the JSON of the response
    * @throws {ApiError}
    */
-  async #send(method, path, body, { key, wait, signal } = {}) {
+  async #send(method, path, body, options) {
+    const { response, bytes } = await this.#fetch(method, path, body, options);
+    return parse(response, bytes);
+  }
+
+  /**
+   * @param {string} method @param {string} path @param {object} [body]
+   * @param {RequestOptions & {headers?: Record<string, string>}} [options]
+   * @throws {ApiError} without a response
+   */
+  async #fetch(method, path, body, { key, wait, signal, headers: other } = {}) {
     /** @type {Record<string, string>} */
-    const headers = { Accept: "application/json" };
+    const headers = { Accept: "application/json", traceparent: traceparent(), ...other };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (key) headers["Idempotency-Key"] = key;
     if (wait !== undefined) headers.Prefer = wait > 0 ? `wait=${wait}` : "respond-async";
     const timeout = AbortSignal.timeout(((wait ?? 0) + REQUEST_TIMEOUT_SECONDS) * 1000);
-    let response, text;
     try {
-      response = await fetch(this.server + path, {
+      const response = await fetch(this.server + path, {
         method,
         headers,
         body: body === undefined ? undefined : JSON.stringify(body),
@@ -248,21 +269,31 @@ export class Client {
         redirect: "error",
         referrerPolicy: "no-referrer",
       });
-      text = await response.text();
+      return { response, bytes: await response.arrayBuffer() };
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new ApiError({ code: "server_unreachable", status: 0, retryable: true });
     }
-    return parse(response, text);
   }
 }
 
-/** @param {Response} response @param {string} text */
-function parse(response, text) {
+/** Return a new trace for this request (W3C Trace Context), so that an operator finds what the service did for it. */
+function traceparent() {
+  return `00-${randomHex(16)}-${randomHex(8)}-01`;
+}
+
+/** @param {number} bytes */
+function randomHex(bytes) {
+  const values = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(values, (value) => value.toString(16).padStart(2, "0")).join("");
+}
+
+/** @param {Response} response @param {ArrayBuffer} bytes */
+function parse(response, bytes) {
   if (response.status === 204) return null;
   let body = null;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     // not JSON: reported below
   }

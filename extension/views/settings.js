@@ -49,8 +49,9 @@ export async function settingsView(app) {
       "fieldset",
       { class: "card" },
       h("legend", {}, t("settings_lookup_by")),
-      choice("hash", t("settings_hash"), t("settings_hash_hint")),
+      choice("filter", t("settings_filter"), t("settings_filter_hint")),
       choice("prefix", t("settings_prefix"), t("settings_prefix_hint")),
+      choice("hash", t("settings_hash"), t("settings_hash_hint")),
       prefixLookupOnly && h("p", { class: "hint" }, t("policy_enforced")),
     ),
     h(
@@ -66,7 +67,7 @@ export async function settingsView(app) {
     return [h("dt", {}, t(name)), h("dd", {}, text)];
   }
 
-  /** @param {"hash"|"prefix"} lookupBy @param {string} text @param {string} hint */
+  /** @param {"filter"|"prefix"|"hash"} lookupBy @param {string} text @param {string} hint */
   function choice(lookupBy, text, hint) {
     const id = `lookup-by-${lookupBy}`;
     const input = h("input", {
@@ -75,7 +76,7 @@ export async function settingsView(app) {
       id,
       value: lookupBy,
       checked: settings.lookupBy === lookupBy,
-      disabled: prefixLookupOnly,
+      disabled: prefixLookupOnly && lookupBy === "hash",
       "aria-describedby": `${id}-hint`,
       onchange: () => updateSettings({ lookupBy }),
     });

@@ -6,7 +6,7 @@
 import { ApiError, Client } from "../client/api.js";
 import { startCompanySignIn } from "../company_sign_in.js";
 import { loadPolicy } from "../policy.js";
-import { SIGN_IN_FORM, loadDraft, loadSettings, saveDraft, saveSession, updateSettings } from "../storage.js";
+import { SIGN_IN_FORM, loadDraft, loadSettings, saveDraft, startSession, updateSettings } from "../storage.js";
 import { errorMessage, hostOf, t } from "../texts.js";
 import { button, errorAlert, h } from "./components.js";
 import { icon } from "./icons.js";
@@ -193,7 +193,7 @@ export async function signInView(signOutCode) {
     if (typeof token !== "string" || !session.credits) throw new ApiError({ code: "not_this_service", status: 200 });
     await updateSettings({ server: origin, email: account.email, staySignedIn: staySignedIn.checked });
     await saveDraft(SIGN_IN_FORM, null);
-    await saveSession({ ...session, origin, token });
+    await startSession(session, origin, token);
   }
 
   /** @param {string} text @param {HTMLElement} control the one to focus */

@@ -2,6 +2,7 @@
 
 import { ApiError } from "../client/api.js";
 import { sha256, websiteCandidates } from "../client/normal_forms.js";
+import { knownHashes } from "../known_companies.js";
 import { loadSettings } from "../storage.js";
 import { capitalize, plural, slugOf, t, valueText } from "../texts.js";
 import { button, cardHeader, contactIcons, emptyState, h, listRow, loading, problemAlert } from "./components.js";
@@ -17,42 +18,91 @@ const MAX_PREFIXES = 3;
 
 /** @param {Page} page a website, or a company's LinkedIn page */
 export function siteView(page) {
+  /** The hashes that a click has sent: going back to this view looks them up again. @type {string[]|null} */
+  let asked = null;
   return async (/** @type {App} */ app) => {
-    const byPrefix = page.kind === "site" && (await loadSettings()).lookupBy === "prefix";
-    const company = byPrefix ? await companyByPrefix(app, page.host) : await companyByHash(app, page);
-    app.company = company ?? (page.host ? { name: null, domain: page.host } : null);
-    if (company === null) return emptyState(t("site_unknown_title", page.host || page.url), t("site_unknown_text"));
-    const people = h("section", { class: "people" });
-    const show = () => showLeads(app, people, company);
-    if (byPrefix) {
-      people.append(
-        button(t("show_leads"), show, { class: "primary" }),
-        h("p", { class: "hint" }, t("show_leads_hint", company.domain ?? "")),
+    const content = h("div", { class: "stack" });
+    const { lookupBy } = await loadSettings();
+    const isPrefix = lookupBy === "prefix" && page.kind === "site";
+    const hashes = await hashesOf(isPrefix ? { ...page, host: page.host.replace(/^www\./, "") } : page);
+    const sent = lookupBy === "hash" ? hashes : asked;
+    const known = sent ?? (await knownHashes(app, hashes));
+    const lookUp = (/** @type {string[]} */ chosen) => showOnClick(app, content, page, (asked = chosen));
+    if (sent) await showCompany(app, content, page, () => companyByHash(app, page, sent));
+    else if (known?.length === 0)
+      content.append(
+        unknownState(page),
+        button(t("ask_server"), () => lookUp(hashes)),
       );
-    } else {
-      show();
-    }
-    return h("div", {}, companyCard(company), people);
+    else if (isPrefix) await showCompany(app, content, page, () => companyByPrefix(app, known ?? hashes), true);
+    else content.append(...invitation(page, known !== null, () => lookUp(known ?? hashes)));
+    return content;
   };
 }
 
-/** @param {App} app @param {Page} page @returns {Promise<Company|null>} */
-async function companyByHash({ client, signal }, page) {
-  const candidates = page.kind === "company" ? [page.url] : websiteCandidates(page.host);
-  const hashes = await Promise.all(candidates.map(sha256));
+/** Return the hashes of the candidate domains, the most specific first, or that of the company page. @param {Page} page */
+function hashesOf(page) {
+  return Promise.all((page.kind === "company" ? [page.url] : websiteCandidates(page.host)).map(sha256));
+}
+
+/** @param {Page} page */
+const unknownState = (page) => emptyState(t("site_unknown_title", page.host || page.url), t("site_unknown_text"));
+
+/** Return what is shown before anything has been sent. @param {Page} page @param {boolean} isKnown @param {() => void} lookUp */
+function invitation(page, isKnown, lookUp) {
+  const text = isKnown ? t("site_known_text") : t("site_unchecked_text");
+  return [
+    h("section", { class: "card company" }, cardHeader(page.host || page.url, true), h("p", {}, text)),
+    button(t("show_company"), lookUp, { class: "primary" }),
+    h("p", { class: "hint" }, t("show_company_hint", page.host || page.url)),
+  ];
+}
+
+/** Show the company that the function finds, and its people, at once or with another click.
+ *  @param {App} app @param {HTMLElement} content @param {Page} page @param {() => Promise<Company|null>} find */
+async function showCompany(app, content, page, find, peopleOnClick = false) {
+  content.replaceChildren(loading());
+  const company = await find();
+  app.company = company ?? (page.host ? { name: null, domain: page.host } : null);
+  if (company === null) return content.replaceChildren(unknownState(page));
+  const people = h("section", { class: "people" });
+  const show = () => showLeads(app, people, company);
+  const hint = () => h("p", { class: "hint" }, t("show_leads_hint", company.domain ?? ""));
+  if (peopleOnClick) people.append(button(t("show_leads"), show, { class: "primary" }), hint());
+  else show();
+  content.replaceChildren(companyCard(company), people);
+}
+
+/** Show the company after a click, or what failed. @param {App} app @param {HTMLElement} content @param {Page} page @param {string[]} hashes */
+async function showOnClick(app, content, page, hashes) {
+  try {
+    await showCompany(app, content, page, () => companyByHash(app, page, hashes));
+    const heading = content.querySelector("h1, h2"); // the pressed button is gone
+    if (!(heading instanceof HTMLElement)) return;
+    heading.tabIndex = -1;
+    heading.focus();
+  } catch (error) {
+    if (app.signal.aborted) return;
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 401) return app.restart();
+    const retry = () => showOnClick(app, content, page, hashes);
+    content.replaceChildren(problemAlert(error.problem, app.session.origin, retry));
+  }
+}
+
+/** @param {App} app @param {Page} page @param {string[]} hashes @returns {Promise<Company|null>} */
+async function companyByHash({ client, signal }, page, hashes) {
   /** @type {"linkedin"|"website"} */
   const kind = page.kind === "company" ? "linkedin" : "website";
   const response = await client.companyByHash({ kind, hashes }, { wait: 10, signal });
   return (await client.waitForJob(response, signal)).result?.company ?? null;
 }
 
-/** Look up each candidate domain of the website in turn by a hash prefix, which many websites share.
- *  @param {App} app @param {string} host @returns {Promise<Company|null>} */
-async function companyByPrefix({ client, signal, session }, host) {
+/** Look up each hash of a website in turn by a prefix, which many websites share.
+ *  @param {App} app @param {string[]} hashes @returns {Promise<Company|null>} */
+async function companyByPrefix({ client, signal, session }, hashes) {
   const length = session.hash_lookup.prefix_length;
-  const domains = websiteCandidates(host.replace(/^www\./, "")).slice(-MAX_PREFIXES);
-  for (const domain of domains) {
-    const hash = await sha256(domain);
+  for (const hash of hashes.slice(-MAX_PREFIXES)) {
     const response = await client.companyByHash({ prefix: hash.slice(0, length) }, { wait: 10, signal });
     const { result } = await client.waitForJob(response, signal);
     /** @type {{suffix: string, company: Company|null}[]} */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
@@ -14,12 +15,18 @@ import pytest
 from apiflask import APIFlask
 from click.testing import Result
 from fake_providers import PAID, FakeProvider
-from sqlalchemy import select, update
+from sqlalchemy import MetaData, Table, select, update
+from stored_support import a_company, a_contact, an_email
 from users_support import SignedInUser, create_user
 from worker_harness import make_services
 
 from app.core.audit import rule_checks
+from app.core.contacts import suppression_journal
+from app.core.contacts.contacts import Contact
 from app.core.jobs.jobs import Job
+from app.core.privacy import erasing, suppression_replay
+from app.core.privacy.erased_people import ErasedAgain
+from app.core.privacy.suppression_replay import Applied
 from app.domain.findings import (
     EmailStatus,
     FoundCompany,
@@ -33,7 +40,6 @@ from app.domain.kinds import Kind, Queue, TraceOutcome
 from app.infra import clock
 from app.infra.db import Base, Database
 from cli import contacts as commands
-from cli import erasure
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
@@ -202,6 +208,35 @@ def folded(text: str) -> str:
     return unquote(text).casefold().translate(str.maketrans("", "", " ()"))
 
 
+def backup_of(database: Database) -> dict[str, list[dict[str, Any]]]:
+    """Return all rows of all tables, as the database stores them, by the name of the table."""
+    with database.reading(no_deadline=True) as session:
+        return {
+            table.name: [dict(row) for row in session.execute(select(table)).mappings()]
+            for table in stored_tables(database)
+        }
+
+
+def restore(database: Database, backup: dict[str, list[dict[str, Any]]]) -> None:
+    """Replace all rows of all tables with those of the backup."""
+    tables = stored_tables(database)
+    with database.transaction(no_deadline=True) as session:
+        for table in reversed(tables):
+            session.execute(table.delete())
+        for table in tables:
+            if backup[table.name]:
+                session.execute(table.insert(), backup[table.name])
+
+
+def stored_tables(database: Database) -> list[Table]:
+    """Return the tables without the types that decrypt; the audit log is append-only, and names nobody."""
+    metadata = MetaData()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Skipped unsupported reflection of expression-based index")
+        metadata.reflect(database.engine)
+    return [table for table in metadata.sorted_tables if not table.name.startswith("audit_log")]
+
+
 def raw_bytes(database: Database) -> str:
     """Return the contents of an SQLite database's files, decoded as UTF-8 and as Latin-1."""
     path = database.engine.url.database if database.is_sqlite else None
@@ -256,7 +291,7 @@ def test_erased_people_are_in_no_response_and_do_not_return(harness: ErasureHarn
     after = remains(database)
     imported, revealed, enriched, saved, lookup = harness.submit_again()
 
-    erasure.empty_log(database)  # it holds the requests until they have been answered
+    erasing.empty_log(database)  # it holds the requests until they have been answered
     assert (before, after, remains(database)) == (list(TRACES), [], [])
     assert len(harness.provider_requests) == calls  # no provider is queried about a suppressed person
     assert (imported["new"], imported["suppressed"]) == (0, 1)
@@ -268,6 +303,53 @@ def test_erased_people_are_in_no_response_and_do_not_return(harness: ErasureHarn
     ]
     assert (saved.status_code, saved.get_json()["code"]) == (422, "person_suppressed")
     assert (lookup["outcome"], lookup["suppressed"], lookup["saved"]) == ("none", True, None)
+
+
+def test_a_backup_from_before_the_erasure_brings_nothing_back(harness: ErasureHarness) -> None:
+    database, journal = harness.services.database, harness.folder / "suppressions.journal"
+    commands_database: Database = harness.app.extensions["services"].database
+    commands_database.session_info[suppression_journal.INFO] = journal
+    fill(harness)
+    backup = backup_of(database)
+    harness.flask("erase", "--email", EMAIL, "--yes")
+
+    restore(database, backup)
+    returned = remains(database)
+    result = suppression_replay.replay(database, journal)
+
+    erasing.empty_log(database)
+    assert (returned, remains(database)) == (list(TRACES), [])
+    assert result.applied == Applied(read=3, added=3)
+    assert result.erased == ErasedAgain(contacts=1, jobs=8, saved_profiles=1)
+    calls = len(harness.provider_requests)
+    imported, revealed, _enriched, saved, lookup = harness.submit_again()
+    assert (imported["new"], imported["suppressed"], saved.status_code) == (0, 1, 422)
+    assert [harness.outcome(response) for response in revealed] == ["suppressed"] * 4
+    assert (lookup["suppressed"], len(harness.provider_requests)) == (True, calls)
+    assert harness.faults() == []
+    again = suppression_replay.replay(database, journal)
+    assert (again.applied.added, again.erased.contacts) == (0, 0)
+
+
+def test_a_person_with_nothing_but_a_name_is_erased_again_and_a_namesake_is_not(
+    harness: ErasureHarness,
+) -> None:
+    database, journal = harness.services.database, harness.folder / "suppressions.journal"
+    commands_database: Database = harness.app.extensions["services"].database
+    commands_database.session_info[suppression_journal.INFO] = journal
+    with database.transaction() as session:
+        company = a_company(session)
+        erased, namesake = a_contact(session, company).id, a_contact(session, company)
+        an_email(session, namesake, "ada2@acme.com")
+    backup = backup_of(database)
+    harness.flask("erase", "--contact-id", erased, "--yes")
+
+    restore(database, backup)
+    result = suppression_replay.replay(database, journal)
+
+    with database.reading() as session:
+        assert session.scalars(select(Contact.id)).all() == [namesake.id]
+    assert result.erased == ErasedAgain(contacts=1)
 
 
 def test_credits_held_by_open_jobs_are_released_and_the_ledger_is_consistent(harness: ErasureHarness) -> None:

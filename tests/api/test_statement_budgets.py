@@ -208,8 +208,8 @@ def test_the_budget_of_the_contacts_does_not_depend_on_their_number(
 ITEMS = [{"subject": {"linkedin_url": PROFILE.format(number)}} for number in range(2)]
 REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
     ("GET", "/api/ext/session", None, Cost(5, 0)),
-    ("POST", "/api/ext/login", {"email": EMAIL, "password": PASSWORD}, Cost(10, 1)),
-    ("POST", "/api/ext/logout", {}, Cost(3, 1)),
+    ("POST", "/api/ext/login", {"email": EMAIL, "password": PASSWORD}, Cost(11, 1)),
+    ("POST", "/api/ext/logout", {}, Cost(4, 1)),
     ("GET", "/api/ext/jobs", None, Cost(2, 0)),
     (
         "POST",
@@ -228,12 +228,12 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
     ("GET", "/api/sessions", None, Cost(2, 0)),
     ("DELETE", "/api/sessions", None, Cost(2, 1)),
     ("GET", "/api/keys", None, Cost(2, 0)),
-    ("POST", "/api/keys", {"name": "CRM", "scopes": ["lookup"]}, Cost(4, 1)),
+    ("POST", "/api/keys", {"name": "CRM", "scopes": ["lookup"]}, Cost(5, 1)),
     (
         "POST",
         "/api/password",
         {"current_password": PASSWORD, "new_password": "a longer password"},
-        Cost(11, 1),
+        Cost(13, 1),
     ),
     ("GET", "/healthz", None, Cost(0, 0)),
 ]

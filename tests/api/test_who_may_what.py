@@ -162,6 +162,7 @@ ACCESS_RULES = {
     "POST /api/password": requires(
         "session", 204, body={"current_password": PASSWORD, "new_password": PASSWORD}
     ),
+    "GET /api/ext/company-filter": requires(Scope.LOOKUP, 404, code_if_permitted="company_filter_not_ready"),
     "GET /api/events": requires(Scope.LOOKUP, 200),
     "GET /api/webhook-endpoints": requires("admin", 200),
     "POST /api/webhook-endpoints": requires(

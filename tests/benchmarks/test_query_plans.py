@@ -14,6 +14,7 @@ from sqlalchemy import create_engine, text
 from app.core.audit import incremental
 from app.core.jobs import usage
 from app.core.jobs.usage import Grouping, UsageScope
+from app.core.privacy import contact_retention
 from app.infra import clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
@@ -90,6 +91,17 @@ def test_a_report_on_usage_reads_only_the_jobs_and_entries_of_its_period(service
     assert set(reported.values()) == {SIZE.jobs / fill.WORKSPACES / DAYS_OF_JOBS}
     assert len(plans) >= 3 * len(Grouping)
     assert FILLED.intersection(table for plan in plans for table in scanned(plan)) == set()
+
+
+def test_expired_values_are_found_and_deleted_by_indexes(service: Service) -> None:
+    now = clock.now()
+    with explained(service.api.database) as plans, service.api.database.transaction() as session:
+        deleted = contact_retention.delete_expired(session, period=timedelta(days=5), now=now)
+        session.rollback()
+
+    assert deleted.emails > 0 < deleted.phones
+    assert {plan["sql"].split()[0] for plan in plans} >= {"SELECT", "DELETE"}
+    assert [plan["sql"] for plan in plans[1:] if FILLED.intersection(scanned(plan))] == []
 
 
 def test_the_people_expected_in_a_company_do_not_grow_with_the_contacts(service: Service) -> None:

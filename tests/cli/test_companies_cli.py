@@ -68,3 +68,16 @@ def test_a_list_without_companies_is_explained(run: Run, tmp_path: Path) -> None
 
     assert result.exit_code == 1
     assert "a company name, a domain or a LinkedIn page" in " ".join(result.stderr.split())
+
+
+def test_the_filter_is_built_and_shown(run: Run, file: Path) -> None:
+    run("import", file)
+
+    before = run("filter").stdout
+    built = json.loads(run("filter", "--build", "--json").stdout)
+    shown = run("filter").stdout
+
+    assert "no filter has been built: flask companies filter --build" in before
+    assert [(item["bits"], item["entries"]) for item in built["filters"]] == [(8, 2), (16, 2)]
+    assert "16 bits: 2 entries, " in shown
+    assert f"key {built['key']}" in shown

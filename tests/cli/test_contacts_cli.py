@@ -13,6 +13,7 @@ from click.testing import Result
 from openpyxl import Workbook
 from sqlalchemy import select, text
 
+from app.core.contacts.phones import Phone
 from app.core.lists import import_runs, importer
 from app.domain.errors import Unavailable
 from app.infra.db import Database
@@ -272,7 +273,7 @@ def test_source_date_and_region_apply_to_the_whole_list(run: Run, tmp_path: Path
 
     with database.reading() as session:
         [sources] = session.scalars(text("SELECT sources FROM phones")).all()
-        [e164] = session.scalars(text("SELECT e164 FROM phones")).all()
+        [e164] = session.scalars(select(Phone.e164)).all()
     assert e164 == "+493023125001"
     assert "fair 2025" in str(sources)
     assert "2025-05-01T00:00:00.000Z" in str(sources)

@@ -149,6 +149,7 @@ def test_a_correct_installation_has_only_notes(base: str, redis: Any) -> None:
     reported = findings(result)
     assert {name for name in reported if name != "ok" and not name.startswith("disk of")} == {
         "METRICS_TOKEN",
+        "SMTP_URL",
         "TRUSTED_PROXIES",
         "workers",
     }

@@ -29,7 +29,12 @@ NOT_RUN = {
     ("docs/programs.md", "python3 dev.py clients"): "downloads packages; tests/e2e builds the clients",
     ("docs/programs.md", "cd clients/bruno"): "downloads Bruno; tests/e2e runs the collection",
     ("docs/operating.md", "chromium"): "needs the key that signs the extension",
-    ("docs/operating.md", "pg_dump"): "needs a PostgreSQL server",
+    ("docs/operating.md", "rabbitmqctl"): "needs RabbitMQ's own user",
+    ("docs/privacy-requests.md", ""): "erases a person; tests/cli/test_people_cli.py runs the commands",
+    ("docs/upgrading.md", ""): "needs PostgreSQL; tests/cli/test_database_move.py runs the commands",
+    ("docs/operating.md", "systemctl"): "needs root and systemd",
+    ("docs/backup.md", ""): "needs a key in the settings; tests/cli/test_backup_cli.py runs the commands",
+    ("docs/suppressions.md", ""): "needs lists and a backup; tests/cli/test_suppressions_cli.py runs it",
     ("docs/reliability.md", ""): "runs for an hour; .ci/run runs the short forms",
 }
 """A page, the start of its blocks that no test runs, and the reason."""

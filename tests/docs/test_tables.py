@@ -11,7 +11,7 @@ from apiflask import APIFlask
 from page_support import is_page
 from pages import text_of
 
-from app.api.ops import gauges
+from app.api.ops import activity_gauges, gauges
 from app.domain.errors import all_problems
 from app.domain.kinds import TraceOutcome
 from app.infra import metrics
@@ -88,7 +88,7 @@ def test_the_table_of_commands_has_every_command() -> None:
 def test_the_table_of_metrics_has_every_metric() -> None:
     listed = first_cells(section("docs/operating.md", "Watching the service"))
 
-    source = inspect.getsource(metrics) + inspect.getsource(gauges)
+    source = "".join(inspect.getsource(module) for module in (metrics, gauges, activity_gauges))
     exported = {name.removesuffix("_total") for name in re.findall(r'"(ext_\w+)"', source)}
 
     assert {name.removesuffix("_total") for name in listed} == exported

@@ -91,18 +91,13 @@ PERSONAL_DATA_COLUMNS = {
     "accounts, and the operator's list of them": {"accounts.email", "accounts.name"},
     "people and companies that were found or imported": {
         *("contacts.first_name", "contacts.last_name", "contacts.full_name", "contacts.linkedin_url"),
-        *("contacts.name_key", "contacts.last_key", "emails.email", "emails.domain", "phones.e164"),
-        "revealed_values.value",
+        *("contacts.name_key", "contacts.last_key", "emails.domain"),
         *("companies.domain", "companies.name", "companies.linkedin_url"),
     },
     "profiles and notes that a workspace saved": {
-        *("saved_profiles.full_name", "saved_profiles.linkedin_url", "saved_profiles.note"),
+        *("saved_profiles.full_name", "saved_profiles.linkedin_url"),
         *("saved_profiles.company_name", "saved_profiles.company_domain"),
     },
-    "requests and results of jobs, until the job is deleted": {
-        *("jobs.request", "jobs.result", "job_items.request", "job_items.result"),
-    },
-    "replies of providers, until the job is finished": {"provider_calls.reply"},
 }
 """The columns that store personal data on purpose, by reason; no other column may contain any."""
 

@@ -49,6 +49,7 @@ HEADLESS_ARGUMENTS = ("--animation-duration-scale=0",)  # in its windows: half t
 SECONDS_BETWEEN_ALARMS = 0.2  # a request that the alarm starts takes about as long
 CLEAR_STORAGE = """async () => {
   await Promise.all([chrome.storage.local.clear(), chrome.storage.session.clear(), chrome.alarms.clearAll()]);
+  for (const name of await caches.keys()) await caches.delete(name);
   await chrome.action.setBadgeText({ text: "" });
 }"""
 NO_LOCK_IS_HELD = "async () => (await navigator.locks.query()).held.length === 0"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from chromium_support import Browser, BrowserUser, chromium_path, launch_browser
+from company_filter_support import SIGNING_SEED
 from e2e_stack import Stack, running
 from local_servers import empty_database
 from playwright.sync_api import Playwright
@@ -34,6 +35,7 @@ def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker
             "PROVIDERS_PERSON": "sandbox",
             "PROVIDERS_COMPANY": "sandbox",
             "WEB_CONCURRENCY": "1",
+            "COMPANY_FILTER_KEY": SIGNING_SEED,
             "WEBHOOK_NETWORKS": "127.0.0.1/32",  # of the CRMs on loopback
         }
         yield stop.enter_context(running(folder, url, **settings))

@@ -16,8 +16,19 @@ from polling import wait_until
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.domain.kinds import AUDIT, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
-from app.infra import celery_app, metrics, queue, redis_client
+from app.domain.kinds import (
+    AUDIT,
+    BUILD_COMPANY_FILTER,
+    ENCRYPT,
+    FORGET,
+    INDEX_MENTIONS,
+    QUEUES,
+    REVERIFY,
+    SWEEP,
+    Kind,
+    Queue,
+)
+from app.infra import celery_app, metrics, redis_broker, redis_client, task_messages
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.queue import JobPublisher
 from app.settings import Settings
@@ -82,17 +93,18 @@ def test_every_message_is_in_the_queue_of_its_kind(client: Redis, redis_url: str
 
 
 def test_a_message_contains_only_the_job_id() -> None:
-    envelope = json.loads(queue.message("reveal.email", "interactive", "job_1"))
+    message = task_messages.build("reveal.email", "job_1")
 
+    envelope = json.loads(redis_broker.envelope(message, "interactive"))
     assert envelope["headers"]["task"] == "reveal.email"
     assert envelope["headers"]["argsrepr"] == "('job_1',)"
     assert envelope["properties"]["delivery_info"]["routing_key"] == "interactive"
 
 
 def test_no_two_messages_have_the_same_id() -> None:
-    envelopes = [json.loads(queue.message("reveal.email", "interactive", "job_1")) for _ in range(2)]
+    messages = [task_messages.build("reveal.email", "job_1") for _ in range(2)]
 
-    assert len({envelope["headers"]["id"] for envelope in envelopes}) == 2
+    assert len({message.id for message in messages}) == 2
 
 
 @pytest.mark.slow
@@ -185,5 +197,6 @@ def test_celery_stores_no_results_and_prefetches_one_message(settings: Settings,
 def test_beat_schedules_sweeping_purging_and_audits(settings: Settings) -> None:
     schedule = celery_app.configure(settings).conf.beat_schedule
 
-    assert {entry["task"] for entry in schedule.values()} == {SWEEP, FORGET, REVERIFY, AUDIT}
+    tasks = {SWEEP, FORGET, REVERIFY, AUDIT, INDEX_MENTIONS, BUILD_COMPANY_FILTER, ENCRYPT}
+    assert {entry["task"] for entry in schedule.values()} == tasks
     assert {entry["options"]["queue"] for entry in schedule.values()} == {Queue.UPKEEP}

@@ -17,12 +17,15 @@ from app.core.accounts import workspaces
 from app.core.contacts import suppressions
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs.provider_calls import ProviderCall
-from app.core.lists import import_runs
+from app.core.lists import import_runs, queued_imports
+from app.core.lists.queued_imports import QueuedImport, QueuedOptions
 from app.core.providers import daily_stats
 from app.core.queues import worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.ids import new_id
+from app.domain.lists.column_mapping import Entity
 from app.infra import clock
+from app.infra.import_folder import FoundFile
 from app.pages.http.charts import bars
 
 ADMIN = {"name": "Charles Babbage", "email": "charles@babbage.example", "password": PASSWORD}
@@ -124,6 +127,7 @@ def test_an_admin_of_a_workspace_does_not_see_the_others(app: APIFlask, user: Si
         (" Ada@Acme.com ", Identifier("email", "ada@acme.com")),
         ("linkedin.com/in/Ada-Lovelace/", Identifier("linkedin_url", ADA_URL)),
         ("+44 20 7946 0018", Identifier("phone", "+442079460018")),
+        ("Acme.com", Identifier("domain", "acme.com")),
     ],
 )
 def test_a_value_is_added_found_and_removed(
@@ -140,6 +144,7 @@ def test_a_value_is_added_found_and_removed(
     assert "not on the list" in before
     assert "not on the list" not in added + checked
     assert "not on the list" in removed
+    assert (f"<td>{identifier.kind}</td>" in added, "<table" in removed) == (True, False)
 
 
 @pytest.mark.parametrize("typed", ["", "Ada Lovelace", "a@", "https://acme.com/ada", "12"])
@@ -147,7 +152,7 @@ def test_what_is_no_identifier_is_refused(operator: Visitor, typed: str) -> None
     page = operator.send("/admin/suppressions", value=typed, action="add")
 
     assert page.status_code == 422
-    assert "Enter an e-mail address, a profile URL, or a phone number" in page.text
+    assert "Enter an e-mail address, a profile URL, a phone number" in page.text
 
 
 def test_import_runs_are_listed(operator: Visitor, user: SignedInUser) -> None:
@@ -159,6 +164,20 @@ def test_import_runs_are_listed(operator: Visitor, user: SignedInUser) -> None:
 
     assert "12\u202f345" in page
     assert "2026-11-20 12:05 UTC" in page
+
+
+def test_queued_imports_are_listed_with_their_progress(operator: Visitor, user: SignedInUser) -> None:
+    file = FoundFile("people.csv", 1000, 1)
+    with user.database.transaction() as session:
+        options = QueuedOptions(source="people.csv")
+        import_id = queued_imports.add(session, file, Entity.CONTACTS, options, now=NOON)
+        row = session.get_one(QueuedImport, import_id)
+        row.bytes_done, row.rows_done = 250, 12_345
+        row.result, row.detail = {"counts": {"new": 54_321}}, "The reason."
+
+    page = operator.open("/admin/imports").text
+
+    assert all(text in page for text in ("people.csv", "25 %", "12\u202f345", "54\u202f321", "The reason."))
 
 
 def test_queues_show_their_workers_and_open_jobs(

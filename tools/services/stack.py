@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from tools.console import echo, step
+from tools.manual import site
 from tools.services import embedded_redis, environment, ports, preloading, processes, revisions
 from tools.services.processes import Reaper, ServiceError
 from tools.services.seeding import seed
@@ -123,6 +124,7 @@ class LocalStack:
             time.sleep(POLL_SECONDS)
 
     def _start_processes(self, stack: ExitStack, web: socket.socket, reaper: Reaper) -> None:
+        site.build_if_changed()
         commands = procfile_commands()
         release = commands.pop(RELEASE, None)
         if release and not revisions.is_at_head(self.env["DATABASE_URL"]):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -22,7 +23,7 @@ from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import InternalError, Problem, Unavailable
 from app.domain.kinds import QUEUES, Kind, Queue
-from app.infra import celery_app, database_clock
+from app.infra import celery_app, database_clock, trace_links, tracing
 from app.infra.log import log
 from app.settings import Settings
 from workers.execution import retries, worker_services
@@ -106,15 +107,24 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
     """
     last_served = _last_served.get(source, "")
     try_claim = partial(scheduling.claim_next, queue=source, job_id=job_id, last_served=last_served)
+    started = time.time_ns()
     claim, is_settled = _claim_or_settle(services, job_id, try_claim)
     if claim is None:
         return
     _last_served[source] = claim.workspace_id
-    if is_settled:
-        services.notifier.notify(claim.job_id)
-        return
-    JOB_BY_TASK[task_id] = claim.job_id
-    _work_on(claim, JOBS[claim.kind], services)
+    with _span(claim, started, services):
+        if is_settled:
+            services.notifier.notify(claim.job_id)
+            return
+        JOB_BY_TASK[task_id] = claim.job_id
+        _work_on(claim, JOBS[claim.kind], services)
+
+
+def _span(claim: Claim, started: int, services: WorkerServices) -> AbstractContextManager[object]:
+    """Return the span of a job, below that of the request that submitted it."""
+    attributes = {"job.id": claim.job_id, "job.kind": claim.kind.value, "job.queue": claim.queue.value}
+    parent = trace_links.parent_of(services.settings.redis_url, claim.job_id)
+    return tracing.span(f"job {claim.kind}", attributes, parent=parent, started=started, serves=True)
 
 
 def run(job_id: str, work: JobFunction, services: WorkerServices) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from app.core.contacts import suppression_journal
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.infra.job_notifications import JobNotifier
@@ -33,8 +34,12 @@ def configure(settings: Settings) -> WorkerServices:
         _current.append(
             WorkerServices(
                 settings,
-                Database(settings.database_url, keys=DigestKeys.from_settings(settings)),
-                JobPublisher(settings.redis_url),
+                Database(
+                    settings.database_url,
+                    keys=DigestKeys.from_settings(settings),
+                    session_info=suppression_journal.session_info(settings.suppression_journal),
+                ),
+                JobPublisher(settings.redis_url, settings.broker_url),
                 JobNotifier(settings.redis_url),
             )
         )

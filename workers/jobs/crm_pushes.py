@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 
-from redis.exceptions import RedisError
-
 from app.core.crm import outbox
 from app.core.crm.outbox import LeaseLost
 from app.crm import registry
 from app.domain.kinds import PUSH, Queue
-from app.infra import celery_app, database_clock
-from app.infra.circuit_breaker import CircuitOpen
+from app.infra import broker, celery_app, database_clock
 from app.infra.log import log
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
@@ -63,8 +60,8 @@ def send_due(services: WorkerServices) -> None:
 
 
 def _is_full(services: WorkerServices) -> bool:
-    """Return whether the queue is full or Redis is unavailable."""
+    """Return whether the queue is full or the broker is unavailable."""
     try:
         return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
-    except (RedisError, OSError, CircuitOpen):
+    except broker.UNAVAILABLE:
         return True

@@ -6,11 +6,10 @@ import random
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
-
-from redis.exceptions import RedisError
 
 from app.core.accounts import sessions
 from app.core.crm import pushes
@@ -18,20 +17,19 @@ from app.core.events import events
 from app.core.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
 from app.core.jobs.sweeper import StaleJob
 from app.core.ledger import spending_limits
-from app.core.lists import imported_rows
+from app.core.lists import imported_rows, queued_imports
 from app.core.lookups import people_counts
-from app.core.privacy import redaction
+from app.core.privacy import contact_retention, mailbox_proofs, redaction
 from app.core.queues import worker_heartbeats as presence
 from app.core.uploads import uploads as stored_uploads
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
-from app.infra import celery_app, database_clock
-from app.infra.circuit_breaker import CircuitOpen
+from app.infra import broker, celery_app, database_clock
 from app.infra.database_clock import Moment
 from app.infra.log import log
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, crm_pushes, uploads, webhooks
+from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, uploads, webhooks
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
@@ -69,8 +67,10 @@ def purge_once(services: WorkerServices) -> None:
         partial(spending_limits.purge_expired, now=now),
         partial(webhook_attempts.purge_expired, now=now),
         partial(events.purge_expired, now=now),
+        partial(queued_imports.purge_expired, before=now - timedelta(days=settings.job_retention_days)),
         partial(pushes.purge_expired, before=now - timedelta(days=settings.job_retention_days)),
         partial(presence.purge_expired, now=now),
+        partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(stored_uploads.purge_expired, before=now - kept),
@@ -81,6 +81,18 @@ def purge_once(services: WorkerServices) -> None:
             step(session)
     while _redact_results(services, now - timedelta(days=settings.job_retention_days)):
         pass
+    if settings.contact_retention_days:
+        _delete_contact_values(services, timedelta(days=settings.contact_retention_days))
+
+
+def _delete_contact_values(services: WorkerServices, period: timedelta) -> None:
+    """Delete values in short transactions until no more can be deleted."""
+    while True:
+        with services.database.transaction() as session:
+            deleted = contact_retention.delete_expired(session, period=period, now=database_clock.now())
+        if not deleted.is_any:
+            return
+        log.info("expired contact values deleted", **asdict(deleted))
 
 
 def _redact_results(services: WorkerServices, before: Moment) -> int:
@@ -123,10 +135,10 @@ def _sweep_batch(services: WorkerServices) -> int:
 
 
 def _open_queues(services: WorkerServices) -> list[Queue]:
-    """Return the queues that are not full; none if Redis is unavailable."""
+    """Return the queues that are not full; none if the broker is unavailable."""
     try:
         return [name for name in Queue if services.publisher.depth(name) <= FULL_QUEUE]
-    except (RedisError, OSError, CircuitOpen):
+    except broker.UNAVAILABLE:
         return []
 
 
@@ -147,7 +159,15 @@ class Sweeper:
     them on its own.
     """
 
-    STEPS: Sequence[Step] = (sweep_once, webhooks.send_due, uploads.send_due, crm_pushes.send_due)
+    STEPS: Sequence[Step] = (
+        sweep_once,
+        audit_log.seal_pending,
+        webhooks.send_due,
+        uploads.send_due,
+        imports.send_due,
+        crm_pushes.send_due,
+        mailbox_codes.send_due,
+    )
     RARE_STEPS: Sequence[Step] = (audit.audit_if_due,)
     """Steps that run once in RARE_TURNS turns, because they take longer and are not urgent."""
 

@@ -89,7 +89,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _hand_over(turn: Turn, services: WorkerServices) -> None:
-    """Let another worker continue at once, because this process is shutting down."""
+    """Release the upload for another worker at once, because this process is shutting down."""
     with services.database.transaction() as session:
         dispatch.end(session, turn, next_at=database_clock.now())
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import timedelta
 
-from redis.exceptions import RedisError
-
 from app.core.uploads import chunks, collection, dispatch
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import UploadNotFound
 from app.domain.kinds import ADVANCE_UPLOAD, Kind, Queue
-from app.infra import celery_app, database_clock
-from app.infra.circuit_breaker import CircuitOpen
+from app.infra import broker, celery_app, database_clock
 from app.infra.log import log
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
@@ -99,8 +96,8 @@ def _submit_next(turn: Turn, services: WorkerServices) -> bool:
 
 
 def _is_full(services: WorkerServices) -> bool:
-    """Return whether the queue is full or Redis is unavailable."""
+    """Return whether the queue is full or the broker is unavailable."""
     try:
         return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
-    except (RedisError, OSError, CircuitOpen):
+    except broker.UNAVAILABLE:
         return True

@@ -6,14 +6,12 @@ import json
 import time
 from ipaddress import ip_network
 
-from redis.exceptions import RedisError
 from standardwebhooks import Webhook
 
 from app.core.jobs import webhooks
 from app.core.jobs.webhooks import AttemptResult, Delivery
 from app.domain.kinds import DELIVER, Queue
-from app.infra import celery_app, database_clock
-from app.infra.circuit_breaker import CircuitOpen
+from app.infra import broker, celery_app, database_clock
 from app.infra.log import log
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
@@ -89,8 +87,8 @@ def _elapsed_ms(started: float) -> int:
 
 
 def _is_full(services: WorkerServices) -> bool:
-    """Return whether the queue is full or Redis is unavailable."""
+    """Return whether the queue is full or the broker is unavailable."""
     try:
         return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
-    except (RedisError, OSError, CircuitOpen):
+    except broker.UNAVAILABLE:
         return True

@@ -18,7 +18,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import contacts, emails, phones
+from app.core.contacts import contacts, emails, phones, rejected_values
 from app.core.contacts.contacts import Contact
 from app.core.lookups.disclosure import KnownPerson
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
@@ -50,10 +50,15 @@ def _add(
     *,
     now: datetime,
 ) -> None:
+    values = {(contact.id, email.email) for email in found_emails}
+    values |= {(contact.id, phone.e164) for phone in found_phones}
+    removed = {value for _id, value in rejected_values.rejected(session, values)}
     for email in found_emails:
-        emails.upsert(session, contact.id, email, now=now)
+        if email.email not in removed:
+            emails.upsert(session, contact.id, email, now=now)
     for phone in found_phones:
-        phones.upsert(session, contact.id, phone, now=now)
+        if phone.e164 not in removed:
+            phones.upsert(session, contact.id, phone, now=now)
 
 
 def _merged(people: Sequence[FoundContact]) -> FoundContact:

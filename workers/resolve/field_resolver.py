@@ -13,6 +13,7 @@ from app.core.contacts import bulk, emails, suppressions
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import LIMITED_BY
+from app.core.ledger import ownership
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import Disclosure, FieldRequest, KnownPerson
 from app.core.matching import caller_identifiers
@@ -244,9 +245,23 @@ def store(
         if disclosed is not None:
             return StoredField(disclosed)
     is_hidden = any(disclosure.is_suppressed(session, workspace_id, contact) for contact in contacts)
-    if known.owned and price > claim.budget and not is_hidden:
+    if (
+        known.owned
+        and price > claim.budget
+        and not is_hidden
+        and not _is_field_owned(session, claim, resolution)
+    ):
         raise RetryLater(after=0.0, snooze=True)  # refunded meanwhile: no longer owned, and not paid for
     return StoredField(suppressed=is_hidden)
+
+
+def _is_field_owned(session: Session, claim: Claim, resolution: FieldResolution) -> bool:
+    """Return whether the workspace owns the field of the stored contact, even if it has no values."""
+    contact = resolution.known.contact
+    if contact is None:
+        return False
+    owned = ownership.owned(session, claim.workspace_id, [contact.id])
+    return (contact.id, resolution.request.field.value) in owned.fields
 
 
 def identified_by(result: WaterfallResult) -> list[Identifier]:
@@ -259,13 +274,18 @@ def identified_by(result: WaterfallResult) -> list[Identifier]:
 
 
 def identifying_values(contacts: Sequence[FoundContact]) -> list[Identifier]:
-    """Return the identifiers of these contacts."""
+    """Return the identifiers of these contacts, and the domains of their employers."""
     profiles = [
         Identifier("linkedin_url", contact.linkedin_url) for contact in contacts if contact.linkedin_url
     ]
     addresses = [Identifier("email", email.email) for contact in contacts for email in contact.emails]
     numbers = [Identifier("phone", phone.e164) for contact in contacts for phone in contact.phones]
-    return profiles + addresses + numbers
+    employers = [
+        Identifier("domain", contact.company.domain)
+        for contact in contacts
+        if contact.company is not None and contact.company.domain
+    ]
+    return profiles + addresses + numbers + employers
 
 
 def _is_fulfilled_by(field_request: FieldRequest, response: ProviderResponse) -> bool:

@@ -16,7 +16,7 @@ from app.core.jobs import leases
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import JobItem
 from app.core.lookups import disclosure, representations
-from app.core.lookups.contact_data import given_identifiers
+from app.core.lookups.contact_data import requested_identifiers
 from app.core.lookups.disclosure import Disclosure
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
 from app.core.matching import caller_identifiers, contact_matching, survivorship
@@ -191,7 +191,7 @@ def _is_suppressed_by_now(
 ) -> bool:
     """Return whether an identifier of the person was suppressed during the provider calls."""
     identifiers = [
-        *given_identifiers(subject),
+        *requested_identifiers(subject, names=False),
         *field_resolver.identifying_values(resolution.profile.result.contacts),
     ]
     for resolved, _price in resolution.fields:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.emails import email_reasons
-from app.infra import clock
+from app.infra import clock, tracing
 from app.infra.log import log
 from workers.providers.base import (
     Pending,
@@ -95,7 +95,10 @@ def call_provider(provider: Provider, request: ProviderRequest, gateway: CallGat
     if isinstance(permit, CallResult):
         return permit
     started = time.monotonic()
-    reply = _invoke(provider, permit.request)
+    attributes = {"provider": provider.name, "field": request.field.value}
+    with tracing.span(f"call {provider.name}", attributes) as span:
+        reply = _invoke(provider, permit.request)
+        span.set_attributes({"outcome": reply.outcome.value})
     if isinstance(reply, Pending):
         return gateway.wait(provider, permit, reply) or reply
     call = gateway.end(provider, permit, reply, round((time.monotonic() - started) * 1000))

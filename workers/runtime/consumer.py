@@ -1,4 +1,4 @@
-"""Celery's consumer with a short delay between attempts to reconnect to Redis, and with rare task events.
+"""Celery's consumer with a short delay between attempts to reconnect, and with rare task events.
 
 Celery increases the delay by two seconds per attempt, up to half a minute, and accepted jobs would wait as
 long. It publishes the events that Flower shows up to three times per task, which costs a third of a reveal.
@@ -26,15 +26,22 @@ MAX_EVENTS = 1000
 class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
     """Celery's consumer with a short reconnect delay, which leaves task events to `TaskEvents`."""
 
+    class Blueprint(CeleryConsumer.Blueprint):  # type: ignore[misc]  # Celery has no types
+        """Celery's steps, without the one that declares 28 queues for tasks with an ETA: there are none."""
+
+        default_steps = [  # noqa: RUF012 -- as Celery's
+            step for step in CeleryConsumer.Blueprint.default_steps if not step.endswith(":DelayedDelivery")
+        ]
+
     def on_send_event_buffered(self) -> None:
         """Do nothing, where Celery would publish the event in the next turn of its loop."""
 
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 -- kombu's Connection
-        """Connect to Redis, retrying until it succeeds."""
+        """Connect to the broker, retrying until it succeeds."""
         conn.ensure_connection = partial(
             conn.ensure_connection, interval_start=1, interval_step=1, interval_max=MAX_RECONNECT_SECONDS
         )
-        conn.transport.brpop_timeout = POLL_SECONDS  # which its channels read when they are created
+        conn.transport.brpop_timeout = POLL_SECONDS  # of Redis, which its channels read when they are created
         return super().ensure_connected(conn)
 
 

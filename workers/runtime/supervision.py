@@ -1,8 +1,8 @@
 """Supervision: a worker that makes no progress exits, so that its process manager starts a new one.
 
 A process that answers pings may still have lost its queue, or all its threads may hang; only a new process
-recovers from that. A worker does not exit because Redis or the database is down, since a new process could
-not work either: it reconnects.
+recovers from that. A worker does not exit because the broker or the database is down, since a new process
+could not work either: it reconnects.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from redis import Redis
-from redis.exceptions import RedisError
-
 from app.core.queues import backlog, worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.errors import Unavailable
-from app.infra import database_clock, redis_client
+from app.infra import broker, database_clock
+from app.infra.broker import Broker
 from app.infra.log import log
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
@@ -46,7 +44,7 @@ class HealthSample:
     """The state of the worker at one moment.
 
     `sampled_at` is in seconds of the monotonic clock, `waiting` the number of messages in its queues or None
-    if Redis does not respond, `received` the number of messages received so far.
+    if the broker does not respond, `received` the number of messages received so far.
     """
 
     sampled_at: float
@@ -131,13 +129,13 @@ class Watchdog:
         for work in (self._sample_loop, self._report_loop):
             threading.Thread(target=work, name=work.__name__.strip("_"), daemon=True).start()
 
-    def sample(self, client: Redis) -> None:
+    def sample(self, queues: Broker) -> None:
         """Take one sample, and end the worker if it must exit."""
         before = self.evaluator.state
         reason = self.evaluator.verdict(
             HealthSample(
                 sampled_at=time.monotonic(),
-                waiting=_waiting(client, self.activity.queues),
+                waiting=_waiting(queues, self.activity.queues),
                 received=self.activity.received,
                 is_idle=self.activity.is_idle,
                 is_connected=self.activity.is_connected,
@@ -172,11 +170,11 @@ class Watchdog:
             )
 
     def _sample_loop(self) -> None:
-        client = redis_client.connect(self.services.settings.redis_url)
+        queues = broker.connect(self.services.settings.queue_url)
         self._wait_for_connection()
         while True:
             try:
-                self.sample(client)
+                self.sample(queues)
             except Exception as error:  # noqa: BLE001 -- sampling must continue
                 log.error("health sample failed", exc_info=error)
             time.sleep(SAMPLE_SECONDS)
@@ -217,15 +215,11 @@ class Watchdog:
         )
 
 
-def _waiting(client: Redis, queues: tuple[str, ...]) -> int | None:
-    """Return the number of messages in the queues; None if Redis does not respond."""
+def _waiting(queues: Broker, names: tuple[str, ...]) -> int | None:
+    """Return the number of messages in these queues; None if the broker does not respond."""
     try:
-        with client.pipeline(transaction=False) as pipeline:
-            for queue in queues:
-                pipeline.llen(queue)
-            lengths: list[int] = pipeline.execute()
-            return sum(lengths)
-    except (RedisError, OSError):
+        return sum(queues.lengths(names))
+    except broker.ERRORS:
         return None
 
 

@@ -1,4 +1,4 @@
-"""Requests that only the admins of a workspace may make."""
+"""Requests that only the admins of a workspace may make, or that tell admins more than members."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from sqlalchemy.orm import Session
 
 from app.api.http import second_factor
 from app.api.http.auth import session_caller
-from app.core.accounts import accounts
 from app.domain.callers import Caller
+from app.domain.errors import AdminRequired, TotpRequiredForAdmins
 
 
 def admin_caller(session: Session) -> Caller:
@@ -20,6 +20,13 @@ def admin_caller(session: Session) -> Caller:
 
     """
     current = session_caller()
-    accounts.require_admin(session, current.account_id)
-    second_factor.require_for_admins(session, current)
+    if not current.is_admin:
+        raise AdminRequired
+    if not second_factor.suffices(session, current):
+        raise TotpRequiredForAdmins
     return current
+
+
+def acts_as_admin(session: Session, current: Caller) -> bool:
+    """Return whether `admin_caller` would accept this caller."""
+    return current.kind == "session" and current.is_admin and second_factor.suffices(session, current)

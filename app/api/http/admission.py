@@ -13,7 +13,9 @@ from flask import Flask, g, request
 from sqlalchemy.orm import Session
 
 from app.api.http import body, session_cookie
+from app.api.http.request_actor import request_actor
 from app.api.http.services import services
+from app.core.audit_log.entries import ACTOR
 from app.domain.errors import Unavailable
 
 MAX_SECONDS = 30.0
@@ -45,13 +47,15 @@ def suspended() -> Iterator[str | None]:
 
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """Open a transaction of the database. Other requests run meanwhile, because it may wait for locks.
+    """Open a transaction of the database for the caller. Other requests run meanwhile: it may wait for locks.
 
     Raises:
         Unavailable: as in `Database.transaction`.
 
     """
+    actor = request_actor()
     with suspended(), services().database.transaction() as session:
+        session.info[ACTOR] = actor
         yield session
 
 

@@ -8,7 +8,7 @@ from apiflask import APIFlask
 from flask import Response, request
 
 METHODS = "GET, POST, DELETE"
-REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, Prefer, X-Request-Id"
+REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, Prefer, Traceparent, X-Request-Id"
 RESPONSE_HEADERS = (
     "API-Version, Idempotent-Replay, Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, "
     "WWW-Authenticate, X-Credits-Balance, X-Credits-Charged, X-Request-Id"

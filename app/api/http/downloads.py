@@ -1,6 +1,6 @@
 """Downloads: files that are written while they are read from the database, so that memory stays flat.
 
-A download runs after its request has ended and gave its slot back: a slow reader delays nobody.
+A download runs after its request has ended and gave its slot back: a slow reader does not delay others.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ _PAGE = """<!doctype html>
 </main>
 <nav aria-label="Service">
 <a href="/">Start</a>
-<a href="/docs">Documentation</a>
+<a href="/manual/">Manual</a>
+<a href="/docs">API documentation</a>
 <a href="/problems">Problems</a>
 </nav>
 </body>

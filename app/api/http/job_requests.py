@@ -20,7 +20,7 @@ from app.core.jobs import jobs, submission
 from app.core.jobs.jobs import Job
 from app.core.jobs.submission import Freshness, JobRequest, SubmitResult
 from app.domain.kinds import FREE_KINDS, QUEUES, Kind, Queue
-from app.infra import database_clock
+from app.infra import database_clock, trace_links
 from app.settings import Settings
 
 TURN_SECONDS = 0.1
@@ -94,6 +94,7 @@ def _submit_in_turn(
         if not submitted.result.is_new:
             return submitted
         job = submitted.result.job
+        trace_links.remember(app.settings.redis_url, job.id)
         submitted.is_published = app.publisher.publish(request.kind, [job.id])
         if QUEUES[request.kind] != Queue.INTERACTIVE or not submitted.is_published:
             return submitted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from contextlib import ExitStack
 
 from apiflask import APIFlask
 from flask import Response, g, request
@@ -12,7 +13,7 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from app.domain.errors import MalformedJson
 from app.domain.version import API_VERSION
-from app.infra import metrics
+from app.infra import metrics, tracing
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
 _HOST = re.compile(r"(?:[A-Za-z0-9._~-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?", re.ASCII)
@@ -32,6 +33,21 @@ def _begin() -> None:
     g.request_id = request_id if _REQUEST_ID.fullmatch(request_id) else f"req_{secrets.token_hex(12)}"
     clear_contextvars()
     bind_contextvars(request_id=g.request_id)
+    if tracing.is_on():
+        _begin_span()
+
+
+def _begin_span() -> None:
+    """Begin the span of the request, below the span that the caller names in `traceparent`."""
+    attributes = {"http.request.method": request.method, "http.route": _endpoint()}
+    name = f"{request.method} {_endpoint()}"
+    g.tracing = ExitStack()
+    parent = request.headers.get("traceparent")
+    g.span = g.tracing.enter_context(tracing.span(name, attributes, parent=parent, serves=True))
+
+
+def _endpoint() -> str:
+    return request.url_rule.rule if request.url_rule else "none"
 
 
 def _require_host() -> None:
@@ -51,8 +67,11 @@ def _finish(response: Response) -> Response:
     response.headers["X-Content-Type-Options"] = "nosniff"
     if response.calculate_content_length() == 0:
         response.headers.pop("Content-Type", None)
-    endpoint = request.url_rule.rule if request.url_rule else "none"
+    endpoint = _endpoint()
     metrics.REQUESTS.labels(endpoint=endpoint, status=response.status_code).inc()
     if "started" in g:
         metrics.REQUEST_SECONDS.labels(endpoint=endpoint).observe(time.monotonic() - g.started)
+    if "tracing" in g:
+        g.span.set_attributes({"http.response.status_code": response.status_code})
+        g.pop("tracing").close()
     return response

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.api.http import admission
+from app.api.http.admins import acts_as_admin
 from app.api.http.auth import caller
 from app.core.accounts import workspaces
 from app.core.ledger import limit_settings
@@ -26,7 +27,8 @@ def visible(session: Session, *, before: str | None = None, limit: int | None = 
     those of its account.
     """
     current = caller()
-    restriction: dict[str, Any] = {} if current.is_admin else {"account_id": current.account_id}
+    sees_all = acts_as_admin(session, current)
+    restriction: dict[str, Any] = {} if sees_all else {"account_id": current.account_id}
     if current.key_id is not None:
         restriction = {"subject_ids": [current.key_id, current.account_id]}
     now = database_clock.value(session)
@@ -50,7 +52,7 @@ def change(subject_id: str, prefix: Prefix, limits: Mapping[Period, int | None])
         workspaces.lock(session, [workspace_id])
         now = database_clock.value(session)
         subject = limit_settings.subject(session, workspace_id, subject_id)
-        if not (caller().is_admin or subject.account_id == caller().account_id):
+        if subject.account_id != caller().account_id and not acts_as_admin(session, caller()):
             raise NotFound  # as for a key that does not exist
         if caller().kind != "session":
             before = limit_settings.in_force(session, workspace_id, now=now, subject_ids=[subject_id])

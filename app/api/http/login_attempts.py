@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from sqlalchemy.orm import Session
+
 from app.api.http.failure_limits import FailureCounter, network
+from app.api.http.request_actor import account_actor, network_digest, request_actor
 from app.api.http.services import services
 from app.core.accounts import accounts, login_throttle, sessions
 from app.core.accounts.accounts import Account
-from app.domain.errors import TooManyAttempts, Unavailable
+from app.core.audit_log import entries as audit_log
+from app.domain.audit_actions import Action, Outcome
+from app.domain.errors import InvalidCredentials, InvalidTotp, TooManyAttempts, Unavailable
 from app.infra import database_clock, metrics, passwords
 
 MAX_PER_NETWORK = (passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES) // 2
@@ -81,8 +86,14 @@ class LoginAttempt:
             metrics.SIGN_INS.labels(outcome="right").inc()
         return is_correct
 
-    def record_failure(self) -> None:
-        """Count a failure.
+    def record_failure(
+        self,
+        account: Account | None,
+        *,
+        action: Action = Action.SIGN_IN,
+        reason: str = InvalidCredentials.code,
+    ) -> None:
+        """Count a failure, and record it in the audit log; without an account, no one is named there.
 
         Raises:
             TooManyAttempts: the limit had already been reached.
@@ -90,6 +101,7 @@ class LoginAttempt:
         """
         with services().database.transaction() as session:
             login_throttle.record_failure(session, self.email, now=database_clock.now())
+            record_refusal(session, account, action=action, reason=reason)
         for failures in self._failures():
             failures.add()
         metrics.SIGN_INS.labels(outcome="wrong").inc()
@@ -103,15 +115,15 @@ class LoginAttempt:
         """
         self._totp_failures(account_id).check()
 
-    def record_totp_failure(self, account_id: str) -> None:
+    def record_totp_failure(self, account: Account) -> None:
         """Count a wrong code after a correct password.
 
         Raises:
             TooManyAttempts: the limit had already been reached.
 
         """
-        self._totp_failures(account_id).add()
-        self.record_failure()
+        self._totp_failures(account.id).add()
+        self.record_failure(account, reason=InvalidTotp.code)
 
     def _totp_failures(self, account_id: str) -> FailureCounter:
         return FailureCounter.for_account("totp", TOTP_RATE, account_id)
@@ -122,6 +134,22 @@ class LoginAttempt:
             FailureCounter.for_client("login", settings.limit_login_address),
             FailureCounter.for_client("login_account", settings.limit_login_account, self.email),
         )
+
+
+def record_refusal(
+    session: Session, account: Account | None, *, action: Action = Action.SIGN_IN, reason: str
+) -> None:
+    """Record a refused sign-in in the audit log; the same statement with and without an account."""
+    audit_log.record(
+        session,
+        action,
+        object_id=account.id if account else None,
+        workspace_id=account.workspace_id if account else None,
+        reason=reason,
+        network=network_digest(),
+        outcome=Outcome.FAILED,
+        actor=account_actor(account.id) if account else request_actor(),
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import NoReturn
 from app.api.http.login_attempts import LoginAttempt, record_outcome
 from app.api.http.services import services
 from app.core.accounts.accounts import Account
+from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, ValidationFailed
 
 
@@ -35,7 +36,7 @@ def check(account_id: str, password: str) -> CheckedPassword:
         attempt.check_limits()
         attempt.account()
         if not attempt.verify(checked.password_hash, password):
-            attempt.record_failure()
+            attempt.record_failure(account, action=Action.PASSWORD_CHECK)
             refuse()
     return checked
 

@@ -8,10 +8,12 @@ from flask import Response
 
 from app.api.http.auth import caller
 from app.api.http.downloads import csv_download, json_download
+from app.api.http.export_records import record_export
 from app.api.http.services import services
 from app.core.owned import owned_contacts, owned_exports
 from app.core.owned.owned_contacts import OwnedContact, OwnedPage
 from app.core.owned.owned_filters import Cursor, Selection
+from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.infra.db import Database
@@ -47,6 +49,7 @@ def read_page(selection: Selection, *, after: Cursor | None, limit: int) -> Owne
 
 def download(selection: Selection, file_format: str, *, for_spreadsheet: bool = False) -> Response:
     """Return all of the caller's people that the selection matches, as a file."""
+    record_export(Action.EXPORT_CONTACTS)
     workspace_id, with_values = caller().workspace_id, may_see_values()
     people = _all(services().database, workspace_id, selection)
     if file_format == "json":

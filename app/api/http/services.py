@@ -8,6 +8,7 @@ from datetime import timedelta
 from flask import current_app
 
 from app.core.accounts.sessions import SessionLifetime
+from app.core.contacts import suppression_journal
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.infra.job_notifications import JobListener
@@ -41,8 +42,12 @@ class AppServices:
                 idle=timedelta(days=settings.session_idle_days),
                 absolute=timedelta(days=settings.session_absolute_days),
             ),
-            database=Database(settings.database_url, keys=keys),
-            publisher=JobPublisher(settings.redis_url),
+            database=Database(
+                settings.database_url,
+                keys=keys,
+                session_info=suppression_journal.session_info(settings.suppression_journal),
+            ),
+            publisher=JobPublisher(settings.redis_url, settings.broker_url),
             listener=JobListener(settings.redis_url),
             bulkhead=Bulkhead(),
             limiter=Limiter(settings.redis_url, settings.web_concurrency),

@@ -29,7 +29,7 @@ def token() -> str | None:
 
 
 def store(response: Response, session_token: str) -> None:
-    """Let the browser keep the token for as long as a session can last."""
+    """Store the token in the browser for as long as a session can last."""
     response.set_cookie(
         _name(),
         session_token,
@@ -41,7 +41,7 @@ def store(response: Response, session_token: str) -> None:
 
 
 def clear(response: Response) -> None:
-    """Let the browser delete the token."""
+    """Delete the token from the browser."""
     response.delete_cookie(_name(), secure=request.is_secure, httponly=True, samesite="Lax")
 
 

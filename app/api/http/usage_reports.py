@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 
+from app.api.http.admins import acts_as_admin
 from app.api.http.services import services
 from app.core.jobs import usage, usage_names
 from app.core.jobs.usage import Grouping, Usage, UsageScope
@@ -45,14 +46,14 @@ def parse_period(start: date | None, end: date | None) -> tuple[date, date]:
 
 def read_report(current: Caller, start: date, end: date, by: Grouping) -> UsageReport:
     """Return the report on these days: the workspace's for the session of an admin, else the account's."""
-    sees_all = current.is_admin and current.kind == "session"
-    scope = UsageScope(
-        workspace_id=current.workspace_id,
-        starts_at=_midnight(start),
-        ends_at=_midnight(end + timedelta(days=1)),
-        account_id=None if sees_all else current.account_id,
-    )
     with services().database.reading() as session:
+        sees_all = acts_as_admin(session, current)
+        scope = UsageScope(
+            workspace_id=current.workspace_id,
+            starts_at=_midnight(start),
+            ends_at=_midnight(end + timedelta(days=1)),
+            account_id=None if sees_all else current.account_id,
+        )
         rows, totals = usage.report(session, scope, by)
         if by is Grouping.ACCOUNT:
             return UsageReport(rows, totals, usage_names.accounts(session, current.workspace_id, rows.keys()))

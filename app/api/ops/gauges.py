@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -15,6 +18,8 @@ from app.core.audit.audits import Audit
 from app.core.jobs.claims import Refusal
 from app.domain.kinds import Queue
 
+T = TypeVar("T")
+
 
 class Gauges(Collector):
     """Collects the state of the deployment, which is the same in every process."""
@@ -23,11 +28,43 @@ class Gauges(Collector):
         self._probes = probes
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics of the database and of Redis; omit those of a part that does not answer."""
+        """Yield the metrics of the database and of the queues; omit those of a part that does not answer."""
+        parts = _Parts()
+        database = parts.check("database", self._probes.database)
+        redis = parts.check("redis", self._probes.queue)
+        if database is not None:
+            yield from _of_database(database)
+        if redis is not None:
+            yield _of_queues(redis.lengths)
+            parts.is_up["redis"] = redis.is_writable
+        yield from parts.metrics()
+
+
+@dataclass(slots=True)
+class _Parts:
+    """Which parts answer, and how long their checks took."""
+
+    is_up: dict[str, bool] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def check(self, part: str, probe: Callable[[], T]) -> T | None:
+        """Return the result of the probe; None if the part does not answer."""
+        started, result = time.monotonic(), None
         with suppress(ProbeTimeout, Unreachable):
-            yield from _of_database(self._probes.database())
-        with suppress(ProbeTimeout, Unreachable):
-            yield _of_queues(self._probes.queue().lengths)
+            result = probe()
+        self.seconds[part] = time.monotonic() - started
+        self.is_up[part] = result is not None
+        return result
+
+    def metrics(self) -> Iterator[Metric]:
+        up = GaugeMetricFamily("ext_up", "1 if the part answers and accepts writes.", labels=["part"])
+        seconds = GaugeMetricFamily(
+            "ext_probe_seconds", "Seconds that the check of the part took.", labels=["part"]
+        )
+        for part, is_up in self.is_up.items():
+            up.add_metric([part], is_up)
+            seconds.add_metric([part], self.seconds[part])
+        yield from (up, seconds)
 
 
 def _of_database(status: DatabaseStatus) -> Iterator[Metric]:
@@ -80,7 +117,7 @@ def _of_audit(audit: Audit, now: datetime) -> Iterator[Metric]:
 
 
 def _of_queues(lengths: dict[Queue, int]) -> GaugeMetricFamily:
-    messages = GaugeMetricFamily("ext_queue_messages", "Messages waiting in Redis.", labels=["queue"])
+    messages = GaugeMetricFamily("ext_queue_messages", "Messages waiting in the broker.", labels=["queue"])
     for queue, length in lengths.items():
         messages.add_metric([queue.value], length)
     return messages

@@ -14,6 +14,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 
 from app.api.http.body import json_response
 from app.api.http.services import AppServices, services
+from app.api.ops.activity import Activity
+from app.api.ops.activity_gauges import ActivityGauges
 from app.api.ops.gauges import Gauges
 from app.api.ops.readiness import READY, WARNINGS, Readiness, readiness
 from app.api.schemas.fields import ResponseSchema
@@ -94,6 +96,7 @@ def metrics() -> Response:
         multiprocess.MultiProcessCollector(counters)  # type: ignore[no-untyped-call]
     gauges = CollectorRegistry()
     gauges.register(Gauges(_probes(services())))
+    gauges.register(ActivityGauges(_activity(services())))
     return Response(generate_latest(counters) + generate_latest(gauges), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -110,3 +113,9 @@ def _may_see_metrics(token: str) -> bool:
 def _probes(app_services: AppServices) -> Readiness:
     """Return the probes of the process, which keep their threads and connections between requests."""
     return Readiness(app_services)
+
+
+@lru_cache(maxsize=1)
+def _activity(app_services: AppServices) -> Activity:
+    """Return the probes of the activity, which are kept in the same way."""
+    return Activity(app_services)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from redis.exceptions import ResponseError
+
 from app.api.http.services import AppServices
 from app.api.ops.probes import Probe, ProbeTimeout, Unreachable
 from app.core.audit import audits
@@ -16,7 +18,7 @@ from app.core.queues.backlog import Count
 from app.core.queues.queue_health import QueueHealth
 from app.core.queues.worker_heartbeats import WorkerRecord, WorkerState
 from app.domain.kinds import CLICKS, Queue
-from app.infra import database_clock, redis_client
+from app.infra import broker, database_clock, redis_client
 
 T = TypeVar("T")
 
@@ -33,10 +35,11 @@ ADVICE = {
     ("database", "unreachable"): "The database cannot be reached: is it running, and is DATABASE_URL right?",
     ("database", "no_answer"): "The database does not answer in time: is it overloaded?",
     ("queue", "unreachable"): (
-        "Redis cannot be reached: start it. Jobs are accepted meanwhile, and workers reconnect automatically."
+        "{broker} cannot be reached: start it. "
+        "Jobs are accepted meanwhile, and workers reconnect automatically."
     ),
     ("queue", "no_answer"): (
-        "Redis does not answer in time: is it overloaded? Jobs are accepted meanwhile and processed later."
+        "{broker} does not answer in time: is it overloaded? Jobs are accepted meanwhile and processed later."
     ),
     ("queue", "refuses_writes"): (
         "Redis answers but refuses writes: it is a read-only replica, has no memory left (maxmemory), or "
@@ -69,7 +72,7 @@ class DatabaseStatus:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The result of the Redis probe: the messages in each queue, and whether writes are accepted."""
+    """The result of the probe of the queues: the messages in each, and whether Redis accepts writes."""
 
     lengths: dict[Queue, int]
     is_writable: bool
@@ -84,6 +87,7 @@ class Readiness:
         self.database = Probe(self._check_database, seconds=PROBE_SECONDS)
         self.queue = Probe(self._check_queue, seconds=PROBE_SECONDS)
         self._redis = redis_client.connect(services.settings.redis_url)
+        self._broker = broker.connect(services.settings.queue_url)
 
     def _check_database(self) -> DatabaseStatus:
         with self.services.database.reading() as session:
@@ -103,16 +107,13 @@ class Readiness:
             )
 
     def _check_queue(self) -> Messages:
-        """Write a key that expires, and return the number of messages in each queue."""
-        with self._redis.pipeline(transaction=False) as pipeline:
-            pipeline.set(PROBE_KEY, 1, ex=PROBE_KEY_TTL_SECONDS)
-            for queue in Queue:
-                pipeline.llen(queue.value)
-            written, *lengths = pipeline.execute(raise_on_error=False)
-        for length in lengths:
-            if isinstance(length, Exception):
-                raise length
-        return Messages(dict(zip(Queue, lengths, strict=True)), is_writable=written is True)
+        """Count the messages in each queue, and write a key that expires."""
+        lengths = self._broker.lengths(Queue)
+        try:
+            is_writable = bool(self._redis.set(PROBE_KEY, 1, ex=PROBE_KEY_TTL_SECONDS))
+        except ResponseError:
+            is_writable = False
+        return Messages(dict(zip(Queue, lengths, strict=True)), is_writable)
 
 
 def readiness(probes: Readiness) -> tuple[dict[str, str], str]:
@@ -136,7 +137,9 @@ def readiness(probes: Readiness) -> tuple[dict[str, str], str]:
         checks["progress"] = "stalled" if stalled else READY
         checks["clocks"] = "differ" if skewed else READY
         advice = [*missing, *_delays(stalled), *_differences(skewed)]
-    advice = [*(ADVICE[check] for check in checks.items() if check in ADVICE), *advice]
+    names = "RabbitMQ or Redis" if broker.is_rabbitmq(probes.services.settings.queue_url) else "Redis"
+    faults = [ADVICE[check].format(broker=names) for check in checks.items() if check in ADVICE]
+    advice = [*faults, *advice]
     return checks, " ".join(advice) or "All parts answer, and jobs are processed."
 
 

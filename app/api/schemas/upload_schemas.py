@@ -89,7 +89,7 @@ class UploadEstimateSchema(ResponseSchema):
     owned = fields.Integer(metadata={"example": 10})
     suppressed = fields.Integer(metadata={"example": 0})
     duplicates = fields.Integer(metadata={"example": 8})
-    invalid = fields.Integer(metadata={"example": 2, "description": "Rows that name nobody."})
+    invalid = fields.Integer(metadata={"example": 2, "description": "Rows that identify no person."})
 
 
 class UploadProgressSchema(ResponseSchema):

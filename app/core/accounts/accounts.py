@@ -11,7 +11,9 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts import api_keys, sessions
 from app.core.accounts.workspaces import foreign_key
-from app.domain.errors import AdminRequired, ApiAccessRequired, NotFound
+from app.core.audit_log import entries as audit_log
+from app.domain.audit_actions import Action
+from app.domain.errors import ApiAccessRequired, NotFound
 from app.domain.ids import is_id, new_id
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
@@ -80,7 +82,9 @@ def create(
     )
     if account_id is None:
         raise EmailTaken
-    return session.get_one(Account, account_id)
+    account = session.get_one(Account, account_id)
+    _record(session, Action.ACCOUNT_CREATE, account)
+    return account
 
 
 def by_email(session: Session, email: str) -> Account | None:
@@ -132,20 +136,11 @@ def require_api_access(session: Session, account_id: str) -> None:
         raise ApiAccessRequired
 
 
-def require_admin(session: Session, account_id: str) -> None:
-    """Raise unless the account is an admin of its workspace.
-
-    Raises:
-        AdminRequired: it is not.
-
-    """
-    if session.scalar(select(Account.role).where(Account.id == account_id)) != Role.ADMIN:
-        raise AdminRequired
-
-
 def set_password(session: Session, account_id: str, password_hash: str, *, now: Moment) -> None:
     """Change the password and revoke all sessions and API keys of the account."""
-    locked(session, account_id).password_hash = password_hash
+    account = locked(session, account_id)
+    account.password_hash = password_hash
+    _record(session, Action.PASSWORD_CHANGE, account)
     end_all(session, account_id, now=now)
 
 
@@ -153,27 +148,37 @@ def disable(session: Session, account_id: str, *, now: Moment) -> None:
     """Disable the account and revoke all its sessions and API keys."""
     account = locked(session, account_id)
     account.disabled_at = account.disabled_at or now
+    _record(session, Action.ACCOUNT_DISABLE, account)
     end_all(session, account_id, now=now)
 
 
 def enable(session: Session, account_id: str) -> None:
     """Enable the account again; revoked sessions and API keys stay revoked."""
-    locked(session, account_id).disabled_at = None
+    account = locked(session, account_id)
+    account.disabled_at = None
+    _record(session, Action.ACCOUNT_ENABLE, account)
 
 
 def set_role(session: Session, account_id: str, role: Role) -> None:
     """Make the account a member or an admin of its workspace; its next request has the new role."""
-    locked(session, account_id).role = role.value
+    account = locked(session, account_id)
+    if account.role != role:
+        account.role = role.value
+        _record(session, Action.ACCOUNT_ROLE, account, reason=role.value)
 
 
 def grant_api_access(session: Session, account_id: str) -> None:
     """Allow the account to create API keys."""
-    locked(session, account_id).api_access = True
+    account = locked(session, account_id)
+    account.api_access = True
+    _record(session, Action.API_ACCESS_GRANT, account)
 
 
 def revoke_api_access(session: Session, account_id: str, *, now: Moment) -> None:
     """Withdraw API access and revoke the account's API keys; its sessions remain valid."""
-    locked(session, account_id).api_access = False
+    account = locked(session, account_id)
+    account.api_access = False
+    _record(session, Action.API_ACCESS_REVOKE, account)
     api_keys.revoke_all(session, account_id, now=now)
 
 
@@ -181,3 +186,7 @@ def end_all(session: Session, account_id: str, *, now: Moment) -> None:
     """Revoke all sessions and API keys of the account."""
     sessions.end_all(session, account_id, now=now)
     api_keys.revoke_all(session, account_id, now=now)
+
+
+def _record(session: Session, action: Action, account: Account, *, reason: str | None = None) -> None:
+    audit_log.record(session, action, object_id=account.id, workspace_id=account.workspace_id, reason=reason)

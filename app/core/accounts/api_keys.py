@@ -9,7 +9,9 @@ from typing import Any
 from sqlalchemy import ForeignKey, String, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.audit_log import entries as audit_log
 from app.domain import tokens
+from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import NotFound
 from app.domain.ids import is_id, new_id
@@ -61,6 +63,7 @@ def create(
     )
     session.add(key)
     session.flush()
+    audit_log.record_each(session, Action.API_KEY_CREATE, [key.id], account_id=account_id)
     return key, token
 
 
@@ -95,13 +98,17 @@ def revoke(session: Session, account_id: str, key_id: str, *, now: Moment) -> No
 
     """
     key = get(session, account_id, key_id)
-    key.revoked_at = key.revoked_at or now
+    if key.revoked_at is None:
+        key.revoked_at = now
+        audit_log.record_each(session, Action.API_KEY_REVOKE, [key_id], account_id=account_id)
 
 
 def revoke_all(session: Session, account_id: str, *, now: Moment) -> None:
     """Revoke every key of the account at once."""
-    session.execute(
+    revoked = session.scalars(
         update(ApiKey)
         .where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
         .values(revoked_at=now)
-    )
+        .returning(ApiKey.id)
+    ).all()
+    audit_log.record_each(session, Action.API_KEY_REVOKE, revoked, account_id=account_id)

@@ -15,6 +15,8 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.accounts import accounts, sign_in_codes
 from app.core.accounts.accounts import Account, EmailTaken, Role
 from app.core.accounts.workspaces import Workspace
+from app.core.audit_log import entries as audit_log
+from app.domain.audit_actions import Action
 from app.domain.company_users import CompanyUser
 from app.domain.errors import AccountDisabled, CompanyAccountRefused
 from app.infra import passwords
@@ -55,7 +57,7 @@ def sign_in(session: Session, user: CompanyUser, workspaces: Mapping[str, str], 
     if account.disabled_at is not None:
         raise AccountDisabled
     if user.access is not None:
-        account.role = Role(user.access).value
+        accounts.set_role(session, account_id, Role(user.access))
     return account
 
 
@@ -68,11 +70,13 @@ def withdraw(session: Session, user: CompanyUser, *, now: Moment) -> None:
 
 
 def link(session: Session, issuer: str, subject: str, account_id: str, *, now: Moment) -> bool:
-    """Let a user of the provider sign in to this account; return False if the user has another account."""
+    """Link a user of the provider to this account; return False if the user has another account."""
     statement = insert(session, CompanyIdentity).values(
         issuer=issuer, subject=subject, account_id=account_id, created_at=now
     )
-    session.execute(statement.on_conflict_do_nothing())
+    linked = statement.on_conflict_do_nothing().returning(CompanyIdentity.account_id)
+    added = session.scalars(linked).all()
+    audit_log.record_each(session, Action.COMPANY_IDENTITY_LINK, added, account_id=account_id)
     found = session.get_one(CompanyIdentity, (issuer, subject), populate_existing=True)
     return found.account_id == account_id
 
@@ -80,7 +84,10 @@ def link(session: Session, issuer: str, subject: str, account_id: str, *, now: M
 def unlink(session: Session, account_id: str) -> int:
     """Remove all company accounts of an account; return their number."""
     removed = delete(CompanyIdentity).where(CompanyIdentity.account_id == account_id)
-    return len(session.execute(removed.returning(CompanyIdentity.subject)).all())
+    number = len(session.execute(removed.returning(CompanyIdentity.subject)).all())
+    if number:
+        audit_log.record_each(session, Action.COMPANY_IDENTITY_UNLINK, [account_id], account_id=account_id)
+    return number
 
 
 def _account_id(session: Session, user: CompanyUser) -> str | None:

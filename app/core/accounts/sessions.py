@@ -10,7 +10,9 @@ from enum import StrEnum
 from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.audit_log import entries as audit_log
 from app.domain import tokens
+from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import NotFound
 from app.domain.ids import is_id, new_id
@@ -130,7 +132,9 @@ def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> N
     found = session.scalar(query) if is_id(session_id, "ses") else None
     if found is None:
         raise NotFound
-    found.revoked_at = found.revoked_at or now
+    if found.revoked_at is None:
+        found.revoked_at = now
+        audit_log.record_each(session, Action.SESSION_END, [session_id], account_id=account_id)
 
 
 def end_all(session: Session, account_id: str, *, spared: str | None = None, now: Moment) -> int:
@@ -138,7 +142,14 @@ def end_all(session: Session, account_id: str, *, spared: str | None = None, now
     ending = _ending(now).where(LoginSession.account_id == account_id)
     if spared is not None:
         ending = ending.where(LoginSession.id != spared)
-    return len(session.execute(ending.returning(LoginSession.id)).all())
+    ended = [row.id for row in session.execute(ending.returning(LoginSession.id))]
+    audit_log.record_each(session, Action.SESSION_END, ended, account_id=account_id)
+    return len(ended)
+
+
+def end_everywhere(session: Session, *, now: Moment) -> int:
+    """Revoke every session of every account; return their number."""
+    return len(session.execute(_ending(now).returning(LoginSession.id)).all())
 
 
 def has_signed_in_from(session: Session, account_id: str | None, network: bytes) -> bool:

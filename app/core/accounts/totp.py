@@ -15,6 +15,8 @@ from sqlalchemy import ForeignKey, LargeBinary, delete, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts import accounts
+from app.core.audit_log import entries as audit_log
+from app.domain.audit_actions import Action
 from app.domain.errors import TotpAlreadyOn
 from app.infra import encryption
 from app.infra.database_clock import Moment
@@ -94,6 +96,7 @@ def confirm(session: Session, account_id: str, code: str, *, now: datetime) -> l
     if not _use_app_code(session, account_id, _normal(code), now):
         return None
     account.totp_enabled_at = now
+    audit_log.record_each(session, Action.TOTP_ENABLE, [account_id], account_id=account_id)
     return _new_recovery_codes(session, account_id)
 
 
@@ -112,6 +115,7 @@ def disable(session: Session, account_id: str) -> None:
     accounts.locked(session, account_id).totp_enabled_at = None
     for table in (TotpSecret, RecoveryCode):
         session.execute(delete(table).where(table.account_id == account_id))
+    audit_log.record_each(session, Action.TOTP_DISABLE, [account_id], account_id=account_id)
 
 
 def recovery_codes_left(session: Session, account_id: str) -> int:
@@ -141,6 +145,16 @@ def _secret(session: Session, row: TotpSecret) -> str | None:
     except Undecryptable:  # SECRET_KEY was replaced: an admin resets it, with `flask accounts reset-totp`
         log.warning("secret of two-factor sign-in cannot be decrypted", account=row.account_id)
         return None
+
+
+def encrypt_again(session: Session) -> int:
+    """Encrypt all readable secrets under the current key; return how many."""
+    rows = session.scalars(select(TotpSecret).order_by(TotpSecret.account_id).with_for_update()).all()
+    readable = [(row, secret) for row in rows if (secret := _secret(session, row)) is not None]
+    for row, secret in readable:
+        row.secret = encryption.encrypt(digest_keys(session), _PURPOSE, row.account_id, secret.encode())
+    session.flush()
+    return len(readable)
 
 
 def _new_recovery_codes(session: Session, account_id: str) -> list[str]:

@@ -6,9 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, false, select
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, false, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.audit_log import entries as audit_log
+from app.domain.audit_actions import Action
 from app.domain.ids import new_id
 from app.infra.database_clock import Moment
 from app.infra.db import Base
@@ -48,6 +50,7 @@ def create(session: Session, *, name: str, now: Moment) -> Workspace:
     workspace = Workspace(id=new_id("wks"), name=name, available=0, held=0, spent=0, created_at=now)
     session.add(workspace)
     session.flush()
+    audit_log.record(session, Action.WORKSPACE_CREATE, object_id=workspace.id, workspace_id=workspace.id)
     return workspace
 
 
@@ -63,6 +66,13 @@ def balance(session: Session, workspace_id: str) -> Balance:
     """Return the current balance of the workspace."""
     row = session.execute(_BALANCE, {"workspace_id": workspace_id}).one()
     return Balance(row.available, row.held)
+
+
+def credit_totals(session: Session) -> dict[str, int]:
+    """Return the sums of the available, held and spent credits of all workspaces."""
+    columns = (Workspace.available, Workspace.held, Workspace.spent)
+    row = session.execute(select(*(func.coalesce(func.sum(column), 0) for column in columns))).one()
+    return {column.key: int(total) for column, total in zip(columns, row, strict=True)}
 
 
 def lock(session: Session, workspace_ids: Collection[str]) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, and_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
+from app.core.contacts import emails
 from app.core.contacts.bulk import batched
 from app.core.contacts.emails import Email
 from app.domain.findings import EmailStatus
@@ -87,7 +88,10 @@ def any_bounced(session: Session, workspace_id: str, addresses: Collection[str],
         )
         .limit(1)
     )
-    return any(session.scalar(query.where(Email.email.in_(part))) is not None for part in batched(addresses))
+    return any(
+        session.scalar(query.where(emails.has_address(session, part))) is not None
+        for part in batched(addresses)
+    )
 
 
 def reasons_with_bounce(reasons: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ wins, then the oldest, so that importing the same list again yields the same con
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -23,6 +23,7 @@ from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, person_key
 from app.domain.records.merging import Change, initial_provenance, merge
 from app.domain.records.shared_addresses import are_different_people
+from app.infra.blind_indexes import stored_forms
 
 _FIELDS = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
@@ -223,10 +224,7 @@ class ContactResolver:
             if not (record.emails or record.linkedin_url)
             for phone in record.phones
         ]
-        owners = [
-            *rows_in(session, select(Email.email, Email.contact_id), Email.__table__.c.email, emails),
-            *rows_in(session, select(Phone.e164, Phone.contact_id), Phone.__table__.c.e164, numbers),
-        ]
+        owners = [*_owners_of(session, "email", emails), *_owners_of(session, "phone", numbers)]
         locked = select(table).with_for_update(key_share=True)
         rows = list(
             rows_in(session, locked, table.c.linkedin_url, [record.linkedin_url for record in records])
@@ -262,6 +260,15 @@ class ContactResolver:
         columns = (table.c.company_id, table.c.last_key)
         query = select(table).with_for_update(key_share=True)
         return list(rows_in_pairs(session, query, columns, name_keys))
+
+
+def _owners_of(session: Session, field: str, values: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each stored e-mail or phone that has one of the values, with the id of its contact."""
+    forms = stored_forms(session, field, set(values))
+    table = (Email if field == "email" else Phone).__table__
+    index = table.c["email_index" if field == "email" else "e164_index"]
+    for stored, contact_id in rows_in(session, select(index, table.c.contact_id), index, forms):
+        yield forms[stored], contact_id
 
 
 def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
+    ColumnElement,
     ForeignKey,
     Index,
     Row,
@@ -24,7 +25,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import contact_locks, contact_points
 from app.core.contacts.bulk import batched
-from app.core.contacts.contact_points import ContactPointSpec
+from app.core.contacts.contact_points import RETAINED_SINCE, ContactPointSpec
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.email_patterns.recorded_forms import recorded_form
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
@@ -32,7 +33,9 @@ from app.domain.normal.emails import email_domain
 from app.domain.normal.names import PersonName
 from app.domain.records import provenance
 from app.domain.records.merging import Change
+from app.infra.blind_indexes import stored_forms
 from app.infra.db import Base
+from app.infra.encrypted_columns import EncryptedText
 
 PATTERN_SAMPLE = 1000
 """The number of addresses from which the pattern of a domain is learned; more would change it little."""
@@ -44,6 +47,8 @@ _UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "s
 class Email(Base):
     """One address of one contact, normalised.
 
+    `email` is encrypted; `email_index` is its blind index, by which it is found. Rows of releases without
+    encryption have the address itself in the column of the index until it is encrypted in the background.
     `type` is work or personal; `status` is one of contract 2.7. `form` is the pattern of the address, such as
     `{first}.{last}`, with spelling options as in `{f}{last} particles:joined`, or `OTHER`; null if the name
     cannot tell, or if the address is a role or was itself guessed from a pattern. `sources` is a list of
@@ -53,14 +58,21 @@ class Email(Base):
 
     __tablename__ = "emails"
     __table_args__ = (
-        UniqueConstraint("contact_id", "email"),
-        Index("ix_emails_email", "email"),
+        UniqueConstraint("contact_id", "email_index", name="uq_emails_contact_id_email"),
+        Index("ix_emails_email", "email_index"),
         Index("ix_emails_domain", "domain", "id", "form", sqlite_where=_LEARNED, postgresql_where=_LEARNED),
+        Index("ix_emails_retained_since", RETAINED_SINCE),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     contact_id: Mapped[str] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
-    email: Mapped[str]
+    email_index: Mapped[str] = mapped_column("email", key="email_index")
+    email: Mapped[str] = mapped_column(
+        "email_encrypted",
+        EncryptedText("emails.email", index="email_index", field="email"),
+        key="email",
+        nullable=True,
+    )
     domain: Mapped[str]
     type: Mapped[str]
     status: Mapped[str]
@@ -139,7 +151,19 @@ def as_found(row: Email | Row[Any]) -> FoundEmail:
 def any_bounced(session: Session, addresses: Collection[str], *, since: datetime) -> bool:
     """Return whether a bounce of one of the addresses was confirmed since then."""
     query = select(Email.id).where(Email.reported_at >= since).limit(1)
-    return any(session.scalar(query.where(Email.email.in_(part))) is not None for part in batched(addresses))
+    return any(
+        session.scalar(query.where(has_address(session, part))) is not None for part in batched(addresses)
+    )
+
+
+def is_guess(row: Email) -> bool:
+    """Return whether the address was only guessed from the pattern of its domain; no source named it."""
+    return _is_guess(row.sources)
+
+
+def has_address(session: Session, addresses: Collection[str]) -> ColumnElement[bool]:
+    """Return the condition that an e-mail is one of these addresses."""
+    return Email.email_index.in_(stored_forms(session, "email", addresses))
 
 
 def upsert(session: Session, contact_id: str, found: FoundEmail, *, now: datetime) -> Email:
@@ -154,7 +178,7 @@ def upsert(session: Session, contact_id: str, found: FoundEmail, *, now: datetim
     [change] = upsert_many(session, [EmailEntry(contact_id, name, found)])
     if change is Change.CHANGED:
         contact_locks.touch(session, [contact_id], now)
-    query = select(Email).where(Email.contact_id == contact_id, Email.email == found.email)
+    query = select(Email).where(Email.contact_id == contact_id, has_address(session, [found.email]))
     return session.scalars(query, execution_options={"populate_existing": True}).one()
 
 
@@ -182,14 +206,18 @@ def _row(item: EmailEntry) -> dict[str, Any]:
 
 def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
     is_newer = provenance.supersedes(row, item.found) and not _predates_bounce(row, item.found)
-    is_guess = all(source["kind"] == SourceKind.PATTERN for source in row["sources"])
+    was_guess = _is_guess(row["sources"])
     change = Change.REFRESHED if provenance.record_observation(row, item.found.source) else Change.NONE
-    if is_guess and (form := _form(item)):
+    if was_guess and (form := _form(item)):
         row["form"] = form
         change = Change.REFRESHED
     if is_newer and provenance.apply(row, _merged_values(item.found)):
         change = Change.CHANGED
     return change
+
+
+def _is_guess(sources: Sequence[dict[str, Any]]) -> bool:
+    return all(source["kind"] == SourceKind.PATTERN for source in sources)
 
 
 def _predates_bounce(row: dict[str, Any], found: FoundEmail) -> bool:
@@ -222,4 +250,4 @@ def _form(item: EmailEntry) -> str | None:
     return recorded_form(found.email, name)
 
 
-_SPEC = ContactPointSpec(Email, "email", "email", "eml", _row, _merge, _UPDATED_COLUMNS)
+_SPEC = ContactPointSpec(Email, "email", "email", "eml", _row, _merge, _UPDATED_COLUMNS, ("email",))

@@ -6,17 +6,19 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, select
+from sqlalchemy import ColumnElement, ForeignKey, Index, String, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import contact_locks, contact_points
 from app.core.contacts.bulk import batched
-from app.core.contacts.contact_points import ContactPointSpec
+from app.core.contacts.contact_points import RETAINED_SINCE, ContactPointSpec
 from app.domain.findings import FoundPhone
 from app.domain.normal.phones import PhoneNumber, phone_from_e164
 from app.domain.records import provenance
 from app.domain.records.merging import Change
+from app.infra.blind_indexes import stored_forms
 from app.infra.db import Base
+from app.infra.encrypted_columns import EncryptedText
 
 Numbers: TypeAlias = Mapping[tuple[str, str | None], PhoneNumber]
 
@@ -30,18 +32,29 @@ _UPDATED_COLUMNS = (*_MERGED_FIELDS, *_ENTRY_FIELDS, "first_seen_at", "last_seen
 class Phone(Base):
     """One number of one contact, in E.164.
 
+    `e164` is encrypted; `e164_index` is its blind index, as that of an e-mail.
     `type` is mobile, direct, work, hq or other, as reported by the source; `line_type` is derived from the
     digits. `do_not_call_at` is when the do-not-call register was checked or, if unknown, when the entry was
     reported.
     """
 
     __tablename__ = "phones"
-    __table_args__ = (UniqueConstraint("contact_id", "e164"), Index("ix_phones_e164", "e164"))
+    __table_args__ = (
+        UniqueConstraint("contact_id", "e164_index", name="uq_phones_contact_id_e164"),
+        Index("ix_phones_e164", "e164_index"),
+        Index("ix_phones_retained_since", RETAINED_SINCE),
+    )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     contact_id: Mapped[str] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
-    e164: Mapped[str]
-    national: Mapped[str]
+    e164_index: Mapped[str] = mapped_column("e164", key="e164_index")
+    e164: Mapped[str] = mapped_column(
+        "e164_encrypted",
+        EncryptedText("phones.e164", index="e164_index", field="phone"),
+        key="e164",
+        nullable=True,
+    )
+    national: Mapped[str] = mapped_column(EncryptedText("phones.national"))
     extension: Mapped[str | None]
     country: Mapped[str | None]
     type: Mapped[str]
@@ -90,8 +103,13 @@ def upsert(session: Session, contact_id: str, found: FoundPhone, *, now: datetim
     [change] = upsert_many(session, [PhoneEntry(contact_id, found)])
     if change is Change.CHANGED:
         contact_locks.touch(session, [contact_id], now)
-    query = select(Phone).where(Phone.contact_id == contact_id, Phone.e164 == found.e164)
+    query = select(Phone).where(Phone.contact_id == contact_id, has_number(session, [found.e164]))
     return session.scalars(query, execution_options={"populate_existing": True}).one()
+
+
+def has_number(session: Session, numbers: Collection[str]) -> ColumnElement[bool]:
+    """Return the condition that a phone is one of these numbers."""
+    return Phone.e164_index.in_(stored_forms(session, "phone", numbers))
 
 
 def upsert_many(
@@ -168,4 +186,4 @@ def _entry(found: FoundPhone) -> dict[str, Any]:
     return {"do_not_call": found.do_not_call, "do_not_call_at": found.do_not_call_at or found.source.at}
 
 
-_SPEC = ContactPointSpec(Phone, "phone", "e164", "pho", _row, _merge, _UPDATED_COLUMNS)
+_SPEC = ContactPointSpec(Phone, "phone", "e164", "pho", _row, _merge, _UPDATED_COLUMNS, ("e164", "national"))

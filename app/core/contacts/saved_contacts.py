@@ -84,5 +84,6 @@ def merge(session: Session, old: SavedProfile, profile: SavedProfile, *, now: da
         contact_lists.add(session, list_id, [profile.id], now=now)
     profile.tags = list(dict.fromkeys([*profile.tags, *old.tags]))
     profile.note = profile.note or old.note
+    profile.updated_at = now
     session.delete(old)
     session.flush()

@@ -22,6 +22,7 @@ from app.core.accounts.workspaces import foreign_key
 from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.db import Base
+from app.infra.encrypted_columns import EncryptedText
 from app.infra.statements import any_of
 
 
@@ -39,6 +40,7 @@ class SavedProfile(Base):
         UniqueConstraint("workspace_id", "contact_id"),
         CheckConstraint("(linkedin_url IS NULL) <> (contact_id IS NULL)", name="profile_or_contact"),
         Index("ix_saved_profiles_workspace_id_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_saved_profiles_updated_at", "updated_at"),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
@@ -56,7 +58,7 @@ class SavedProfile(Base):
     company_linkedin_url: Mapped[str | None]
     list_name: Mapped[str | None]
     tags: Mapped[list[Any]]
-    note: Mapped[str | None]
+    note: Mapped[str | None] = mapped_column(EncryptedText("saved_profiles.note"))
     saved_by: Mapped[str | None]
     captured: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]

@@ -13,6 +13,8 @@ from sqlalchemy import Index, String, func, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
+from app.core.audit_log import entries as audit_log
+from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
 from app.infra import encryption
@@ -124,6 +126,7 @@ def create(
     )
     session.add(connection)
     session.flush()
+    _record(session, Action.CRM_CONNECT, connection)
     return connection
 
 
@@ -158,11 +161,12 @@ def replace_credentials(
     connection.credentials = _encrypted(session, connection.workspace_id, connection.id, credentials)
     connection.lease += 1
     connection.leased_until = None
+    _record(session, Action.CRM_CREDENTIALS, connection)
     check(session, connection, now=now)
 
 
 def check(session: Session, connection: CrmConnection, *, now: Moment) -> None:
-    """Have a worker check the credentials."""
+    """Ask a worker to check the credentials."""
     connection.status = ConnectionStatus.CHECKING.value
     connection.error = None
     connection.due_at = now
@@ -185,8 +189,10 @@ def delete(session: Session, workspace_id: str, connection_id: str) -> None:
         NotFound: the workspace has no such connection.
 
     """
-    session.delete(get(session, workspace_id, connection_id, lock=True))
+    connection = get(session, workspace_id, connection_id, lock=True)
+    session.delete(connection)
     session.flush()
+    _record(session, Action.CRM_DISCONNECT, connection)
 
 
 def decrypted(session: Session, connection: CrmConnection) -> Credentials:
@@ -205,6 +211,22 @@ def store_credentials(session: Session, connection: CrmConnection, credentials: 
     """Store the credentials that the CRM issued in the place of the earlier ones."""
     stored = _encrypted(session, connection.workspace_id, connection.id, credentials)
     session.execute(update(CrmConnection).where(CrmConnection.id == connection.id).values(credentials=stored))
+
+
+def _record(session: Session, action: Action, connection: CrmConnection) -> None:
+    audit_log.record(session, action, object_id=connection.id, workspace_id=connection.workspace_id)
+
+
+def encrypt_again(session: Session) -> int:
+    """Encrypt all readable credentials under the current key; return how many."""
+    count = 0
+    for connection in session.scalars(select(CrmConnection).order_by(CrmConnection.id).with_for_update()):
+        try:
+            store_credentials(session, connection, decrypted(session, connection))
+        except encryption.Undecryptable:
+            continue  # the connection shows that it has to be authorized again
+        count += 1
+    return count
 
 
 def _encrypted(session: Session, workspace_id: str, connection_id: str, credentials: Credentials) -> bytes:

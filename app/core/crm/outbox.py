@@ -156,7 +156,7 @@ def end(
 
 
 def _refuse(session: Session, connection: CrmConnection, reason: str, *, now: Moment) -> None:
-    """Let the pushes of the connection wait until the workspace connects again, and tell it so once."""
+    """Suspend the pushes of the connection until the workspace connects again, and tell it so once."""
     connection.status = ConnectionStatus.RECONNECT.value
     connection.error = reason
     connection.due_at = None

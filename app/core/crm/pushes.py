@@ -13,8 +13,10 @@ from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, delete, func
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
+from app.core.audit_log import entries as audit_log
 from app.core.crm import people
 from app.core.crm.connections import CrmConnection
+from app.domain.audit_actions import Action
 from app.domain.errors import ContactNotFound, NotFound
 from app.domain.ids import new_id
 from app.infra import database_clock
@@ -150,6 +152,8 @@ def submit(
     insert_all(
         session, PushItem, [{**item, "id": new_id("psi"), "contact_id": contact_id} for contact_id in ids]
     )
+    if not dry_run:
+        audit_log.record(session, Action.CRM_PUSH, object_id=push.id, workspace_id=push.workspace_id)
     return push
 
 

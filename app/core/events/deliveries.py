@@ -19,7 +19,7 @@ from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 
 WAITING = text("delivered_at IS NULL")
-_OF_CALLER = text("endpoint_id IS NULL")
+OF_CALLER = text("endpoint_id IS NULL")
 _BATCH = 500
 
 
@@ -41,8 +41,8 @@ class Webhook(Base):
             "job_id",
             "url",
             unique=True,
-            sqlite_where=_OF_CALLER,
-            postgresql_where=_OF_CALLER,
+            sqlite_where=OF_CALLER,
+            postgresql_where=OF_CALLER,
         ),
         Index("ix_webhooks_next_at", "next_at", sqlite_where=WAITING, postgresql_where=WAITING),
         Index("ix_webhooks_workspace_id_created_at", "workspace_id", "created_at", "id"),

@@ -15,6 +15,8 @@ from sqlalchemy import ColumnElement, String, func, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
+from app.core.audit_log import entries as audit_log
+from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
 from app.infra.database_clock import Moment
@@ -77,6 +79,7 @@ def create(
     session.add(endpoint)
     session.flush()
     session.refresh(endpoint)
+    record(session, Action.WEBHOOK_ENDPOINT_CREATE, endpoint)
     return endpoint
 
 
@@ -119,6 +122,17 @@ def enabled(session: Session, workspace_ids: Collection[str]) -> Sequence[Webhoo
 def enable(endpoint: WebhookEndpoint) -> None:
     """Enable an endpoint that the caller has locked; its failures before no longer count."""
     endpoint.disabled_at = endpoint.disabled_reason = endpoint.failing_since = None
+
+
+def delete(session: Session, endpoint: WebhookEndpoint) -> None:
+    """Delete an endpoint that the caller has locked, with the log of its deliveries."""
+    session.delete(endpoint)
+    record(session, Action.WEBHOOK_ENDPOINT_DELETE, endpoint)
+
+
+def record(session: Session, action: Action, endpoint: WebhookEndpoint) -> None:
+    """Record an action on the endpoint in the audit log."""
+    audit_log.record(session, action, object_id=endpoint.id, workspace_id=endpoint.workspace_id)
 
 
 def any_enabled(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:

@@ -36,6 +36,7 @@ from app.domain.kinds import OPEN, Kind, Queue, Status
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
 from app.infra.db import Base, UtcDateTime
+from app.infra.encrypted_columns import EncryptedJson
 from app.infra.statements import Statement
 
 WITHDRAWN = "withdrawn"
@@ -48,6 +49,9 @@ BY_KEY = text("key_id IS NOT NULL")
 _HASH_LOOKUP = text("kind IN ('company_by_hash', 'leads_by_website_hash')")
 RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
 """The condition for finished jobs that have not been redacted. Indexes are used for the same text only."""
+
+
+_ITEM = ("job_id", "index")
 
 
 class Job(Base):
@@ -96,12 +100,12 @@ class Job(Base):
     kind: Mapped[str]
     queue: Mapped[str] = mapped_column(server_default=Queue.INTERACTIVE.value)
     question: Mapped[bytes]
-    request: Mapped[dict[str, Any]]
+    request: Mapped[dict[str, Any]] = mapped_column(EncryptedJson("jobs.request"))
     status: Mapped[str]
     outcome: Mapped[str | None]
-    result: Mapped[dict[str, Any] | None]
+    result: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("jobs.result", kept=("contact_id",)))
     trace: Mapped[list[Any]]
-    error: Mapped[dict[str, Any] | None]
+    error: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("jobs.error", kept=("code",)))
     held: Mapped[int] = mapped_column(BigInteger)
     charged: Mapped[int] = mapped_column(BigInteger)
     already_owned: Mapped[bool]
@@ -128,10 +132,10 @@ class JobItem(Base):
         String(28), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
     )
     index: Mapped[int] = mapped_column(primary_key=True)
-    request: Mapped[dict[str, Any]]
+    request: Mapped[dict[str, Any]] = mapped_column(EncryptedJson("job_items.request", _ITEM))
     outcome: Mapped[str | None]
-    result: Mapped[dict[str, Any] | None]
-    error: Mapped[dict[str, Any] | None]
+    result: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("job_items.result", _ITEM))
+    error: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("job_items.error", _ITEM))
     charged: Mapped[int]
 
 

@@ -23,6 +23,7 @@ from app.core.ledger import credits
 from app.domain.kinds import Outcome, Queue, Status
 from app.infra import database_clock
 from app.infra.database_clock import DatabaseNow, Moment
+from app.infra.encrypted_columns import encrypted
 from app.infra.statements import Statement
 
 
@@ -54,7 +55,7 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         "of_job": claim.job_id,
         "of_lease": claim.lease_token,
         "new_outcome": job_result.outcome.value,
-        "new_result": job_result.result,
+        "new_result": encrypted(session, Job.result, claim.job_id, job_result.result),
         "charge": job_result.charge,
         "new_already_owned": job_result.already_owned,
     }
@@ -132,7 +133,7 @@ def fail(
         session,
         claim,
         status=Status.FAILED.value,
-        error=error,
+        error=encrypted(session, Job.error, claim.job_id, error),
         trace=traces.merge(current.trace, trace),
         finished_at=now,
         lease_token=None,

@@ -25,6 +25,7 @@ from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment, column
 from app.infra.db import Base
 from app.infra.digest_keys import DigestKeys
+from app.infra.encrypted_columns import EncryptedJson, encrypted
 
 MAX_CALL_DURATION = timedelta(seconds=30)
 STARTED = "started"
@@ -69,7 +70,7 @@ class ProviderCall(Base):
     cost: Mapped[float]
     latency_ms: Mapped[int | None]
     ticket: Mapped[str | None]
-    reply: Mapped[dict[str, Any] | None]
+    reply: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("provider_calls.reply"))
     asked_at: Mapped[datetime]
     answered_at: Mapped[datetime | None]
 
@@ -238,7 +239,8 @@ def record_reply(
     now: Moment,
 ) -> None:
     """Store the provider's reply."""
-    values: dict[str, Any] = {"status": status, "cost": cost, "latency_ms": latency_ms, "reply": reply}
+    values: dict[str, Any] = {"status": status, "cost": cost, "latency_ms": latency_ms}
+    values["reply"] = encrypted(session, ProviderCall.reply, call_id, reply)
     _update(session, call_id, outcome=outcome.value, answered_at=now, **values)
 
 

@@ -32,6 +32,7 @@ from app.infra import database_clock
 from app.infra.database_clock import DatabaseNow, Moment, column
 from app.infra.db import insert_into
 from app.infra.digest_keys import digest_keys
+from app.infra.encrypted_columns import encrypted
 from app.infra.statements import Statement
 
 _SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
@@ -149,7 +150,8 @@ def _hold(session: Session, job: Job, job_request: JobRequest, amount: int, *, n
     if job_request.allow_partial_hold:
         held, limit = credits.hold_up_to(session, job.workspace_id, job.id, amount, now=now)
         if limit is not None:
-            changes = {"request": {**job_request.request, LIMITED_BY: limit.as_dict()}}
+            request = {**job_request.request, LIMITED_BY: limit.as_dict()}
+            changes = {"request": encrypted(session, Job.request, job.id, request)}
     else:
         try:
             credits.hold(session, job.workspace_id, job.id, amount, now=now)
@@ -226,11 +228,12 @@ def _price(session: Session, job_request: JobRequest) -> _Price:
     subject, field = price.subject, price.field_request.field.value
     if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
         raise ContactNotFound
-    keys = digest_keys(session)
-    digests = [suppressions.digest(keys, given) for given in contact_data.given_identifiers(subject)]
+    listed = suppressions.request_parameters(
+        session, contact_data.requested_identifiers(subject, names=False)
+    )
     profile = subject.linkedin_url if subject.contact_id is None else None
     owned = ownership.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
-    return _Price(price.credits, suppressions.parameters(digests) | owned)
+    return _Price(price.credits, listed | owned)
 
 
 def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
@@ -335,7 +338,7 @@ def _insert(
         "kind": job_request.kind.value,
         "queue": QUEUES[job_request.kind].value,
         "question": digest,
-        "request": job_request.request,
+        "request": encrypted(session, Job.request, job_request.job_id, job_request.request),
         "status": Status.QUEUED.value,
         "trace": [],
         "held": price.credits,

@@ -33,7 +33,9 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.core.accounts.workspaces import Balance, Workspace, balance, foreign_key
+from app.core.audit_log import entries as audit_log
 from app.core.ledger import limit_alerts, spending_limits
+from app.domain.audit_actions import Action
 from app.domain.errors import InsufficientCredits
 from app.domain.ids import new_id
 from app.domain.spending import LimitUsage
@@ -175,6 +177,7 @@ _INSERT_ENTRY = {is_fixed: Statement(partial(_insert_entry, is_fixed=is_fixed)) 
 def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now: Moment) -> Balance:
     """Add a positive amount of credits to the workspace and return its balance."""
     _post(session, workspace_id, "grant", available=amount, reason=reason, now=now)
+    audit_log.record(session, Action.CREDITS_GRANT, object_id=workspace_id, workspace_id=workspace_id)
     return balance(session, workspace_id)
 
 

@@ -14,9 +14,11 @@ from app.core.accounts import workspaces
 from app.core.accounts.accounts import Account
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.workspaces import Workspace
+from app.core.audit_log import entries as audit_log
 from app.core.ledger import limit_alerts
 from app.core.ledger.credits import LedgerEntry
 from app.core.ledger.spending_limits import JOBS, SpendingCounter, SpendingLimit, usage_of
+from app.domain.audit_actions import Action
 from app.domain.errors import NotFound
 from app.domain.ids import is_id, new_id
 from app.domain.spending import LimitUsage, Period
@@ -118,6 +120,8 @@ def put(
         _start_counting(session, limit)
         _report_again(session, limit, now)
     session.flush()
+    action = Action.LIMIT_REMOVE if credits_ is None else Action.LIMIT_SET
+    audit_log.record(session, action, object_id=subject.id, workspace_id=workspace_id, reason=period.value)
     has_limits = select(SpendingLimit.id).where(SpendingLimit.workspace_id == workspace_id).exists()
     session.execute(
         update(Workspace)

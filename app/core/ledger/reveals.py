@@ -6,15 +6,17 @@ workspace owns is free under every contact.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import cast
 
 from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
     String,
+    Table,
     Update,
     and_,
     column,
@@ -28,8 +30,10 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
+from app.infra.blind_indexes import stored_forms
 from app.infra.database_clock import Moment
 from app.infra.db import Base, UtcDateTime, insert
+from app.infra.encrypted_columns import key_ring
 
 AT_ONCE = datetime.fromtimestamp(0, UTC)
 """The `verify_at` of new reveals, before every other."""
@@ -75,9 +79,9 @@ class Reveal(Base):
 class RevealedValue(Base):
     """An e-mail or phone that a workspace may see in full, under every contact that has it.
 
-    `contact_id` is the contact under which it was revealed first. `job_id` is the job that was charged; null
-    if the value was added to a field owned already. If two jobs reveal the same value concurrently, the
-    primary key lets one of them insert it, and only that one charges.
+    `value` is its blind index. `contact_id` is the contact under which it was revealed first. `job_id` is the
+    job that was charged; null if the value was added to a field owned already. If two jobs reveal the same
+    value concurrently, the primary key lets one of them insert it, and only that one charges.
     """
 
     __tablename__ = "revealed_values"
@@ -99,7 +103,8 @@ class RefundableCharge:
     credits: int
 
 
-# Partial table definitions: the modules of e-mails and phones import this one, not the other way round.
+# Partial definitions of the tables, whose columns have the blind indexes: the modules of e-mails and phones
+# import this one, not the other way round.
 STORED = {
     field: table(
         name,
@@ -145,8 +150,39 @@ def reassign_shared(session: Session, contact_ids: Collection[str]) -> None:
 
 def first_contact_id(session: Session, workspace_id: str, field: str, value: str) -> str | None:
     """Return the id of the contact under which the value was first revealed to the workspace."""
-    row = session.get(RevealedValue, (workspace_id, field, value))
-    return None if row is None else row.contact_id
+    query = select(RevealedValue.contact_id).where(
+        RevealedValue.workspace_id == workspace_id,
+        RevealedValue.field == field,
+        RevealedValue.value.in_(stored_forms(session, field, [value])),
+    )
+    return session.scalar(query.order_by(RevealedValue.created_at).limit(1))
+
+
+def replace_indexes(session: Session, field: str, indexes: Mapping[str, str]) -> None:
+    """Replace indexes of revealed values; call it while the stored values have the old ones."""
+    having = select(STORED[field].c.contact_id).where(stored_value(field).in_(indexes))
+    _replace(session, field, indexes, RevealedValue.contact_id.in_(having))
+
+
+def replace_plain_values(session: Session, field: str) -> None:
+    """Replace revealed values of earlier releases, which are not indexes, by their indexes."""
+    is_plain = RevealedValue.value.contains("@" if field == "email" else "+")
+    query = select(RevealedValue.value).where(RevealedValue.field == field, is_plain)
+    values = session.scalars(query.distinct()).all()
+    ring = key_ring(session)
+    _replace(session, field, {value: ring.index(field, value) for value in values}, is_plain)
+
+
+def _replace(
+    session: Session, field: str, indexes: Mapping[str, str], condition: ColumnElement[bool]
+) -> None:
+    """Store revealed values under new indexes, unless the workspace owns them under these already."""
+    table = cast("Table", RevealedValue.__table__)
+    is_old = and_(table.c.field == field, table.c.value.in_(indexes), condition)
+    rows = session.execute(delete(table).where(is_old).returning(*table.c)).all()
+    if rows:
+        new = [dict(zip(table.c.keys(), row, strict=True)) | {"value": indexes[row.value]} for row in rows]
+        session.execute(insert(session, RevealedValue).on_conflict_do_nothing(), new)
 
 
 def _insert_owned(session: Session, field: str, added: ColumnElement[bool]) -> None:

@@ -38,9 +38,11 @@ _PEOPLE = (
 _COMPANIES = select(*_EMPLOYER, Company.id, Company.provenance).order_by(Company.id)
 _EMAIL_VALUES = ("email", "type", "status", "confidence", "verified_at", "last_seen_at")
 _PHONE_VALUES = ("e164", "type", "status", "do_not_call", "verified_at", "last_seen_at")
-_EMAILS = select(Email.contact_id, *(getattr(Email, name) for name in _EMAIL_VALUES)).order_by(Email.id)
+_EMAILS = select(Email.contact_id, *(getattr(Email, name).label(name) for name in _EMAIL_VALUES)).order_by(
+    Email.id
+)
 _PHONES = select(
-    Phone.contact_id, *(getattr(Phone, name) for name in _PHONE_VALUES), Phone.extension
+    Phone.contact_id, *(getattr(Phone, name).label(name) for name in _PHONE_VALUES), Phone.extension
 ).order_by(Phone.id)
 
 
@@ -100,6 +102,7 @@ def _by_contact(
 
 def _identifiers(contact: Any, emails: Sequence[Any], phones: Sequence[Any]) -> Iterator[Identifier]:  # noqa: ANN401 -- a row
     yield Identifier("linkedin_url", contact.linkedin_url or "")
+    yield Identifier("domain", contact.company_domain or "")
     yield from (Identifier("email", row.email) for row in emails)
     yield from (Identifier("phone", row.e164) for row in phones)
 

@@ -13,6 +13,8 @@ from functools import partial
 from itertools import chain, islice
 from typing import IO, Any, TypeVar
 
+from sqlalchemy.orm import Session
+
 from app.core.lists import import_runs, imported_rows, ingest
 from app.core.lists.ingest import IngestResult
 from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
@@ -83,6 +85,19 @@ class ImportSummary:
         self.conflict_lines += result.shared_address_lines[:free]
 
 
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Where an import continues that was interrupted: after so many rows, with what was counted before.
+
+    `save` stores the rows that are done, the counts and the warnings, in the transaction that writes a batch.
+    """
+
+    rows: int
+    counts: Counter[str]
+    warnings: Counter[str]
+    save: Callable[[Session, int, Counter[str], Counter[str]], None]
+
+
 class _DryRun(Exception):  # noqa: N818 -- not an error
     """Raised to roll back a dry run."""
 
@@ -94,11 +109,12 @@ def run(
     *,
     rejects: Callable[[Sequence[str]], AbstractContextManager[RejectRow]],
     advance: Callable[[], None],
+    checkpoint: Checkpoint | None = None,
 ) -> ImportSummary:
     """Import a list and return what was counted.
 
     `rejects(header)` opens the sink of refused rows; `advance()` is called after each batch. Batches commit
-    on their own: after an error the same import can be run again.
+    on their own: after an error the same import can be run again, or continued with a checkpoint.
 
     Raises:
         InvalidValue: the file cannot be read as a list; the message says why and what to do.
@@ -115,23 +131,28 @@ def run(
             sheet=options.sheet,
         )
         try:
-            return _import_rows(database, options, table, rejects, advance)
+            return _import_rows(database, options, table, rejects, advance, checkpoint)
         finally:
             table.close()  # the caller closes its file
 
 
-def _import_rows(
+def _import_rows(  # noqa: PLR0917 -- the arguments of `run` and the table
     database: Database,
     options: ImportOptions,
     table: Table,
     rejects: Callable[[Sequence[str]], AbstractContextManager[RejectRow]],
     advance: Callable[[], None],
+    checkpoint: Checkpoint | None,
 ) -> ImportSummary:
     layout = _layout(table.header, options)
     sample = list(islice(table.rows, SAMPLE))
-    rows = chain(sample, table.rows)
+    done = 0 if checkpoint is None else checkpoint.rows
+    rows = islice(chain(sample, table.rows), done, None)
     countries = list_countries(layout, [row.cells for row in sample if row.fault is None])
     summary = ImportSummary(layout, table.format, table.delimiter, countries)
+    if checkpoint is not None:
+        summary.counts += checkpoint.counts
+        summary.warnings += checkpoint.warnings
     parser = _parser(database, options, summary)
     with rejects(layout.header) as reject:
         started = time.perf_counter()
@@ -140,7 +161,9 @@ def _import_rows(
             summary.counts["unchanged"] += len(batch) - len(changed)
             read = parser.parse_all(changed, reject)
             summary.counts["rejected"] += len(changed) - len(read)
-            summary.add(_retried(partial(_write, database, options, summary, read)))
+            done += len(batch)
+            save = None if checkpoint is None else partial(_save, checkpoint, summary, done)
+            summary.add(_retried(partial(_write, database, options, summary, read, save)))
             advance()
         summary.seconds = time.perf_counter() - started
     return summary
@@ -187,26 +210,38 @@ def _retried(attempt: Callable[[], Result]) -> Result:
     return attempt()
 
 
+def _save(
+    checkpoint: Checkpoint, summary: ImportSummary, rows: int, session: Session, result: IngestResult
+) -> None:
+    checkpoint.save(session, rows, summary.counts + result.counts, summary.warnings)
+
+
 def _write(
-    database: Database, options: ImportOptions, summary: ImportSummary, read: Sequence[Any]
+    database: Database,
+    options: ImportOptions,
+    summary: ImportSummary,
+    read: Sequence[Any],
+    save: Callable[[Session, IngestResult], None] | None,
 ) -> IngestResult:
-    """Write a batch in one transaction and return what was counted."""
+    """Write a batch in one transaction, with the checkpoint if there is one; return what was counted."""
     admit: Callable[..., IngestResult] = (
         ingest.ingest_contacts if options.entity is Entity.CONTACTS else ingest.ingest_companies
     )
     result = IngestResult()
     run_id = summary.run_id
-    if not read:
+    if not read and save is None:
         return result
     try:
         with database.transaction() as session:
             now = database_clock.value(session)
-            result = admit(session, read, now=now)
+            result = admit(session, read, now=now) if read else result
             if options.dry_run:
                 raise _DryRun  # noqa: TRY301 -- out of the transaction, not further
             if written := result.counts["new"] + result.counts["updated"]:
                 run_id = run_id or import_runs.start(session, entity=options.entity.value, now=now).id
                 import_runs.touch(session, run_id, rows=written, now=now)
+            if save is not None:
+                save(session, result)
     except _DryRun:
         return result
     summary.run_id = run_id

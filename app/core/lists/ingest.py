@@ -16,7 +16,10 @@ from app.core.contacts.suppressions import Identifier, any_suppressed
 from app.core.lists import imported_rows
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.lists.people_rows import ParsedPerson
+from app.domain.normal.company_names import company_key
+from app.domain.normal.names import person_key
 from app.domain.records.merging import Change
+from app.domain.suppression_lists import forms
 
 _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged", Change.NONE: "unchanged"}
 
@@ -66,9 +69,18 @@ def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: 
 
 
 def _identifiers(record: FoundContact) -> list[Identifier]:
+    """Return what may suppress the person; of one without identifiers, the name at the company."""
     values = [Identifier("email", email.email) for email in record.emails]
     values += [Identifier("phone", phone.e164) for phone in record.phones]
-    return values + ([Identifier("linkedin_url", record.linkedin_url)] if record.linkedin_url else [])
+    values += [Identifier("linkedin_url", record.linkedin_url)] if record.linkedin_url else []
+    company = record.company
+    if company is None:
+        return values
+    if not values and record.full_name:
+        employers = (company.domain, company_key(company.name or ""))
+        key = person_key(record.full_name)
+        values = [Identifier("name", forms.employment(key, employer)) for employer in employers if employer]
+    return values + ([Identifier("domain", company.domain)] if company.domain else [])
 
 
 def _allowed(record: FoundContact, suppressed_identifiers: frozenset[Identifier]) -> FoundContact | None:

@@ -27,7 +27,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.core.contacts import emails
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Suppression
+from app.core.contacts.suppressions import Identifier, Suppression
 from app.core.lookups import people_counts
 from app.core.lookups.company_people import Filter
 from app.core.lookups.contact_data import ContactData
@@ -75,6 +75,8 @@ class Overview:
 
         `data` is that of `unchecked`. The counts are stored if the company is large.
         """
+        if Identifier("domain", self.company.domain or "") in data.suppressed:
+            return {}
         suppressed = (person.department for person in self.unchecked if data.is_suppressed(person))
         counts = self.departments - Counter(suppressed)
         if self.must_store and criteria.has_known_seniority:

@@ -26,6 +26,7 @@ from sqlalchemy.types import TypeEngine
 
 from app.core.contacts import bounce_reports, saved_profiles, suppressions
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
+from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
@@ -33,7 +34,10 @@ from app.core.contacts.saved_profiles import SavedRow
 from app.core.contacts.suppressions import Identifier
 from app.core.ledger import ownership
 from app.core.ledger.ownership import Ownership
+from app.domain.normal.company_names import company_key
+from app.domain.normal.names import person_key
 from app.domain.records.subjects import Subject
+from app.domain.suppression_lists import forms
 from app.infra.statements import Statement, any_of
 
 
@@ -61,7 +65,7 @@ class BouncedEmail:
 EmailRow: TypeAlias = Row[Any] | BouncedEmail
 PhoneRow: TypeAlias = Row[Any]
 
-_EMAIL, _PHONE, _OWNED, _SAVED = "email", "phone", "owned", "saved"
+_EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", "employer"
 _MY_BOUNCE = and_(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
 
 
@@ -71,6 +75,17 @@ def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
     `with_saved` adds the summaries of saved profiles, by URL.
     """
     emails, phones = Email.__table__, Phone.__table__
+    people, companies = Contact.__table__.c, Company.__table__.c
+    employer = (
+        select(
+            people.id.label("contact_id"),
+            people.name_key.label("person_key"),
+            companies.domain.label("employer_domain"),
+            companies.name_key.label("employer_key"),
+        )
+        .join(Company.__table__, companies.id == people.company_id)
+        .where(any_of(dialect, people.id, "contact_ids"))
+    )
     selects: list[tuple[str, Select[Any]]] = [
         (
             _EMAIL,
@@ -79,11 +94,12 @@ def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
             .where(any_of(dialect, emails.c.contact_id, "contact_ids")),
         ),
         (_PHONE, select(phones).where(any_of(dialect, phones.c.contact_id, "contact_ids"))),
+        (_EMPLOYER, employer),
         *((_OWNED, query) for query in ownership.owned_queries(dialect)),
     ]
     if with_saved:
         selects.append((_SAVED, saved_profiles.summaries_by_url(dialect)))
-    types = {column.name: column.type for _kind, query in selects for column in query.selected_columns}
+    types = {str(column.key): column.type for _kind, query in selects for column in query.selected_columns}
     return union_all(*(_in_union(kind, query.subquery(), types) for kind, query in selects))
 
 
@@ -103,32 +119,49 @@ _DATA, _DATA_AND_SAVED = Statement(_data), Statement(partial(_data, with_saved=T
 class ContactData:
     """E-mails and phones by contact id, the workspace's ownership, and the suppressed identifiers.
 
-    `saved` are summaries of the workspace's saved profiles by URL.
+    `employers` are rows with the person's name and their company's domain and name, by contact id. `saved`
+    are summaries of the workspace's saved profiles by URL.
     """
 
     emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
     phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
     owned: Ownership = field(default_factory=Ownership)
     saved: Mapping[str, SavedRow] = field(default_factory=dict)
+    employers: Mapping[str, Row[Any]] = field(default_factory=dict)
     suppressed: frozenset[Identifier] = frozenset()
 
     def owns(self, row: EmailRow | PhoneRow) -> bool:
         """Return whether the workspace owns the value, by its contact's field or under another contact."""
         is_field_owned = (row.contact_id, row.kind) in self.owned.fields
-        return is_field_owned or (row.kind, value_of(row)) in self.owned.values
+        return is_field_owned or (row.kind, index_of(row)) in self.owned.values
 
     def is_suppressed(self, contact: Contact | None, subject: Subject | None = None) -> bool:
         """Return whether any identifier of the person, stored or given by the caller, is suppressed."""
         if not self.suppressed:
             return False
-        given = () if subject is None else given_identifiers(subject)
-        stored = () if contact is None else stored_identifiers(contact, self.emails, self.phones)
+        given = () if subject is None else requested_identifiers(subject, names=contact is None)
+        stored = () if contact is None else self.identifiers_of(contact)
         return not self.suppressed.isdisjoint([*stored, *given])
 
+    def identifiers_of(self, contact: Contact) -> list[Identifier]:
+        """Return all by which the contact may be suppressed: its identifiers and its employer's domain.
 
-def value_of(row: EmailRow | PhoneRow) -> str:
-    """Return the address or the number."""
-    return str(row.email if row.kind == _EMAIL else row.e164)
+        Of a person without identifiers, it is also the name at the company: a namesake has some.
+        """
+        rows = stored_identifiers(contact, self.emails, self.phones)
+        employer = self.employers.get(contact.id)
+        if employer is None:
+            return rows
+        names = (employer.employer_domain, employer.employer_key) if not rows and employer.person_key else ()
+        rows += [Identifier("name", forms.employment(employer.person_key, name)) for name in names if name]
+        if employer.employer_domain:
+            rows.append(Identifier("domain", employer.employer_domain))
+        return rows
+
+
+def index_of(row: EmailRow | PhoneRow) -> str:
+    """Return the blind index of the address or the number, as it is stored."""
+    return str(row.email_index if row.kind == _EMAIL else row.e164_index)
 
 
 def load(
@@ -149,10 +182,8 @@ def load(
     data = _load(session, workspace_id, sorted({contact.id for contact in contacts}), saved_urls)
     if not check_suppressions:
         return data
-    identifiers = {
-        value for contact in contacts for value in stored_identifiers(contact, data.emails, data.phones)
-    }
-    identifiers |= {value for subject in subjects for value in given_identifiers(subject)}
+    identifiers = {value for contact in contacts for value in data.identifiers_of(contact)}
+    identifiers |= {value for subject in subjects for value in requested_identifiers(subject, names=True)}
     return replace(data, suppressed=suppressions.suppressed(session, identifiers))
 
 
@@ -161,7 +192,7 @@ def _load(
 ) -> ContactData:
     emails: defaultdict[str, list[EmailRow]] = defaultdict(list)
     phones: defaultdict[str, list[PhoneRow]] = defaultdict(list)
-    owned, saved = [], {}
+    owned, saved, employers = [], {}, {}
     parameters: dict[str, Any] = {"contact_ids": ids, "workspace_id": workspace_id}
     statement = _DATA
     if saved_urls:
@@ -173,9 +204,11 @@ def _load(
             phones[row.contact_id].append(row)
         elif row.kind == _SAVED:
             saved[row.linkedin_url] = row
+        elif row.kind == _EMPLOYER:
+            employers[row.contact_id] = row
         else:
             owned.append(row)
-    return ContactData(dict(emails), dict(phones), ownership.from_rows(owned), saved)
+    return ContactData(dict(emails), dict(phones), ownership.from_rows(owned), saved, employers)
 
 
 def stored_identifiers(
@@ -195,3 +228,19 @@ def given_identifiers(subject: Subject) -> list[Identifier]:
     """Return the identifiers in the subject given by the caller."""
     values = (("linkedin_url", subject.linkedin_url), ("email", subject.email), ("phone", subject.phone))
     return [Identifier(kind, value) for kind, value in values if value]
+
+
+def requested_identifiers(subject: Subject, *, names: bool) -> list[Identifier]:
+    """Return all by which the subject may be suppressed: its identifiers and the company's domain.
+
+    With `names`, also the name at the company, if the subject has no identifier: an erased person may have
+    had none either.
+    """
+    rows = given_identifiers(subject)
+    if names and not rows and subject.name:
+        key = person_key(subject.name)
+        employers = (subject.company_domain, company_key(subject.company_name or ""))
+        rows = [Identifier("name", forms.employment(key, name)) for name in employers if name]
+    if subject.company_domain:
+        rows.append(Identifier("domain", subject.company_domain))
+    return rows

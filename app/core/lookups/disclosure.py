@@ -161,9 +161,9 @@ def is_owned(
     """
     stored = _stored_person(session, workspace_id, subject, field_request, check_suppressions=False)
     people = stored.match.remembered or ((stored.contact,) if stored.contact else ())
-    identifiers = set(contact_data.given_identifiers(subject))
+    identifiers = set(contact_data.requested_identifiers(subject, names=not people))
     for person in people:
-        identifiers.update(contact_data.stored_identifiers(person, stored.data.emails, stored.data.phones))
+        identifiers.update(stored.data.identifiers_of(person))
     return stored.owned, identifiers
 
 
@@ -207,11 +207,11 @@ def find(
 
 def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list[Identifier]:
     """Return all identifiers of the person, given by the caller and stored."""
-    provided = contact_data.given_identifiers(known.provided)
+    provided = contact_data.requested_identifiers(known.provided, names=known.contact is None)
     if known.contact is None:
         return provided
     data = contact_data.load(session, workspace_id, [known.contact])
-    return [*provided, *contact_data.stored_identifiers(known.contact, data.emails, data.phones)]
+    return [*provided, *data.identifiers_of(known.contact)]
 
 
 def is_suppressed(session: Session, workspace_id: str, contact: Contact) -> bool:
@@ -307,12 +307,12 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
         "job_id": purchase.job_id,
         "now": purchase.now,
     }
-    wanted = [contact_data.value_of(row) for row in values]
+    wanted = [contact_data.index_of(row) for row in values]
     if not acquisition.acquire(session, values=wanted, price=purchase.price, **acquirer):
         return None
     stored: Sequence[EmailRow | PhoneRow] = _stored(data, contact_id, field)
     if len(stored) > len(values):
-        acquisition.acquire_values(session, values=[contact_data.value_of(row) for row in stored], **acquirer)
+        acquisition.acquire_values(session, values=[contact_data.index_of(row) for row in stored], **acquirer)
     return purchase.price
 
 

@@ -15,12 +15,12 @@ from sqlalchemy import ForeignKey, Index, String, bindparam, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
-from app.core.contacts.suppressions import Identifier, digest
+from app.core.contacts.suppressions import Identifier
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
-from app.infra.digest_keys import digest_keys
+from app.infra.digest_keys import DigestKeys, digest_keys
 
 WORDS = "words"
 """The kind of a whole subject; the other kinds are its single identifiers and its name at a company."""
@@ -54,7 +54,7 @@ def remember(
     rows = [
         {
             "workspace_id": workspace_id,
-            "digest": digest(keys, identifier),
+            "digest": _digest(keys, identifier),
             "contact_id": contact_id,
             "kind": identifier.kind,
             "created_at": now,
@@ -83,7 +83,11 @@ def find(
     """
     keys = digest_keys(session)
     searched = [
-        [(item.kind, digest(keys, item)) for item in _identifiers(subject) if item.kind in kinds]
+        [
+            (item.kind, keys.suppression_digest(item.kind, item.value))
+            for item in _identifiers(subject)
+            if item.kind in kinds
+        ]
         for subject, kinds in subjects
     ]
     digests = {key for candidates in searched for _kind, key in candidates}
@@ -100,7 +104,7 @@ def find(
 def only_named_by(session: Session, identifiers: Collection[Identifier]) -> frozenset[str]:
     """Return the ids of contacts requested by one of these identifiers and by no other of its kind."""
     keys = digest_keys(session)
-    digests = {digest(keys, identifier) for identifier in identifiers}
+    digests = {_digest(keys, identifier) for identifier in identifiers}
     row = CallerIdentifier
     rows = session.execute(select(row.contact_id, row.kind).where(row.digest.in_(digests))).all()
     pairs = {(contact_id, kind) for contact_id, kind in rows}
@@ -114,8 +118,12 @@ def only_named_by(session: Session, identifiers: Collection[Identifier]) -> froz
 def delete_all(session: Session, identifiers: Collection[Identifier]) -> None:
     """Delete all rows of these identifiers."""
     keys = digest_keys(session)
-    digests = [digest(keys, identifier) for identifier in identifiers]
+    digests = [_digest(keys, identifier) for identifier in identifiers]
     session.execute(delete(CallerIdentifier).where(CallerIdentifier.digest.in_(digests)))
+
+
+def _digest(keys: DigestKeys, identifier: Identifier) -> bytes:
+    return keys.suppression_digest(identifier.kind, identifier.value)
 
 
 def _identifiers(subject: Subject) -> list[Identifier]:

@@ -19,9 +19,11 @@ from app.core.contacts.phones import Phone
 from app.domain.normal import names
 from app.domain.normal.names import PersonName
 from app.domain.records.subjects import Subject
+from app.infra.blind_indexes import stored_forms
 from app.infra.statements import Statement, any_of
 
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
+_INDEXED = ("email", "phone")
 MAX_CONTACTS = 100
 MIN_NAME_LENGTH = 3
 _AFTER_LATIN = "zzzz"
@@ -69,9 +71,9 @@ def _by_key(key: str, dialect: str) -> Select[Any]:
     joined = contacts.outerjoin(companies, companies.c.id == contacts.c.company_id)
     value: Any
     if key == "email":
-        value, joined = Email.email, joined.join(Email.__table__, Email.contact_id == contacts.c.id)
+        value, joined = Email.email_index, joined.join(Email.__table__, Email.contact_id == contacts.c.id)
     elif key == "phone":
-        value, joined = Phone.e164, joined.join(Phone.__table__, Phone.contact_id == contacts.c.id)
+        value, joined = Phone.e164_index, joined.join(Phone.__table__, Phone.contact_id == contacts.c.id)
     else:
         value = contacts.c["id" if key == "contact_id" else key]
     query = select(*contacts.c, *employer, value.label("value")).select_from(joined)
@@ -121,12 +123,13 @@ def by_ids(session: Session, contact_ids: Collection[str]) -> dict[str, ContactR
 def _with_key(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tuple[ContactRow, ...]]:
     if not values:
         return {}
-    rows = _BY_KEY[key].all(session, {"values": values})
+    forms = stored_forms(session, key, values) if key in _INDEXED else dict(zip(values, values, strict=True))
+    rows = _BY_KEY[key].all(session, {"values": list(forms)})
     if len(rows) == MAX_CONTACTS and len(values) > 1:  # one common value must not hide the others
         return dict(pair for value in values for pair in _with_key(session, key, [value]).items())
     people: dict[str, list[ContactRow]] = defaultdict(list)
     for row in rows:
-        people[row.value].append(_contact_row(row))
+        people[forms[row.value]].append(_contact_row(row))
     return {value: tuple(sorted(rows, key=lambda row: row.contact.id)) for value, rows in people.items()}
 
 

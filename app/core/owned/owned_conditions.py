@@ -93,7 +93,7 @@ def _is_owned_address() -> SQLColumnExpression[bool]:
         .where(
             RevealedValue.workspace_id == WORKSPACE,
             RevealedValue.field == "email",
-            RevealedValue.value == Email.email,
+            RevealedValue.value == Email.email_index,
         )
         .exists()
     )

@@ -3,10 +3,10 @@
 First all identifiers of the person are added to the suppression list, in a separate transaction: from then on
 nothing new about them is stored. Then the stored data is searched, and deleted in one transaction.
 
-Only the given identifiers and those stored with the person's contact are suppressed. Another spelling of an
-address (a plus-address, dots) that was never stored can be imported again, as can a name and company without
-identifiers. An address or number shared with other contacts, such as a switchboard's, is kept for them and
-not suppressed. The ledger, companies and accounts are not changed.
+Only the given identifiers and those stored with the person's contact are suppressed; of a person who has none
+of their own, the name at the company. Another spelling of an address (a plus-address) that was never stored
+can be imported again. An address or number shared with other contacts, such as a switchboard's, is kept for
+them and not suppressed. The ledger, companies and accounts are not changed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.core.accounts.accounts import Account
 from app.core.accounts.workspaces import Workspace
+from app.core.audit_log import entries as audit_log
 from app.core.contacts import bulk, emails, phones
 from app.core.contacts.bounce_reports import Feedback
-from app.core.contacts.bulk import BATCH_SIZE
 from app.core.contacts.companies import Company
 from app.core.contacts.contact_lists import ContactList
 from app.core.contacts.contacts import Contact
@@ -32,24 +32,27 @@ from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.contacts.suppressions import Identifier
 from app.core.crm.records import CrmWrittenRecord
-from app.core.jobs.jobs import Job, JobItem
+from app.core.jobs.jobs import Job
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import reveals
 from app.core.ledger.reveals import Reveal
 from app.core.lookups import contact_data
 from app.core.matching import caller_identifiers
-from app.core.privacy import redaction
+from app.core.privacy import mentions, recipient_events, redaction
+from app.core.privacy.mention_sources import JOBS, PROFILE_TEXTS, PROFILES, UPLOAD_ROWS
 from app.core.quality.verifications import Verification
 from app.core.uploads import erasure as upload_erasure
 from app.core.uploads.erasure import RowKey
+from app.domain.audit_actions import Action
 from app.domain.errors import ContactNotFound
+from app.domain.event_types import EventType
 from app.domain.kinds import Kind
 from app.domain.normal.names import name_key, nickname_of
 from app.domain.records.person_matcher import PersonMatcher
+from app.domain.suppression_lists import forms
+from app.infra.blind_indexes import stored_forms
 
-REASON = "erased"
 _LOOKUPS = frozenset({Kind.COMPANY_BY_HASH.value, Kind.LEADS_BY_WEBSITE_HASH.value})
-_NOTES = ("full_name", "headline", "title", "location", "company_name", "list_name", "note")
 _OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {
     "contacts": Contact.id,
     "emails": Email.contact_id,
@@ -113,21 +116,22 @@ def find_contacts(
     matcher = redaction.person_matcher(identifiers)
     nameless = and_(Contact.full_name.is_(None), Contact.linkedin_url.is_(None))
     only_named = caller_identifiers.only_named_by(session, identifiers)
-    conditions = [
-        Contact.id.in_(contact_ids),
-        Contact.linkedin_url.in_(matcher.linkedin_urls),
-        Contact.id.in_(select(Email.contact_id).where(Email.email.in_(matcher.emails))),
-        Contact.id.in_(select(Phone.contact_id).where(Phone.e164.in_(matcher.phones))),
-        and_(nameless, Contact.id.in_(only_named)),
-    ]
-    found = list(session.scalars(select(Contact).where(or_(*conditions)).order_by(Contact.id)))
+    ids = set(contact_ids)
+    for query in (  # one by one, since alternatives of several tables would read every contact
+        select(Contact.id).where(Contact.linkedin_url.in_(matcher.linkedin_urls)),
+        select(Email.contact_id).where(emails.has_address(session, matcher.emails)),
+        select(Phone.contact_id).where(phones.has_number(session, matcher.phones)),
+        select(Contact.id).where(nameless, Contact.id.in_(only_named)),
+    ):
+        ids.update(session.scalars(query))
+    found = list(session.scalars(select(Contact).where(Contact.id.in_(ids)).order_by(Contact.id)))
     if not {contact.id for contact in found}.issuperset(contact_ids):
         raise ContactNotFound
     return found
 
 
 def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Identifier]) -> ErasurePlan:
-    """Return the stored data of these contacts and identifiers; this reads every job and saved profile."""
+    """Return the stored data of these contacts and identifiers."""
     ids = tuple(contact.id for contact in contacts)
     contact_points = emails.by_contact(session, ids), phones.by_contact(session, ids)
     stored = [
@@ -139,6 +143,12 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
     own = tuple(
         dict.fromkeys(identifier for identifier in (*identifiers, *stored) if identifier not in shared)
     )
+    unidentified = [
+        contact
+        for contact in contacts
+        if shared.issuperset(contact_data.stored_identifiers(contact, *contact_points))
+    ]
+    employments = _employments(session, unidentified)
     matcher = redaction.person_matcher(own, contact_ids=ids, names=_names(session, contacts))
     jobs, lookups = _jobs(session, matcher)
     profiles, mentioning = _profiles(session, matcher)
@@ -148,11 +158,13 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         if matcher.matches(row.name)
     ]
     upload_ids = upload_erasure.named_after(session, matcher)
-    upload_rows = upload_erasure.mentioning(session, matcher)
+    upload_rows = sorted(
+        {(row.upload_id, row.number) for row, _ in mentions.find(session, UPLOAD_ROWS, matcher)}
+    )
     return ErasurePlan(
         matcher=matcher,
         contact_ids=ids,
-        to_suppress=own,
+        to_suppress=own + employments,
         shared=len(shared),
         job_ids=tuple(jobs),
         lookup_ids=tuple(lookups),
@@ -178,13 +190,16 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     checked the list earlier are deleted too.
     """
     bulk.lock_resolution(session)
+    mentions.lock(session)
     jobs = _locked_jobs(session, erasure_plan.job_ids)  # before contacts: in the order of a worker's locks
     erased = {
         *erasure_plan.contact_ids,
         *(contact.id for contact in find_contacts(session, erasure_plan.to_suppress, ())),
     }
+    recipient_events.notify(session, EventType.PERSON_ERASED, sorted(erased), now=now)
     reveals.reassign_shared(session, erased)
     session.execute(delete(Contact).where(Contact.id.in_(erased)))
+    audit_log.record_each(session, Action.PERSON_ERASE, erased)
     own = or_(
         SavedProfile.id.in_(erasure_plan.profile_ids),
         SavedProfile.linkedin_url.in_(erasure_plan.matcher.linkedin_urls),
@@ -204,7 +219,9 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
         redaction.redact(session, job, erasure_plan.matcher, now=now)
     redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
     redaction.delete_webhooks(session, erasure_plan.matcher)
-    session.flush()
+    mentions.reindex(session, JOBS, [(job_id,) for job_id in erasure_plan.job_ids])
+    mentions.reindex(session, PROFILES, [(profile_id,) for profile_id in erasure_plan.mentioning_ids])
+    mentions.reindex(session, UPLOAD_ROWS, erasure_plan.upload_rows)
 
 
 def _locked_jobs(session: Session, job_ids: Collection[str]) -> Sequence[Job]:
@@ -216,12 +233,13 @@ def _shared(session: Session, stored: Sequence[Identifier], ids: Sequence[str]) 
     """Return the identifiers that other contacts also have."""
     found: set[Identifier] = set()
     for kind, column, contact_id in (
-        ("email", Email.email, Email.contact_id),
-        ("phone", Phone.e164, Phone.contact_id),
+        ("email", Email.email_index, Email.contact_id),
+        ("phone", Phone.e164_index, Phone.contact_id),
     ):
         values = [identifier.value for identifier in stored if identifier.kind == kind]
-        others = select(column).where(column.in_(values), contact_id.not_in(ids))
-        found |= {Identifier(kind, value) for value in session.scalars(others)}
+        forms = stored_forms(session, kind, values)
+        others = select(column).where(column.in_(forms), contact_id.not_in(ids))
+        found |= {Identifier(kind, forms[form]) for form in session.scalars(others)}
     return frozenset(found)
 
 
@@ -240,44 +258,39 @@ def _names(session: Session, contacts: Sequence[Contact]) -> frozenset[tuple[str
     return frozenset(pairs)
 
 
+def _employments(session: Session, contacts: Sequence[Contact]) -> tuple[Identifier, ...]:
+    """Return the names of the people at their companies; of one without a company, nothing is specific."""
+    pairs = sorted(
+        (contact.name_key, employer)
+        for contact in contacts
+        if contact.company_id and (company := session.get(Company, contact.company_id))
+        for employer in (company.domain, company.name_key)
+        if contact.name_key and employer
+    )
+    return tuple(Identifier("name", forms.employment(*pair)) for pair in pairs)
+
+
 def _jobs(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str]]:
     """Return the ids of jobs that mention the person: those to redact, and lookups to delete."""
-    job_ids: list[str] = []
-    lookup_ids: list[str] = []
-    columns = (Job.id, Job.kind, Job.finished_at, Job.request, Job.result, Job.error, Job.trace)
-    query = select(*columns).order_by(Job.id)
-    last = ""
-    while batch := session.execute(query.where(Job.id > last).limit(BATCH_SIZE)).all():
-        last = batch[-1].id
-        parts = select(JobItem.job_id, JobItem.request, JobItem.result, JobItem.error)
-        items = session.execute(parts.where(JobItem.job_id.in_([row.id for row in batch])))
-        matching_ids = {row.job_id for row in items if matcher.matches([row.request, row.result, row.error])}
-        for row in batch:
-            if row.id in matching_ids or matcher.matches([row.request, row.result, row.error, row.trace]):
-                (lookup_ids if row.kind in _LOOKUPS and row.finished_at else job_ids).append(row.id)
-    return job_ids, lookup_ids
+    job_ids: set[str] = set()
+    lookup_ids: set[str] = set()
+    for row, _content in mentions.find(session, JOBS, matcher):
+        (lookup_ids if row.kind in _LOOKUPS and row.finished_at else job_ids).add(row.id)
+    return sorted(job_ids), sorted(lookup_ids)
 
 
 def _profiles(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str]]:
     """Return the ids of the person's saved profiles, and of other people's that mention the person."""
-    own: list[str] = []
-    mentioning: list[str] = []
-    query = select(SavedProfile).order_by(SavedProfile.id)
-    last = ""
-    while batch := session.scalars(query.where(SavedProfile.id > last).limit(BATCH_SIZE)).all():
-        last = batch[-1].id
-        for profile in batch:
-            if profile.linkedin_url in matcher.linkedin_urls or matcher.matches(profile.subject.as_dict()):
-                own.append(profile.id)
-            elif matcher.matches([*(getattr(profile, name) for name in _NOTES), profile.tags]):
-                mentioning.append(profile.id)
-        session.expunge_all()
-    return own, mentioning
+    own: set[str] = set()
+    mentioning: set[str] = set()
+    for row, (subject, *_texts) in mentions.find(session, PROFILES, matcher):
+        (own if matcher.matches(subject) else mentioning).add(row.id)
+    return sorted(own), sorted(mentioning)
 
 
 def _clean(profile: SavedProfile, matcher: PersonMatcher) -> None:
     """Remove the person from another person's saved profile."""
-    for name in _NOTES:
+    for name in PROFILE_TEXTS:
         if matcher.matches(getattr(profile, name)):
             setattr(profile, name, None)
     profile.tags = [tag for tag in profile.tags if not matcher.matches(tag)]

@@ -12,22 +12,25 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import BATCH_SIZE
 from app.core.contacts.suppressions import Identifier
-from app.core.events.deliveries import Webhook
+from app.core.events.deliveries import OF_CALLER, Webhook
+from app.core.events.endpoints import WebhookEndpoint
 from app.core.jobs import provider_calls
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import RETAINED, Job, JobItem
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import credits
 from app.core.lookups import contact_data
+from app.core.privacy.mention_tables import JobMention
 from app.domain.kinds import Outcome, Status
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.records.subjects import Subject
 from app.infra.database_clock import Moment
+from app.infra.encrypted_columns import encrypted
 
 _ID = re.compile(r"[\w.:#-]+")
 _SENSITIVE_FIELDS = ("detail", "errors")
@@ -68,10 +71,12 @@ def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
 
 def delete_webhooks(session: Session, matcher: PersonMatcher) -> int:
     """Delete webhooks whose URL contains the person's data; return how many."""
-    rows = session.execute(select(Webhook.id, Webhook.url))
-    ids = [row.id for row in rows if matcher.matches(row.url)]
-    session.execute(delete(Webhook).where(Webhook.id.in_(ids)))
-    return len(ids)
+    of_callers = session.execute(select(Webhook.id, Webhook.url).where(OF_CALLER))
+    ids = [row.id for row in of_callers if matcher.matches(row.url)]
+    endpoints = session.execute(select(WebhookEndpoint.id, WebhookEndpoint.url))
+    endpoint_ids = [row.id for row in endpoints if matcher.matches(row.url)]
+    named = or_(Webhook.id.in_(ids), Webhook.endpoint_id.in_(endpoint_ids))
+    return len(session.scalars(delete(Webhook).where(named).returning(Webhook.id)).all())
 
 
 def delete_idempotency_keys(session: Session, references: Sequence[str]) -> int:
@@ -85,7 +90,10 @@ def remove_subject(session: Session, job_id: str, request: dict[str, Any]) -> No
     session.execute(
         update(Job)
         .where(Job.id == job_id)
-        .values(request=without_subject(request), question=secrets.token_bytes(32))
+        .values(
+            request=encrypted(session, Job.request, job_id, without_subject(request)),
+            question=secrets.token_bytes(32),
+        )
         .execution_options(synchronize_session=False)
     )
 
@@ -114,6 +122,7 @@ def redact_expired(session: Session, *, before: Moment) -> int:
         job.request, job.result, job.error = {}, None, _without_details(job.error)
         job.question = secrets.token_bytes(32)
     session.flush()
+    session.execute(delete(JobMention).where(JobMention.job_id.in_([job.id for job in jobs])))
     return len(jobs)
 
 
@@ -126,7 +135,7 @@ def person_matcher(
     """Return a matcher for the person with these identifiers."""
     values: dict[str, set[str]] = {"email": set(), "linkedin_url": set(), "phone": set()}
     for identifier in identifiers:
-        values[identifier.kind].add(identifier.value)
+        values.setdefault(identifier.kind, set()).add(identifier.value)
     return PersonMatcher(
         contact_ids=frozenset(contact_ids),
         emails=frozenset(values["email"]),

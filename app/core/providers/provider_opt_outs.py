@@ -12,11 +12,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import String, UniqueConstraint, bindparam, delete, func, select
+from sqlalchemy import SmallInteger, String, UniqueConstraint, bindparam, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.contacts.suppressions import OPT_OUTS, Entry, Identifier, Listing, Suppression
 from app.domain.ids import new_id
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
@@ -25,6 +25,7 @@ from app.infra.digest_keys import digest_keys
 REASON = "a provider said that this person opted out"
 UNREVIEWED = "a provider said so, or gave a suppressed value"
 """The reason of entries from before opt-outs were recorded: some hide people named only by a caller."""
+_LISTING = Listing(REASON, OPT_OUTS)
 _LISTABLE = frozenset({"email", "linkedin_url"})
 
 
@@ -54,6 +55,7 @@ class ProviderOptOut(Base):
     asked_by: Mapped[list[Any]]
     kind: Mapped[str | None]
     digest: Mapped[bytes | None]
+    version: Mapped[int] = mapped_column(SmallInteger, server_default="1")
     state: Mapped[str]
     created_at: Mapped[datetime]
     reviewed_at: Mapped[datetime | None]
@@ -76,13 +78,15 @@ def record(
         "asked_by": sorted(name for name in subject.as_dict() if name != "contact_id"),
         "kind": identifier and identifier.kind,
         "digest": identifier and suppressions.digest(digest_keys(session), identifier),
+        "version": suppressions.VERSION,
         "state": (OptOutState.LISTED if is_alone else OptOutState.OPEN).value,
         "created_at": now,
     }
     added = insert(session, ProviderOptOut).values(**values).on_conflict_do_nothing()
     is_new = session.scalar(added.returning(ProviderOptOut.id)) is not None
     if is_new and is_alone and identifier is not None:
-        suppressions.suppress(session, [identifier], reason=REASON, now=now)
+        entry = Entry(identifier.kind, suppressions.digest(digest_keys(session), identifier))
+        suppressions.suppress_entries(session, [entry], _LISTING, now=now)
 
 
 _STANDING = select(ProviderOptOut.id).where(
@@ -115,7 +119,8 @@ def accept(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool:
     """Mark the opt-out as accepted and suppress its e-mail or profile; False if it has none."""
     if opt_out.digest is None or opt_out.kind is None:
         return False
-    suppressions.suppress_digest(session, opt_out.kind, opt_out.digest, reason=REASON, now=now)
+    entry = Entry(opt_out.kind, opt_out.digest, opt_out.version)
+    suppressions.suppress_entries(session, [entry], _LISTING, now=now)
     opt_out.state, opt_out.reviewed_at = OptOutState.ACCEPTED.value, now
     return True
 
@@ -133,8 +138,8 @@ def dismiss(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool
     )
     if opt_out.digest is None or session.scalars(others.limit(1)).first() is not None:
         return False
-    deletion = delete(Suppression).where(Suppression.digest == opt_out.digest, Suppression.reason == REASON)
-    return session.scalar(deletion.returning(Suppression.digest)) is not None
+    removed = suppressions.remove_digest(session, opt_out.digest, reason=REASON)
+    return removed and not suppressions.is_listed(session, opt_out.digest)
 
 
 def unreviewed(session: Session) -> dict[str, int]:

@@ -66,7 +66,7 @@ _LAST_REPORT = (
 _ADDRESSES = select(
     Email.id,
     Email.contact_id,
-    Email.email,
+    Email.email.label("email"),
     Email.status,
     Email.verified_at,
     Email.last_seen_at,

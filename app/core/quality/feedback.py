@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from app.core.accounts import workspaces
-from app.core.contacts import bounce_reports, contact_locks
+from app.core.contacts import bounce_reports, contact_locks, emails
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback, FeedbackKind
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
@@ -27,6 +27,7 @@ from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, SourceKind
 from app.domain.ids import is_id, new_id
 from app.domain.normal.countries import country_of
+from app.infra.blind_indexes import stored_forms
 from app.infra.db import insert
 
 _FIELD = "email"
@@ -128,7 +129,8 @@ def decide(session: Session, contact_id: str, *, now: datetime) -> int:
 def _where_paid(session: Session, report: FeedbackReport) -> FeedbackReport:
     """Return the report with the id of the contact whose reveal gave the workspace the address, if any."""
     owned = ownership.owned(session, report.workspace_id, [report.contact_id])
-    if (report.contact_id, _FIELD) in owned.fields or (_FIELD, report.email) not in owned.values:
+    addresses = {(_FIELD, form) for form in stored_forms(session, _FIELD, [report.email])}
+    if (report.contact_id, _FIELD) in owned.fields or owned.values.isdisjoint(addresses):
         return report
     contact_id = reveals.first_contact_id(session, report.workspace_id, _FIELD, report.email)
     return replace(report, contact_id=contact_id or report.contact_id)
@@ -148,7 +150,7 @@ def _owned_address(session: Session, report: FeedbackReport) -> Email:
             Reveal.field == _FIELD,
             Reveal.refunded_at.is_(None) | Feedback.id.is_not(None),
             Email.contact_id == report.contact_id,
-            Email.email == report.email,
+            emails.has_address(session, [report.email]),
         )
         .execution_options(populate_existing=True)
     )

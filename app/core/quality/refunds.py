@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, cast, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from app.core.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
@@ -24,6 +24,7 @@ from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.core.ledger import credits, reveals
 from app.core.ledger.reveals import Reveal
 from app.domain.findings import EmailStatus
+from app.domain.kinds import Kind
 
 REFUND_WITHIN = timedelta(days=30)
 MIN_REFUNDS = 3
@@ -126,45 +127,42 @@ def _has_another(session: Session, feedback: Feedback, counts: ColumnElement[boo
 
 
 def _refund(session: Session, feedback: Feedback, now: datetime) -> None:
+    since = feedback.created_at - REFUND_WITHIN
     paid = reveals.mark_refunded(
         session,
         workspace_id=feedback.workspace_id,
         contact_id=feedback.contact_id,
         field=_FIELD,
-        since=feedback.created_at - REFUND_WITHIN,
+        since=since,
         now=now,
     )
     feedback.refunded = paid.credits
     credits.refund(session, feedback.workspace_id, paid.job_id, paid.credits, reason=BOUNCED, now=now)
     addresses = set(session.scalars(select(Email.email).where(Email.contact_id == feedback.contact_id)))
-    _revoke_ownership(session, feedback.workspace_id, addresses)
+    _revoke_ownership(session, feedback.workspace_id, addresses, since=since)
 
 
-def _revoke_ownership(session: Session, workspace_id: str, addresses: Collection[str]) -> None:
-    """Remove the addresses from the results of the workspace's jobs, and exclude these from deduplication."""
-    for job in session.scalars(
-        select(Job).where(Job.workspace_id == workspace_id, _mentions(Job, addresses))
-    ):
+def _revoke_ownership(
+    session: Session, workspace_id: str, addresses: Collection[str], *, since: datetime
+) -> None:
+    """Remove the addresses from the results of the workspace's jobs, and exclude these from deduplication.
+
+    `since` is the earliest time of the reveal that is refunded: jobs before it did not return its addresses.
+    """
+    are_recent = (Job.workspace_id == workspace_id, Job.created_at >= since)
+    jobs = select(Job).where(*are_recent, Job.kind == Kind.REVEAL_EMAIL, Job.result.is_not(None))
+    for job in session.scalars(jobs):
         remaining = _without(job.result, addresses)
         if remaining != job.result:
             job.result, job.question = remaining, secrets.token_bytes(32)
     items = (
-        select(JobItem)
-        .join(Job, Job.id == JobItem.job_id)
-        .where(Job.workspace_id == workspace_id, _mentions(JobItem, addresses))
+        select(JobItem).join(Job, Job.id == JobItem.job_id).where(*are_recent, JobItem.result.is_not(None))
     )
-    for item in session.scalars(items):
+    for item in session.scalars(items.where(JobItem.result.is_not(None))):
         remaining = _without(item.result, addresses)
         if remaining != item.result:
             item.result, item.request = remaining, item.request | {WITHDRAWN: True}
     session.flush()
-
-
-def _mentions(table: type[Job | JobItem], addresses: Collection[str]) -> ColumnElement[bool]:
-    """Return a prefilter by domain: domains are ASCII, so every database's JSON spells them the same."""
-    domains = {address.rpartition("@")[2] for address in addresses}
-    text = cast(table.result, String)
-    return or_(*(text.contains(f'@{domain}"', autoescape=True) for domain in sorted(domains)))
 
 
 def _without(result: dict[str, Any] | None, addresses: Collection[str]) -> dict[str, Any] | None:

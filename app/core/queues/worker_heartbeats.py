@@ -7,6 +7,7 @@ Times are the database's, so that hosts with different clocks agree on which wor
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,11 +17,14 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.domain.kinds import Queue
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 """A worker without a heartbeat for this long is considered offline."""
+LOST_FOR = timedelta(minutes=10)
+"""How long a worker that ended without shutting down counts as lost."""
 RETENTION = timedelta(days=1)
 
 
@@ -103,6 +107,15 @@ def list_all(session: Session) -> list[WorkerRecord]:
 def state(worker: WorkerRecord, *, now: datetime) -> WorkerState:
     """Return the state of the worker; OFFLINE without a recent heartbeat."""
     return WorkerState(worker.state) if worker.seen_at > now - HEARTBEAT_TIMEOUT else WorkerState.OFFLINE
+
+
+def count_lost(session: Session, *, now: datetime) -> dict[Queue, int]:
+    """Count, per queue, the workers that went silent in the last LOST_FOR; one that shuts down has no row."""
+    query = select(WorkerRecord.queues).where(
+        WorkerRecord.seen_at <= now - HEARTBEAT_TIMEOUT, WorkerRecord.seen_at > now - LOST_FOR
+    )
+    lost = Counter(name for queues in session.scalars(query) for name in queues)
+    return {queue: lost[queue.value] for queue in Queue}
 
 
 def purge_expired(session: Session, *, now: Moment) -> None:

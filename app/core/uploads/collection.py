@@ -83,7 +83,7 @@ def _is_unpaid(item: JobItem) -> bool:
 
 
 def _return_rows(session: Session, upload_id: str, rows: Sequence[Any], *, cost: int) -> None:
-    """Let the rows wait for another job, at the full price: what was owned may have been refunded."""
+    """Detach the rows from their job, at the full price: what was owned may have been refunded."""
     changes = [
         {
             "upload_id": upload_id,

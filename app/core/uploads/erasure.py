@@ -9,28 +9,14 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
-from sqlalchemy import select, tuple_, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.core.uploads.upload_tables import Upload, UploadRow
 from app.domain.records.person_matcher import PersonMatcher
 
-BATCH = 500
 RowKey = tuple[str, int]
 """The id of an upload and the number of a row."""
-
-
-def mentioning(session: Session, matcher: PersonMatcher) -> list[RowKey]:
-    """Return the rows with an identifier of the person in any cell, or with their name and company."""
-    columns = (UploadRow.upload_id, UploadRow.number, UploadRow.cells, UploadRow.subject)
-    query = select(*columns).order_by(UploadRow.upload_id, UploadRow.number).limit(BATCH)
-    position = tuple_(UploadRow.upload_id, UploadRow.number)
-    found: list[RowKey] = []
-    last: RowKey = ("", -1)
-    while rows := session.execute(query.where(position > last)).all():
-        found += [(row.upload_id, row.number) for row in rows if matcher.matches([row.cells, row.subject])]
-        last = (rows[-1].upload_id, rows[-1].number)
-    return found
 
 
 def named_after(session: Session, matcher: PersonMatcher) -> list[str]:

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from app.core.ledger.reveals import RevealedValue
 from app.core.uploads import results
 from app.core.uploads.upload_tables import Upload
+from app.infra.blind_indexes import stored_forms
 
 
 def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> tuple[list[str], int | None]:
@@ -16,8 +17,9 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
     A result names values. Its contact is the one under which the workspace revealed them.
     """
     rows = results.rows(session, upload, first=first, limit=limit)
-    values = [("email", row.email) for row in rows if row.email]
-    values += [("phone", row.phone) for row in rows if row.phone]
+    emails = stored_forms(session, "email", [row.email for row in rows if row.email])
+    phones = stored_forms(session, "phone", [row.phone for row in rows if row.phone])
+    values = [*(("email", form) for form in emails), *(("phone", form) for form in phones)]
     query = select(RevealedValue.contact_id).where(
         RevealedValue.workspace_id == upload.workspace_id,
         tuple_(RevealedValue.field, RevealedValue.value).in_(values),

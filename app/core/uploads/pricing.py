@@ -27,8 +27,10 @@ from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.list_countries import list_countries
 from app.domain.lists.row_values import ImportDefaults
 from app.domain.records.subjects import Subject
+from app.infra import database_clock
 from app.infra.bulk_statements import is_among
 from app.infra.database_clock import Moment
+from app.infra.encrypted_columns import encrypted, row_name
 from app.settings import Settings
 
 SOURCE = "upload"
@@ -52,7 +54,7 @@ class RowReader:
         return cls(tuple(upload.fields), layout, defaults)
 
     def subject(self, row: UploadRow) -> Subject | str | None:
-        """Return the person that the row names, the reason why it names nobody, or None if it has a fault."""
+        """Return the person of the row, the reason why it identifies none, or None if it has a fault."""
         if not row.is_readable:
             return None
         try:
@@ -101,7 +103,9 @@ def price(
         if isinstance(subject, Subject):
             digest, item = priced[row.number]
             first = first_rows.setdefault(digest, row.number)
-            change |= _named(subject, digest, item, None if first == row.number else first)
+            change |= _named(digest, item, None if first == row.number else first)
+            name = row_name(row.upload_id, row.number)
+            change["subject"] = encrypted(session, UploadRow.subject, name, subject.as_dict())
             counts += _count(item, is_duplicate=first != row.number)
         else:
             change["fault"] = subject or row.fault
@@ -114,8 +118,20 @@ def store(session: Session, turn: Turn, batch: PricedBatch, counts: Counter[str]
     """Store a batch, and what was counted so far; return whether the price is still needed."""
     if not dispatch.renew(session, turn, now=now, priced=batch.end, counts=dict(counts)):
         return False
-    session.execute(update(UploadRow), batch.changes)
+    if changes := _without_erased(session, turn.upload_id, batch.changes):
+        session.execute(update(UploadRow), changes)
     return True
+
+
+def _without_erased(session: Session, upload_id: str, changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Lock the rows, and return the changes of those whose person was not erased since they were read."""
+    numbers = [change["number"] for change in changes]
+    rows = select(UploadRow.number, UploadRow.cells).where(
+        UploadRow.upload_id == upload_id, UploadRow.number.in_(numbers)
+    )
+    locked = session.execute(rows.order_by(UploadRow.number).with_for_update()).all()
+    filled = {row.number for row in locked if row.cells}
+    return [change for change in changes if change["number"] in filled or change["person"] is None]
 
 
 def finish(session: Session, turn: Turn, counts: Counter[str]) -> None:
@@ -128,6 +144,7 @@ def finish(session: Session, turn: Turn, counts: Counter[str]) -> None:
             estimate={name: counts[name] for name in COUNTS},
             next_at=None,
             published_at=None,
+            touched_at=database_clock.now(),
         )
         .execution_options(synchronize_session=False)
     )
@@ -148,7 +165,7 @@ def _digest(item: ItemEstimate) -> bytes:
 
 
 def _blank(row: UploadRow) -> dict[str, Any]:
-    """Return the values of a row that names nobody."""
+    """Return the values of a row that identifies no person."""
     return {
         "upload_id": row.upload_id,
         "number": row.number,
@@ -161,9 +178,8 @@ def _blank(row: UploadRow) -> dict[str, Any]:
     }
 
 
-def _named(subject: Subject, digest: bytes, item: ItemEstimate, duplicate_of: int | None) -> dict[str, Any]:
+def _named(digest: bytes, item: ItemEstimate, duplicate_of: int | None) -> dict[str, Any]:
     return {
-        "subject": subject.as_dict(),
         "person": digest,
         "cost": item.credits_max,
         "duplicate_of": duplicate_of,

@@ -69,7 +69,7 @@ def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[Re
 
 
 def troubled(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
-    """Return the first rows that name nobody, cannot be read, or failed."""
+    """Return the first rows that identify no person, cannot be read, or failed."""
     is_troubled = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
     query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.duplicate_of.is_(None), is_troubled)
     found = session.execute(query.order_by(UploadRow.number).limit(limit))

@@ -8,18 +8,20 @@ from typing import Any
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from app.core.uploads import dispatch
+from app.core.uploads import dispatch, upload_files
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadFile, UploadRow, UploadStatus
 from app.domain.lists import upload_columns
 from app.domain.lists.csv_records import Row
 from app.infra.database_clock import Moment
 from app.infra.db import insert
+from app.infra.encrypted_columns import encrypted, row_name
 
 
 def content(session: Session, upload_id: str) -> bytes | None:
     """Return the bytes of the uploaded file; None if its rows are stored already."""
-    return session.scalar(select(UploadFile.content).where(UploadFile.upload_id == upload_id))
+    stored = session.scalar(select(UploadFile.content).where(UploadFile.upload_id == upload_id))
+    return None if stored is None else upload_files.decrypted(session, upload_id, stored)
 
 
 def add(session: Session, turn: Turn, first: int, rows: Sequence[Row], *, now: Moment) -> bool:
@@ -29,7 +31,7 @@ def add(session: Session, turn: Turn, first: int, rows: Sequence[Row], *, now: M
     """
     if not dispatch.renew(session, turn, now=now):
         return False
-    values = [_values(turn.upload_id, number, row) for number, row in enumerate(rows, first)]
+    values = [_values(session, turn.upload_id, number, row) for number, row in enumerate(rows, first)]
     session.execute(insert(session, UploadRow).on_conflict_do_nothing(), values)
     return True
 
@@ -45,12 +47,13 @@ def finish_reading(
     names_people = upload_columns.names_people(columns)
     status = UploadStatus.PRICING if names_people else UploadStatus.MAPPING
     values = {
-        "header": list(header),
+        "header": encrypted(session, Upload.header, turn.upload_id, list(header)),
         "delimiter": delimiter,
         "columns": columns,
         "row_count": row_count,
         "status": status.value,
         "next_at": now if names_people else None,
+        "touched_at": now,
     }
     _finish(session, turn, values)
 
@@ -68,12 +71,12 @@ def batch(session: Session, upload_id: str, *, first: int, limit: int) -> list[U
     return list(session.scalars(query.order_by(UploadRow.number).limit(limit)))
 
 
-def _values(upload_id: str, number: int, row: Row) -> dict[str, Any]:
+def _values(session: Session, upload_id: str, number: int, row: Row) -> dict[str, Any]:
     return {
         "upload_id": upload_id,
         "number": number,
         "line": row.line,
-        "cells": row.cells,
+        "cells": encrypted(session, UploadRow.cells, row_name(upload_id, number), row.cells),
         "subject": None,
         "person": None,
         "cost": 0,

@@ -14,9 +14,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
 from app.infra.db import Base
+from app.infra.encrypted_columns import EncryptedJson
 
 _DUE = text("next_at IS NOT NULL")
 _PENDING = text("is_pending")
+_ROW = ("upload_id", "number")
 
 
 class UploadStatus(StrEnum):
@@ -42,7 +44,8 @@ class Upload(Base):
     their prices; `estimate` is the price of all rows, null until it is known. `outcomes`
     counts the people of finished jobs by outcome, and `charged` is what those jobs cost. `account_id` and
     `api_key_id` started the upload. `next_at` is when a worker has to continue, or the end of the lease of
-    the one that does; `published_at` is when its message was published.
+    the one that does; `published_at` is when its message was published. `touched_at` is the last change of
+    the status or the rows, except while rows are read or priced.
     """
 
     __tablename__ = "uploads"
@@ -59,7 +62,7 @@ class Upload(Base):
     status: Mapped[str]
     reason: Mapped[str | None]
     detail: Mapped[str | None]
-    header: Mapped[list[Any]]
+    header: Mapped[list[Any]] = mapped_column(EncryptedJson("uploads.header"))
     delimiter: Mapped[str]
     columns: Mapped[list[Any]]
     fields: Mapped[list[Any]]
@@ -92,7 +95,7 @@ class UploadFile(Base):
 class UploadRow(Base):
     """A row of an uploaded list, in the order of the file.
 
-    A row that is not readable has a fault of the file; another one has a fault if it names nobody.
+    A row that is not readable has a fault of the file; another one has a fault if it identifies no person.
     `person` is a digest of the person that it names, `cost` the most that finding them costs, `duplicate_of`
     the number of the first row about the same person. `is_pending` means that it waits
     for a job. `chunk` and `item` are the job's number and the item in it. `charged` is what earlier jobs
@@ -113,8 +116,8 @@ class UploadRow(Base):
     )
     number: Mapped[int] = mapped_column(primary_key=True)
     line: Mapped[int]
-    cells: Mapped[list[Any]]
-    subject: Mapped[dict[str, Any] | None]
+    cells: Mapped[list[Any]] = mapped_column(EncryptedJson("upload_rows.cells", _ROW))
+    subject: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("upload_rows.subject", _ROW))
     person: Mapped[bytes | None]
     cost: Mapped[int]
     is_readable: Mapped[bool]

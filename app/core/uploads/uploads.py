@@ -9,6 +9,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from app.core.jobs.idempotency import IdempotencyKey
+from app.core.uploads import upload_files
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadFile, UploadRow, UploadStatus
 from app.domain.errors import UploadNotFound, UploadNotReady
 from app.domain.ids import is_id, new_id
@@ -64,7 +65,7 @@ def create(
     )
     session.add(upload)
     session.flush()
-    session.add(UploadFile(upload_id=upload.id, content=content))
+    session.add(UploadFile(upload_id=upload.id, content=upload_files.encrypted(session, upload.id, content)))
     session.flush()
     session.refresh(upload)
     return upload
@@ -192,7 +193,7 @@ def _one(session: Session, workspace_id: str, upload_id: str, *, lock: bool) -> 
 
 
 def _wake(session: Session, upload: Upload, now: Moment) -> None:
-    """Have a worker continue the upload now."""
+    """Schedule the upload, so that a worker continues it now."""
     upload.next_at = upload.touched_at = now
     upload.published_at = None
     session.flush()

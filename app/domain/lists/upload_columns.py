@@ -41,7 +41,7 @@ def count_known(cells: Sequence[str]) -> int:
 
 
 def propose(header: Sequence[str]) -> list[str | None]:
-    """Return the field that each column probably has, None for those that name nobody."""
+    """Return the field that each column probably has, None for those without."""
     meanings = map_columns(header, Entity.CONTACTS).meanings
     proposed = [_field(text, meanings[text]) for text in header]
     if "linkedin_url" not in proposed and "url" in meanings.values():
@@ -72,7 +72,7 @@ def subject_of(cells: Sequence[str], layout: ColumnMapping, defaults: ImportDefa
     A phone number of unknown or shared use counts only if nothing else names the person.
 
     Raises:
-        InvalidValue: the row names nobody; the message says what it needs.
+        InvalidValue: the row identifies no person; the message says what it needs.
 
     """
     row = RowValues(layout, cells, defaults, Counter())

@@ -42,6 +42,31 @@ def normal_website(text: str) -> str:
     return _registrable(split_url(undecorated(text))[0])
 
 
+def normal_host(text: str) -> str:
+    """Return the host of a URL or bare host, lower-case and in A-labels, without `www.`.
+
+    Raises:
+        InvalidValue: as for `normal_website`.
+
+    """
+    host = split_url(undecorated(text))[0]
+    _registrable(host)
+    return host.removeprefix("www.")
+
+
+def parent_domains(host: str) -> tuple[str, ...]:
+    """Return a host in normal form and the domains above it, up to the registrable one.
+
+    A host without a registrable domain, such as a public suffix, is returned alone.
+    """
+    try:
+        registrable = _registrable(host)
+    except InvalidValue:
+        return (host,)
+    labels = host.split(".")
+    return tuple(".".join(labels[index:]) for index in range(len(labels) - registrable.count(".")))
+
+
 def split_url(text: str) -> tuple[str, str]:
     """Split an http(s) URL or bare address into its host, in A-labels, and the text after the authority.
 

@@ -3,7 +3,8 @@
 The provenance of a record is stored as `{"*": stamp, "title": stamp}`. A stamp is `{"source": …, "at": …}`;
 `*` applies to every field without a stamp of its own. Of two values with the same timestamp, the first is
 kept, so importing a list that contains a person twice is idempotent. If the sources are ranked
-(`RankedSource`), the more trusted of two sources with the same date wins.
+(`RankedSource`), the more trusted of two sources with the same date wins. What the person has corrected is
+never changed by another source, also if the correction was to remove a value.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from app.domain.findings import Source
+from app.domain.findings import PERSON, Source
 
 ALL = "*"
 _DAY = len("2026-11-20")
@@ -96,7 +97,7 @@ def _merge_unit(
     new_stamp: Mapping[str, str],
 ) -> tuple[Change, list[str]]:
     present = [name for name in unit if found[name] is not None]
-    if not present:
+    if not present or any(is_corrected(row["provenance"], name) for name in unit):
         return Change.NONE, []
     missing = [name for name in present if row[name] is None]
     differing = [name for name in present if row[name] is not None and row[name] != found[name]]
@@ -112,6 +113,11 @@ def _merge_unit(
     if missing:
         return Change.CHANGED, present if newer else missing
     return (Change.REFRESHED, present) if newer else (Change.NONE, [])
+
+
+def is_corrected(provenance: Mapping[str, Any], name: str) -> bool:
+    """Return whether the person has corrected or removed the value of the field."""
+    return bool(provenance.get(name, _NO_STAMP)["source"] == PERSON)
 
 
 def _latest(row: Mapping[str, Any], unit: tuple[str, ...]) -> Mapping[str, str]:
@@ -143,8 +149,12 @@ def _stamped(
 ) -> dict[str, Any]:
     """Return the provenance with the stamp on the touched fields, in its shortest form."""
     filled = {name for unit in units for name in unit if row[name] is not None}
-    own = {name: found for name, found in provenance.items() if name in filled and name not in touched}
-    if filled <= set(touched):
+    own = {
+        name: found
+        for name, found in provenance.items()
+        if name not in touched and (name in filled or is_corrected(provenance, name))
+    }
+    if not own and filled <= set(touched):
         return {ALL: new_stamp}
     stamps = dict.fromkeys((name for name in touched if name in filled), new_stamp)
     return ({ALL: provenance[ALL]} if ALL in provenance else {}) | own | stamps

@@ -15,7 +15,8 @@ from app.domain.normal.names import person_key
 
 _NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
 _NO_DIGIT = re.compile(r"\D")
-_ROOT = "https://www."
+ROOT = "https://www."
+"""The part of a profile URL that a mention may lack."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,50 +37,60 @@ class PersonMatcher:
         """Return whether a JSON value mentions the person, in any spelling, including inside longer text."""
         return any(
             self._matches_text(part) if isinstance(part, str) else self._matches_name(part)
-            for part in _parts(value)
+            for part in parts(value)
         )
 
     def _matches_name(self, fields: Mapping[str, Any]) -> bool:
         """Return whether the fields of a subject contain the person's name and company."""
-        texts = {name: value for name, value in fields.items() if isinstance(value, str)}
-        if self.linkedin_urls and texts.get("linkedin_url") not in {None, *self.linkedin_urls}:
+        url = fields.get("linkedin_url")
+        if self.linkedin_urls and isinstance(url, str) and url not in self.linkedin_urls:
             return False
-        name = texts.get("full_name") or f"{texts.get('first_name', '')} {texts.get('last_name', '')}"
-        companies = (texts.get("company_domain", ""), company_key(texts.get("company_name", "")))
-        return any((person_key(name), company) in self.names for company in companies)
+        name, domain, company = names_of(fields)
+        return any((person_key(name), employer) in self.names for employer in (domain, company_key(company)))
 
     def _matches_text(self, text: str) -> bool:
-        if self._pattern is not None and self._pattern.search(_folded(text)):
+        if self._pattern is not None and self._pattern.search(folded(text)):
             return True
-        numbers = {_NO_DIGIT.sub("", number).removeprefix("00") for number in _NUMBER.findall(text)}
-        return not numbers.isdisjoint(phone.removeprefix("+") for phone in self.phones)
+        return not numbers_in(text).isdisjoint(phone.removeprefix("+") for phone in self.phones)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str] | None:
         """The pattern of the identifiers in folded text; it does not match inside longer identifiers."""
         patterns = [rf"(?<![\w.+'-]){_escaped(email)}(?![\w-])(?!\.\w)" for email in self.emails]
-        patterns += [rf"{_escaped(url.removeprefix(_ROOT))}(?![\w-])" for url in self.linkedin_urls]
+        patterns += [rf"{_escaped(url.removeprefix(ROOT))}(?![\w-])" for url in self.linkedin_urls]
         patterns += [rf"(?<!\w){_escaped(contact_id)}(?!\w)" for contact_id in self.contact_ids]
         return re.compile("|".join(patterns)) if patterns else None
 
 
+def names_of(fields: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the name, the company's domain and the company's name of a subject, "" for what it lacks."""
+    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+    name = texts.get("full_name") or f"{texts.get('first_name', '')} {texts.get('last_name', '')}"
+    return name, texts.get("company_domain", ""), texts.get("company_name", "")
+
+
+def numbers_in(text: str) -> set[str]:
+    """Return the digits of every phone number in the text, without a leading 00."""
+    return {_NO_DIGIT.sub("", number).removeprefix("00") for number in _NUMBER.findall(text)}
+
+
 def _escaped(value: str) -> str:
-    return re.escape(_folded(value))
+    return re.escape(folded(value))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Return the text case-folded and percent-decoded."""
     return unicodedata.normalize("NFC", unquote(text)).casefold()
 
 
-def _parts(value: Any) -> Iterator[str | Mapping[str, Any]]:  # noqa: ANN401 -- any JSON
+def parts(value: Any) -> Iterator[str | Mapping[str, Any]]:  # noqa: ANN401 -- any JSON
     """Yield every object and every string in a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         yield value
         for element in value.values():
-            yield from _parts(element)
+            yield from parts(element)
     elif isinstance(value, list | tuple):
         for element in value:
-            yield from _parts(element)
+            yield from parts(element)

@@ -9,6 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+from app.migrations import indexes
+
 revision = "0007"
 down_revision = "0006"
 branch_labels = None
@@ -18,7 +20,9 @@ _COUNTS = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
 
 
 def upgrade() -> None:
-    op.create_index("ix_jobs_workspace_id_created_at", "jobs", ["workspace_id", "created_at", "id"])
+    indexes.create_concurrently(
+        "ix_jobs_workspace_id_created_at", "jobs", ["workspace_id", "created_at", "id"]
+    )
     op.drop_index("ix_jobs_workspace_id_id", table_name="jobs")
     op.add_column("workers", sa.Column("clock_offset", sa.Double(), nullable=False, server_default="0"))
     op.add_column("workers", sa.Column("refused", _COUNTS, nullable=False, server_default="{}"))

@@ -9,6 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+from app.migrations import indexes
+
 revision = "0008"
 down_revision = "0007"
 branch_labels = None
@@ -18,6 +20,7 @@ _VALUES = (("email", "emails", "email"), ("phone", "phones", "e164"))
 
 
 def upgrade() -> None:
+    indexes.create_concurrently("ix_reveals_contact_id", "reveals", ["contact_id"])
     op.create_table(
         "provider_opt_outs",
         sa.Column("id", sa.String(length=28), nullable=False),
@@ -76,7 +79,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("workspace_id", "field", "value", name=op.f("pk_revealed_values")),
     )
     op.create_index("ix_revealed_values_contact_id", "revealed_values", ["contact_id"])
-    op.create_index("ix_reveals_contact_id", "reveals", ["contact_id"])
     for field, table, value in _VALUES:  # a workspace that owns a contact's field owns its values
         op.execute(
             f"""

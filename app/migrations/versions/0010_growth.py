@@ -9,6 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+from app.migrations import indexes
+
 revision = "0010"
 down_revision = "0009"
 branch_labels = None
@@ -25,6 +27,22 @@ RANK = sa.text(
 
 
 def upgrade() -> None:
+    indexes.create_concurrently(
+        "ix_contacts_company_id_rank", "contacts", ["company_id", RANK, sa.text("coalesce(last_key, '')")]
+    )
+    indexes.create_concurrently(
+        "ix_emails_domain",
+        "emails",
+        ["domain", "id", "form"],
+        sqlite_where=LEARNED,
+        postgresql_where=LEARNED,
+    )
+    indexes.create_concurrently(
+        "ix_jobs_retained", "jobs", ["finished_at"], sqlite_where=RETAINED, postgresql_where=RETAINED
+    )
+    indexes.create_concurrently(
+        "ix_jobs_hash_lookup", "jobs", ["finished_at"], sqlite_where=HASH_LOOKUP, postgresql_where=HASH_LOOKUP
+    )
     op.create_table(
         "people_counts",
         sa.Column("company_id", sa.String(length=28), nullable=False),
@@ -36,27 +54,11 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("company_id", "filter", name=op.f("pk_people_counts")),
     )
-    op.create_index(
-        "ix_contacts_company_id_rank", "contacts", ["company_id", RANK, sa.text("coalesce(last_key, '')")]
-    )
     if op.get_bind().dialect.name == "postgresql":
         # Companies differ too much in size for their average: with it the planner would expect few people,
         # and would read and sort everyone instead of the first page of the index.
         op.execute("ALTER TABLE contacts ALTER COLUMN company_id SET (n_distinct = 100)")
     op.drop_index("ix_emails_domain_form", table_name="emails")
-    op.create_index(
-        "ix_emails_domain",
-        "emails",
-        ["domain", "id", "form"],
-        sqlite_where=LEARNED,
-        postgresql_where=LEARNED,
-    )
-    op.create_index(
-        "ix_jobs_retained", "jobs", ["finished_at"], sqlite_where=RETAINED, postgresql_where=RETAINED
-    )
-    op.create_index(
-        "ix_jobs_hash_lookup", "jobs", ["finished_at"], sqlite_where=HASH_LOOKUP, postgresql_where=HASH_LOOKUP
-    )
 
 
 def downgrade() -> None:

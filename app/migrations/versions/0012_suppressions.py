@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from alembic import op
 
+from app.migrations import indexes
+
 revision = "0012"
 down_revision = "0011"
 branch_labels = None
@@ -14,7 +16,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.create_index("ix_suppressions_created_at", "suppressions", ["created_at"])
+    indexes.create_concurrently("ix_suppressions_created_at", "suppressions", ["created_at"])
 
 
 def downgrade() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from app.migrations import indexes
+
 revision = "0013"
 down_revision = "0012"
 branch_labels = None
@@ -17,7 +19,7 @@ UNSUCCESSFUL = sa.text("status IN ('failed', 'canceled', 'expired')")
 
 
 def upgrade() -> None:
-    op.create_index(
+    indexes.create_concurrently(
         "ix_jobs_unsuccessful",
         "jobs",
         ["workspace_id", "created_at", "id"],

@@ -10,6 +10,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from app.migrations import indexes
+
 revision = "0015"
 down_revision = "0014"
 branch_labels = None
@@ -20,6 +22,10 @@ AMOUNTS = ("available", "held", "spent", "counted_available", "counted_held", "c
 
 
 def upgrade() -> None:
+    indexes.create_concurrently(
+        "ix_ledger_refund", "ledger", ["job_id"], sqlite_where=REFUND, postgresql_where=REFUND
+    )
+    indexes.create_concurrently("ix_reveals_job_id", "reveals", ["job_id"])
     op.create_table(
         "audit_positions",
         sa.Column("name", sa.String(), nullable=False),
@@ -35,8 +41,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("workspace_id", name=op.f("pk_ledger_sums")),
     )
-    op.create_index("ix_ledger_refund", "ledger", ["job_id"], sqlite_where=REFUND, postgresql_where=REFUND)
-    op.create_index("ix_reveals_job_id", "reveals", ["job_id"])
 
 
 def downgrade() -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from alembic import op
 
+from app.migrations import indexes
+
 revision = "0018"
 down_revision = "0017"
 branch_labels = None
@@ -16,7 +18,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.create_index("ix_contacts_company_id_name_key", "contacts", ["company_id", "name_key"])
+    indexes.create_concurrently("ix_contacts_company_id_name_key", "contacts", ["company_id", "name_key"])
     op.drop_index("ix_contacts_name_key", table_name="contacts")
 
 

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from app.domain.ids import new_id
+from app.migrations import indexes
 
 revision = "0026"
 down_revision = "0025"
@@ -32,6 +33,13 @@ LISTS = sa.table(
 
 
 def upgrade() -> None:
+    indexes.create_concurrently(
+        "ix_reveals_owned",
+        "reveals",
+        ["workspace_id", "created_at", "contact_id"],
+        sqlite_where=OWNED,
+        postgresql_where=OWNED,
+    )
     with op.batch_alter_table("saved_profiles") as batch_op:
         batch_op.alter_column("linkedin_url", existing_type=sa.String(), nullable=True)
         batch_op.add_column(sa.Column("contact_id", sa.String(length=28), nullable=True))
@@ -47,13 +55,6 @@ def upgrade() -> None:
     op.create_index("ix_saved_profiles_contact_id", "saved_profiles", ["contact_id"])
     op.create_index(
         "ix_saved_profiles_workspace_id_created_at", "saved_profiles", ["workspace_id", "created_at", "id"]
-    )
-    op.create_index(
-        "ix_reveals_owned",
-        "reveals",
-        ["workspace_id", "created_at", "contact_id"],
-        sqlite_where=OWNED,
-        postgresql_where=OWNED,
     )
     op.create_table(
         "contact_lists",

@@ -11,6 +11,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from app.migrations import indexes
+
 revision = "0028"
 down_revision = "0027"
 branch_labels = None
@@ -20,6 +22,7 @@ BY_KEY = sa.text("key_id IS NOT NULL")
 
 
 def upgrade() -> None:
+    indexes.create_concurrently("ix_ledger_workspace_id_created_at", "ledger", ["workspace_id", "created_at"])
     op.add_column(
         "workspaces", sa.Column("is_limited", sa.Boolean(), nullable=False, server_default=sa.false())
     )
@@ -27,7 +30,6 @@ def upgrade() -> None:
     op.create_index(
         "ix_jobs_key_id", "jobs", ["key_id", "created_at"], sqlite_where=BY_KEY, postgresql_where=BY_KEY
     )
-    op.create_index("ix_ledger_workspace_id_created_at", "ledger", ["workspace_id", "created_at"])
     op.drop_index("ix_ledger_workspace_id", table_name="ledger")
     op.create_table(
         "spending_limits",

@@ -1,4 +1,4 @@
-"""/admin/imports: the runs of imports, for operators."""
+"""/admin/imports: the imports that workers run, and the runs of imports, for operators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from flask import Response
 
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.core.lists import import_runs
+from app.core.lists import import_runs, queued_imports
 from app.pages.http.access import operator_only
 from app.pages.http.blueprint import PageBlueprint
 from app.pages.http.rendering import page
@@ -19,6 +19,11 @@ ROWS = 100
 @operator_only
 @limited(Policy.READ)
 def index() -> Response:
-    """List the latest runs with their rows and times."""
+    """List the queued imports with their progress, and the latest runs with their rows and times."""
     with services().database.reading() as session:
-        return page("admin/imports.html", runs=import_runs.latest(session, limit=ROWS), limit=ROWS)
+        return page(
+            "admin/imports.html",
+            queued=queued_imports.latest(session, limit=ROWS),
+            runs=import_runs.latest(session, limit=ROWS),
+            limit=ROWS,
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from flask import Response, flash
@@ -10,12 +11,15 @@ from app.api.http import admission
 from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
+from app.core.audit_log import entries as audit_log
 from app.core.contacts import suppressions
 from app.core.contacts.suppressions import Identifier
+from app.domain.audit_actions import Action
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.emails import normal_email
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_profile_url
+from app.domain.normal.websites import normal_host
 from app.infra import database_clock
 from app.infra.log import log
 from app.pages.http import forms
@@ -26,7 +30,8 @@ from app.pages.http.rendering import page
 
 blueprint = PageBlueprint("admin_suppressions", __name__)
 REASON = "requested"
-_INVALID = "Enter an e-mail address, a profile URL, or a phone number with country code."
+_INVALID = "Enter an e-mail address, a profile URL, a phone number with country code, or a domain."
+_DOMAIN = re.compile(r"[\w.-]+\.[^\W\d]{2,}")
 
 
 @blueprint.get("/admin/suppressions")
@@ -56,6 +61,8 @@ def change() -> Response:
 
 def _change(action: str, identifier: Identifier) -> None:
     with admission.transaction() as session:
+        recorded = Action.SUPPRESSION_ADD if action == "add" else Action.SUPPRESSION_REMOVE
+        audit_log.record(session, recorded, reason=identifier.kind)
         if action == "add":
             suppressions.suppress(session, [identifier], reason=REASON, now=database_clock.now())
         else:
@@ -68,15 +75,18 @@ def _identifier(text: str) -> Identifier:
     """Return the identifier in its normal form.
 
     Raises:
-        InvalidForm: it is neither an e-mail address nor a profile URL nor a phone number.
+        InvalidForm: it is neither an e-mail address, a profile URL, a phone number nor a domain.
 
     """
     parse: dict[str, Callable[[str], str]] = {
         "email": normal_email,
         "linkedin_url": normal_profile_url,
         "phone": lambda value: parse_phone(value).e164,
+        "domain": normal_host,
     }
     kind = "email" if "@" in text else "linkedin_url" if "/" in text else "phone"
+    if kind == "phone" and _DOMAIN.fullmatch(text):
+        kind = "domain"
     try:
         return Identifier(kind, parse[kind](text))
     except (InvalidValue, NotAProfileUrl) as error:
@@ -90,6 +100,8 @@ def _page(
     checked: Identifier | None = None,
     is_listed: bool = False,
 ) -> Response:
+    with services().database.reading() as session:
+        entries = suppressions.summary(session)
     return page(
         "admin/suppressions.html",
         status,
@@ -97,4 +109,5 @@ def _page(
         errors=errors or {},
         checked=checked,
         is_listed=is_listed,
+        entries=entries,
     )

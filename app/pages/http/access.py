@@ -14,7 +14,13 @@ from app.api.http.auth import authenticate, caller
 from app.api.http.services import services
 from app.core.accounts.accounts import Account, Role
 from app.core.accounts.workspaces import Balance, Workspace
-from app.domain.errors import AdminRequired, InsufficientScope, MissingToken, OperatorRequired
+from app.domain.errors import (
+    AdminRequired,
+    InsufficientScope,
+    MissingToken,
+    OperatorRequired,
+    TotpRequiredForAdmins,
+)
 
 P = ParamSpec("P")
 View = Callable[P, Response]
@@ -95,7 +101,8 @@ def _require(needs: Needs, view: View[P]) -> View[P]:
 
 def _require_second_factor() -> None:
     with services().database.reading() as session:
-        second_factor.require_for_admins(session, caller())
+        if not second_factor.suffices(session, caller()):
+            raise TotpRequiredForAdmins
 
 
 def _read_viewer() -> Viewer:

@@ -42,7 +42,7 @@ class MessageCookie(SecureCookieSessionInterface):
 
 
 def register(app: Flask, key: str) -> None:
-    """Let `flask.flash` sign its cookie with this key."""
+    """Configure `flask.flash` to sign its cookie with this key."""
     app.secret_key = key
     app.session_interface = MessageCookie()
     app.config["SESSION_COOKIE_SAMESITE"] = "Lax"

@@ -51,6 +51,7 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
             Entry("admin_jobs.index", "Requests"),
             Entry("admin_limits.index", "Limits"),
             Entry("admin_ledger.index", "Ledger"),
+            Entry("admin_audit_log.index", "Audit log"),
         ),
     ),
     "operator": (
@@ -61,6 +62,7 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
             Entry("admin_suppressions.index", "Suppressions"),
             Entry("admin_imports.index", "Imports"),
             Entry("admin_queues.index", "Queues"),
+            Entry("admin_audit_log.everything", "Audit log of all"),
         ),
     ),
 }

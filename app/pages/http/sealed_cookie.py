@@ -26,7 +26,7 @@ class SealedCookie:
     seconds: int
 
     def store(self, response: Response, content: dict[str, Any]) -> None:
-        """Let the browser carry the content."""
+        """Store the content in the browser."""
         text = json.dumps({"at": clock.rfc3339(_now()), "content": content}).encode()
         sealed = encryption.encrypt(services().digest_keys, self.name, _CONTEXT, text)
         response.set_cookie(
@@ -50,7 +50,7 @@ class SealedCookie:
         return content if age.total_seconds() <= self.seconds else None
 
     def clear(self, response: Response) -> None:
-        """Let the browser delete the cookie."""
+        """Delete the cookie from the browser."""
         response.delete_cookie(self._name(), secure=request.is_secure, httponly=True, samesite="Lax")
 
     def _name(self) -> str:

@@ -74,7 +74,7 @@ def test_every_error_response_lists_its_codes(document: Any) -> None:
         ("SubjectSchema", {"first_name": "A", "last_name": "B", "company_domain": "c"}, {"last_name": "B"}),
         ("SubjectSchema", {"contact_id": "x", "email": None}, {"email": None}),
         ("SubjectSchema", {"linkedin_url": "x"}, {"full_name": " ", "company_name": "B"}),
-        ("CompanyByHashSchema", {"prefix": "00ff"}, {"prefix": "00ff", "hash": "0" * 64}),
+        ("CompanyByHashSchema", {"prefix": "ff"}, {"prefix": "ff", "hash": "0" * 64}),
         ("LeadsByWebsiteHashSchema", {"hash": "0" * 64}, {"hash": "A" * 64}),
     ],
 )

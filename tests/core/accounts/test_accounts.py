@@ -4,12 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 from jobs_support import LIFETIME
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.accounts import accounts, api_keys, sessions, workspaces
 from app.core.accounts.accounts import Account, EmailTaken, Role
 from app.core.accounts.api_keys import ApiKey
 from app.core.accounts.sessions import LoginSession
+from app.core.audit_log.entries import PendingEntry
+from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import ApiAccessRequired
 
@@ -144,3 +147,13 @@ def test_the_tokens_of_other_accounts_stay_valid(
 
     session.expire_all()
     assert signed_in.revoked_at is None
+
+
+def test_a_role_that_an_account_has_already_is_no_change(session: Session, account: Account) -> None:
+    accounts.set_role(session, account.id, Role.ADMIN)
+    accounts.set_role(session, account.id, Role.MEMBER)
+    session.flush()
+
+    recorded = session.scalars(select(PendingEntry.reason).where(PendingEntry.action == Action.ACCOUNT_ROLE))
+
+    assert list(recorded) == ["member"]

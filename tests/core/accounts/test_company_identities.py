@@ -5,11 +5,14 @@ from datetime import UTC, datetime
 
 import pytest
 from jobs_support import LIFETIME
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.accounts import accounts, company_identities, sessions, workspaces
 from app.core.accounts.accounts import Account, EmailTaken
 from app.core.accounts.sessions import LoginSession
+from app.core.audit_log.entries import PendingEntry
+from app.domain.audit_actions import Action
 from app.domain.company_users import CompanyUser
 from app.domain.errors import AccountDisabled, CompanyAccountRefused
 from app.infra import passwords
@@ -136,3 +139,11 @@ def test_a_user_without_an_account_has_nothing_to_withdraw(session: Session, acc
     company_identities.withdraw(session, ADA, now=NOW)
 
     assert account.disabled_at is None
+
+
+def test_an_account_without_company_accounts_has_none_to_unlink(session: Session, account: Account) -> None:
+    assert company_identities.unlink(session, account.id) == 0
+
+    actions = set(session.scalars(select(PendingEntry.action)))
+
+    assert Action.COMPANY_IDENTITY_UNLINK not in actions

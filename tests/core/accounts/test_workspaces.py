@@ -27,3 +27,13 @@ def test_the_database_rejects_negative_credits(session: Session, figure: str) ->
 
     with pytest.raises(IntegrityError):
         session.execute(update(Workspace).where(Workspace.id == workspace_id).values({figure: -1}))
+
+
+def test_the_totals_are_the_sums_of_all_workspaces(session: Session) -> None:
+    before = workspaces.credit_totals(session)
+    for grant in (10, 5):
+        workspace_id = a_workspace(session, grant=grant)
+    session.execute(update(Workspace).where(Workspace.id == workspace_id).values(held=2, spent=1))
+
+    assert before == {"available": 0, "held": 0, "spent": 0}
+    assert workspaces.credit_totals(session) == {"available": 15, "held": 2, "spent": 1}

@@ -8,7 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier, Suppression, digest
+from app.core.contacts.suppressions import Entry, Identifier, Listing, Suppression, digest
+from app.domain.suppression_lists.hashed_values import hash_of
 
 ADA = Identifier("email", "ada@acme.com")
 BOB = Identifier("phone", "+12025550143")
@@ -65,3 +66,51 @@ def test_the_time_of_the_latest_suppression_is_known(session: Session) -> None:
     latest = session.scalar(select(suppressions.LATEST))
 
     assert (empty, latest) == (None, NOW + timedelta(hours=1))
+
+
+def test_entries_of_version_1_stay_in_effect_and_can_be_removed(session: Session) -> None:
+    for item in (ADA, BOB, CAROL):
+        old = DIGEST_KEYS.suppression_digest(item.kind, item.value)
+        suppressions.suppress_entries(session, [Entry(item.kind, old, version=1)], Listing("asked"), now=NOW)
+
+    before = suppressions.suppressed(session, [ADA, BOB, CAROL])
+    removed = suppressions.remove(session, [BOB])
+
+    assert (before, removed) == ({ADA, BOB, CAROL}, 1)
+    assert suppressions.suppressed(session, [ADA, BOB, CAROL]) == {ADA, CAROL}
+
+
+def test_a_published_hash_suppresses_a_person_whose_value_was_never_seen(session: Session) -> None:
+    hashes = {"email": "ada@acme.com", "phone": "2025550143"}
+    for kind, text in hashes.items():
+        entry = suppressions.hashed_entry(DIGEST_KEYS, kind, hash_of(text))
+        suppressions.suppress_entries(session, [entry], Listing("asked", "partner"), now=NOW)
+
+    assert suppressions.suppressed(session, [ADA, BOB, CAROL]) == {ADA, BOB}
+
+
+def test_an_identifier_may_be_on_several_lists(session: Session) -> None:
+    entry = Entry("email", digest(DIGEST_KEYS, ADA))
+    for name in ("one", "two"):
+        suppressions.suppress_entries(session, [entry, entry], Listing("asked", name), now=NOW)
+
+    removed = suppressions.remove_entries(session, [entry.digest], list_name="one")
+
+    assert (removed, suppressions.suppressed(session, [ADA])) == (1, {ADA})
+    assert [row.list_name for row in suppressions.entries_for(session, ADA)] == ["two"]
+    assert suppressions.remove(session, [ADA]) == 1
+
+
+def test_a_domain_suppresses_its_addresses(session: Session) -> None:
+    suppressions.suppress(session, [Identifier("domain", "acme.com")], reason="asked", now=NOW)
+    below, other = Identifier("email", "ada@uk.acme.com"), Identifier("email", "ada@acme.org")
+
+    assert suppressions.suppressed(session, [ADA, below, other]) == {ADA, below}
+    assert suppressions.remove(session, [ADA]) == 0
+
+
+def test_many_identifiers_are_checked_at_once(session: Session) -> None:
+    suppressions.suppress(session, [ADA], reason="asked", now=NOW)
+    many = [Identifier("email", f"{number}@acme.com") for number in range(1000)]
+
+    assert suppressions.suppressed(session, [*many, ADA]) == {ADA}

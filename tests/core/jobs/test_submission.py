@@ -44,6 +44,7 @@ from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Status
 from app.domain.records.subjects import Subject
 from app.infra.db import Database
+from app.infra.encrypted_columns import key_ring
 
 SECOND = timedelta(seconds=1)
 
@@ -277,7 +278,7 @@ def own(session: Session, workspace_id: str, contact: Contact) -> None:
         workspace_id=workspace_id,
         contact_id=contact.id,
         field="email",
-        values=["ada@acme.com"],
+        values=[key_ring(session).index("email", "ada@acme.com")],
         job_id="job_0",
         price=1,
         now=NOW,

@@ -13,7 +13,7 @@ from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email
 from app.core.contacts import suppressions
 from app.core.contacts.suppressions import Identifier
 from app.core.ledger import acquisition
-from app.core.lookups import disclosure
+from app.core.lookups import contact_data, disclosure
 from app.core.lookups.disclosure import TYPES, ContactField, FieldRequest, KnownPerson, MinStatus
 from app.domain.errors import ContactNotFound
 from app.domain.records.subjects import Subject
@@ -189,6 +189,16 @@ def test_all_identifiers_of_the_person_are_returned(session: Session) -> None:
 
     assert set(of_known) == {Identifier("linkedin_url", ADA_URL), Identifier("email", "ada@acme.com")}
     assert of_stranger == [Identifier("email", "bob@acme.com")]
+
+
+def test_a_person_is_also_suppressed_by_the_domain_of_their_employer(session: Session) -> None:
+    workspace = a_workspace(session)
+    with_site = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+    without = a_contact(session, a_company(session, "Bell Labs", domain=None), linkedin_url=f"{ADA_URL}-2")
+    data = contact_data.load(session, workspace, [with_site, without])
+
+    assert Identifier("domain", "acme.com") in data.identifiers_of(with_site)
+    assert data.identifiers_of(without) == [Identifier("linkedin_url", f"{ADA_URL}-2")]
 
 
 def test_values_are_disclosed_best_first_and_charged_once(session: Session) -> None:

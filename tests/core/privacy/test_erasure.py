@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from jobs_support import a_job, a_workspace, claim, figures, read
+from mentions_support import index_all
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own
@@ -28,7 +29,7 @@ from app.core.lookups import profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot
 from app.core.matching import caller_identifiers
 from app.core.matching.caller_identifiers import CallerIdentifier
-from app.core.privacy import erasure, redaction
+from app.core.privacy import erasure, mentions, redaction
 from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import ContactNotFound
 from app.domain.ids import new_id
@@ -39,6 +40,19 @@ EMAIL = Identifier("email", "ada@acme.com")
 PHONE = Identifier("phone", "+16175550155")
 SUBJECT = {"subject": {"email": "ada@acme.com"}}
 BOB = {"subject": {"email": "bob@acme.com"}, "client_reference": "b"}
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["not indexed", "indexed"])
+def is_indexed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run every test before and after the stored rows are indexed."""
+    if request.param:
+        find_contacts = erasure.find_contacts
+
+        def index_first(session: Session, *args: Any) -> list[Contact]:
+            index_all(session)
+            return find_contacts(session, *args)
+
+        monkeypatch.setattr(erasure, "find_contacts", index_first)
 
 
 @pytest.fixture
@@ -370,7 +384,7 @@ def test_a_contact_stored_again_before_the_suppression_took_effect_is_deleted_to
 def test_more_jobs_and_profiles_than_one_batch_are_read(
     session: Session, ada: Contact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erasure, "BATCH_SIZE", 1)
+    monkeypatch.setattr(mentions, "BATCH", 1)
     workspace_id = a_workspace(session)
     job_ids = [a_job(session, workspace_id, str(n), request=SUBJECT) for n in range(3)]
 

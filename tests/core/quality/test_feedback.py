@@ -112,7 +112,7 @@ def workspace_id(session: Session, contact_id: str) -> str:
 
 
 def address(session: Session, email: str = ADDRESS) -> Email:
-    query = select(Email).where(Email.email == email)
+    query = select(Email).where(emails.has_address(session, [email]))
     return session.scalars(query, execution_options={"populate_existing": True}).one()
 
 

@@ -8,7 +8,8 @@ from jobs_support import NOW
 from sqlalchemy.orm import Session
 
 from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.core.queues.worker_heartbeats import HEARTBEAT_TIMEOUT, LOST_FOR, Heartbeat, WorkerState
+from app.domain.kinds import Queue
 
 ONE = Heartbeat(
     name="one@host:1", queues=("interactive",), threads=10, busy=3, state=WorkerState.WORKING, up_seconds=60
@@ -83,3 +84,19 @@ def test_rows_of_workers_not_seen_for_a_day_are_deleted(session: Session) -> Non
     worker_heartbeats.purge_expired(session, now=NOW)
 
     assert [row.name for row in worker_heartbeats.list_all(session)] == ["new@host:2"]
+
+
+def test_a_silent_worker_counts_as_lost_for_ten_minutes_and_one_that_shut_down_does_not(
+    session: Session,
+) -> None:
+    worker_heartbeats.record_heartbeat(session, ONE, now=NOW)
+    worker_heartbeats.record_heartbeat(session, replace(ONE, name="two@host:2"), now=NOW)
+    worker_heartbeats.remove(session, "two@host:2")
+
+    def lost(after: timedelta) -> dict[Queue, int]:
+        return worker_heartbeats.count_lost(session, now=NOW + after)
+
+    nothing = dict.fromkeys(Queue, 0)
+    assert lost(HEARTBEAT_TIMEOUT - timedelta(seconds=1)) == nothing
+    assert lost(HEARTBEAT_TIMEOUT) == nothing | {Queue.INTERACTIVE: 1}
+    assert lost(LOST_FOR) == nothing

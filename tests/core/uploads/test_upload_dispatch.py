@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
 from app.core.jobs.jobs import JobItem
 from app.core.uploads import collection, dispatch, pricing, row_store, uploads
+from app.core.uploads import erasure as upload_erasure
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.pricing import PricedBatch
-from app.core.uploads.upload_tables import Upload
+from app.core.uploads.upload_tables import Upload, UploadRow
 from app.domain.errors import JobExpired, UploadNotReady
 from app.domain.ids import new_id
 from app.infra import clock
@@ -65,6 +68,30 @@ def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:
     assert (is_read, is_priced) == (False, False)
     assert ada.get(upload_id).status == "ready"
     assert len(ada.results(upload_id)) == 2
+
+
+def test_a_person_who_is_erased_while_a_row_is_priced_is_not_stored_again(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    price = pricing.price
+
+    def erase_first(session: Session, turn: Turn, *arguments: Any, **options: Any) -> PricedBatch:
+        batch = price(session, turn, *arguments, **options)
+        with ada.harness.database.transaction() as erasing:
+            upload_erasure.clear(erasing, [(turn.upload_id, 0)])
+        return batch
+
+    monkeypatch.setattr(pricing, "price", erase_first)
+
+    upload_id = ada.ready(a_list(*people(2)))
+
+    with ada.harness.database.reading() as session:
+        columns = UploadRow.cells, UploadRow.subject, UploadRow.person, UploadRow.is_pending
+        first, second = session.execute(select(*columns).order_by(UploadRow.number)).all()
+    assert tuple(first) == ([], None, None, False)
+    assert second.subject is not None
+    assert second.is_pending
+    assert ada.get(upload_id).status == "ready"
 
 
 def test_a_deleted_upload_has_no_jobs_to_wait_for(ada: Uploader) -> None:
@@ -118,8 +145,22 @@ def test_a_row_without_an_outcome_has_failed(ada: Uploader, error: dict[str, str
     ada.start(upload_id)
     ada.run(upload_id)
     with ada.harness.database.transaction() as session:
-        session.execute(update(JobItem).values(outcome=None, result=None, error=error))
+        item = session.scalars(select(JobItem)).one()
+        item.outcome = item.result = None
+        item.error = error
 
     [row] = ada.results(upload_id)
 
     assert (row.outcome, row.note) == ("failed", note)
+
+
+def test_a_batch_whose_people_were_all_erased_changes_no_row(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pricing, "_without_erased", lambda *_arguments: [])
+
+    upload_id = ada.ready(a_list(*people(2)))
+
+    with ada.harness.database.reading() as session:
+        assert set(session.scalars(select(UploadRow.is_pending))) == {False}
+    assert ada.get(upload_id).status == "ready"

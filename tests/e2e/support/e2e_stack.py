@@ -20,7 +20,7 @@ from typing import Any
 from unittest import mock
 
 from jsonschema_rs import Draft202012Validator
-from local_servers import free_port, start_redis
+from local_servers import empty_broker, free_port, start_redis
 from polling import wait_until
 
 from app import settings as app_settings
@@ -244,6 +244,11 @@ def running(
     The API has two processes, and only the sandbox and pattern providers are queried, unless the settings
     say otherwise.
     """
+    with empty_broker("e2e") as broker_url:
+        yield from _running(folder, url, workers, {"BROKER_URL": broker_url, **settings})
+
+
+def _running(folder: Path, url: str, workers: Sequence[str], settings: dict[str, str]) -> Iterator[Stack]:
     redis_port, web_port = free_port(), free_port()
     environment = os.environ | {
         "DATABASE_URL": url,

@@ -16,8 +16,8 @@ from chromium_support import EXTENSION, LOOPBACK, copy_extension
 
 from tools import extension as packing
 
-MAX_BYTES = 72_000
-MAX_LINES = 3_100
+MAX_BYTES = 78_000
+MAX_LINES = 3_300
 UNSHIPPED = ("README.md", "store/")
 PERMISSIONS = ["activeTab", "alarms", "identity", "scripting", "sidePanel", "storage"]
 FORBIDDEN = {

@@ -28,7 +28,7 @@ CHROME_HOSTS = re.compile(
 )  # Chromium's own requests at start
 NETWORK = "www.linkedin.com:443"  # Playwright serves its pages, but Chromium still connects
 PAGE_REQUESTS = {("GET", "/", b""), ("GET", "/favicon.ico", b""), ("CONNECT", "", b"")}
-FOUR_DIGITS = re.compile("[0-9a-f]{4}")
+TWO_DIGITS = re.compile("[0-9a-f]{2}")
 HTML = "<img src=x onerror=alert(1)>"
 READ_STORAGE = """async () => {
   const keys = {};
@@ -164,8 +164,8 @@ def test_by_prefix_the_full_hash_is_sent_only_when_people_are_requested(
     expect(popup.get_by_role("heading", name=company.name)).to_be_visible()
 
     lookups = user.proxy.api_requests("/api/ext/company-by-hash")
-    assert [request.json for request in lookups] == [{"prefix": digest[:4]}]
-    assert FOUR_DIGITS.fullmatch(lookups[0].json["prefix"])
+    assert [request.json for request in lookups] == [{"prefix": digest[:2]}]
+    assert TWO_DIGITS.fullmatch(lookups[0].json["prefix"])
     assert not _requests_containing(user.proxy.api_requests(), company.domain, digest)
     assert not user.proxy.api_requests("/api/ext/leads-by-website-hash")
 
@@ -185,6 +185,7 @@ def test_requests_carry_no_credentials_but_the_bearer_token(user: BrowserUser, c
 
     popup = user.open_popup_on(company.website)
     user.submit_sign_in(popup)
+    popup.get_by_role("button", name="Show company and people").click()
     popup.get_by_role("button", name="Ada Lovelace").click()
     popup.get_by_role("button", name="Reveal e-mail").click()
     expect(popup.get_by_role("link", name=company.emails["Ada"])).to_be_visible()
@@ -206,6 +207,7 @@ def test_requests_carry_no_credentials_but_the_bearer_token(user: BrowserUser, c
     assert "Authorization" not in login.headers
     assert {request.path.partition("?")[0].removeprefix("/api/ext/") for request in rest} >= {
         *(
+            "company-filter",
             "company-by-hash",
             "leads-by-website-hash",
             "lookup",
@@ -246,7 +248,7 @@ def test_no_page_and_no_content_script_can_read_the_token(
     if stay:
         popup.get_by_label("Stay signed in").check()
     user.submit_sign_in(popup)
-    expect(popup.get_by_role("heading", name=company.name)).to_be_visible()
+    expect(popup.get_by_role("button", name="Show company and people")).to_be_visible()
     page = user.tabs()[0]
 
     reached = user.worker.evaluate(

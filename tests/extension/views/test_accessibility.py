@@ -163,7 +163,7 @@ def test_a_company_and_a_reveal_are_accessible_in_light_and_dark(
     popup.get_by_text("Receipt").click()
     _assert_accessible(popup, "one request of the history")
     popup.get_by_role("button", name="Settings").click()
-    expect(popup.get_by_role("radio")).to_have_count(2)
+    expect(popup.get_by_role("radio")).to_have_count(3)
     _assert_accessible(popup, "settings")
 
 
@@ -216,6 +216,10 @@ def test_every_step_works_by_keyboard_with_a_visible_focus(user: BrowserUser, co
     popup.keyboard.press("ControlOrMeta+a")
     popup.keyboard.type("correct horse battery staple")
     popup.keyboard.press("Enter")
+    expect(popup.get_by_role("button", name="Show company and people")).to_be_visible()
+    _tab_to(popup, "Show company and people")
+    popup.keyboard.press("Enter")
+    expect(popup.get_by_role("heading", name=company.name)).to_be_focused()
     expect(popup.get_by_role("button", name="Ada Lovelace")).to_be_visible()
     _tab_to(popup, "Ada Lovelace")
     popup.keyboard.press("Enter")
@@ -234,7 +238,7 @@ def test_every_step_works_by_keyboard_with_a_visible_focus(user: BrowserUser, co
     expect(popup.get_by_role("heading", name=company.name)).to_be_focused()
     _tab_to(popup, "Settings")
     popup.keyboard.press("Space")
-    _tab_to(popup, "Standard")
+    _tab_to(popup, "Most private")
     popup.keyboard.press("ArrowDown")
 
     expect(popup.get_by_role("radio", name="More private")).to_be_checked()
@@ -282,7 +286,7 @@ def test_at_200_percent_nothing_is_cut_off_and_every_control_is_reachable(
     expect(panel.get_by_role("button", name="Ada Lovelace")).to_have_count(2)
     _assert_nothing_cut_off(panel, "history")
     panel.get_by_role("button", name="Settings").click()
-    expect(panel.get_by_role("radio")).to_have_count(2)
+    expect(panel.get_by_role("radio")).to_have_count(3)
     _assert_nothing_cut_off(panel, "settings")
     panel.get_by_role("button", name="Back").click()
     if place == "popup":

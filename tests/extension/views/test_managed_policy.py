@@ -85,7 +85,8 @@ def test_with_prefixes_only_the_whole_hash_is_not_sent_and_cannot_be_chosen(mana
     [sent] = user.proxy.api_requests("/api/ext/company-by-hash")
     assert set(sent.json) == {"prefix"}
     expect(popup.get_by_label("More private")).to_be_checked()
-    expect(popup.get_by_label("More private")).to_be_disabled()
+    expect(popup.get_by_label("Most private")).to_be_enabled()
+    expect(popup.get_by_label("Fastest")).to_be_disabled()
 
 
 def test_a_browser_without_a_policy_enforces_nothing(user: BrowserUser) -> None:
@@ -103,5 +104,5 @@ def test_the_schema_names_every_setting_that_the_extension_reads() -> None:
 
     names = set(schema["properties"])
 
-    assert names == {"server", "company_sign_in_only", "prefix_lookup_only"}
+    assert names == {"server", "company_sign_in_only", "prefix_lookup_only", "filter_key"}
     assert all(name in code and f"`{name}`" in docs for name in names)

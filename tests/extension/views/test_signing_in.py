@@ -33,7 +33,7 @@ def test_the_form_signs_in_and_then_shows_the_view_for_the_page(
 
     user.submit_sign_in(popup)
 
-    expect(popup.get_by_role("heading", name="No company is known for www.acme.test")).to_be_visible()
+    expect(popup.get_by_role("heading", name="www.acme.test")).to_be_visible()
     expect(popup.get_by_text("100 credits")).to_be_visible()
     expect(popup.get_by_label("Password")).to_have_count(0)
     [sent] = proxy.api_requests(LOGIN)
@@ -233,7 +233,7 @@ def test_signing_out_revokes_the_token_and_deletes_all_data_but_server_and_email
     settings = {
         "server": user.server,
         "email": user.email,
-        "lookupBy": "hash",
+        "lookupBy": "filter",
         "staySignedIn": False,
         "lists": [],
     }

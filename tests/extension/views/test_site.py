@@ -13,7 +13,7 @@ from proxy_support import CannedReply, RecordedRequest, problem_reply
 
 COMPANY = "/api/ext/company-by-hash"
 LEADS = "/api/ext/leads-by-website-hash"
-PREFIX_DIGITS = 4
+PREFIX_DIGITS = 2
 NINE = ("Abel", "Baker", "Conti", "Dubois", "Eklund", "Fischer", "Garcia", "Hansen", "Ito")
 
 

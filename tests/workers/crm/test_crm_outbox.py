@@ -20,6 +20,7 @@ from app.domain.errors import NotFound
 from app.domain.ids import new_id
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
+from app.infra.encrypted_columns import key_ring
 
 
 def begin(harness: CrmHarness) -> Turn:
@@ -121,7 +122,7 @@ def test_a_person_with_an_address_that_is_owned_under_another_contact_is_pushed(
             RevealedValue(
                 workspace_id=harness.workspace_id,
                 field="email",
-                value=EMAIL,
+                value=key_ring(session).index("email", EMAIL),
                 contact_id=owned,
                 created_at=harness.now,
             )

@@ -19,6 +19,7 @@ from app.domain.errors import ContactNotFound, InsufficientCredits, Unavailable
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.infra.db import Database
+from app.infra.encrypted_columns import key_ring
 from app.settings import Settings
 from workers.execution import job_runner
 from workers.jobs import company_by_hash, enrichment_request, leads_by_website_hash, reveal
@@ -159,7 +160,7 @@ def test_a_job_whose_hold_does_not_cover_the_price_fails(harness: WorkerHarness)
             workspace_id=harness.workspace_id,
             contact_id=contact_id,
             field="email",
-            values=["ada.lovelace@acme.com"],
+            values=[key_ring(session).index("email", "ada.lovelace@acme.com")],
             job_id="job_1",
             now=NOW,
         )

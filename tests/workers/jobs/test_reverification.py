@@ -15,6 +15,7 @@ from stored_support import NOW, a_contact, an_email, own
 from structlog.testing import capture_logs
 
 from app.core.accounts import workspaces
+from app.core.contacts import emails
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
@@ -75,7 +76,7 @@ MISS = ProviderResponse(outcome=TraceOutcome.MISS)
 
 def stored(database: Database) -> tuple[str, datetime | None]:
     with database.reading() as session:
-        row = session.scalars(select(Email).where(Email.email == "ada@acme.com")).one()
+        row = session.scalars(select(Email).where(emails.has_address(session, ["ada@acme.com"]))).one()
         return row.status, row.verified_at
 
 

@@ -12,8 +12,11 @@ from local_servers import free_port
 from polling import wait_until
 from redis import Redis
 from sqlalchemy import func, select, update
+from stored_support import a_contact, an_email
 from structlog.testing import capture_logs
 
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
 from app.core.jobs import idempotency, leases, sweeper
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job
@@ -29,7 +32,7 @@ from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, crm_pushes, upkeep, uploads, webhooks
+from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, upkeep, uploads, webhooks
 from workers.jobs.upkeep import Step, Sweeper
 
 
@@ -267,6 +270,22 @@ def test_personal_data_of_an_old_job_is_purged_and_its_charge_is_kept(
         assert (job.request, job.result, job.charged) == ({}, None, 1)
 
 
+@pytest.mark.parametrize(("days", "left"), [(3, 0), (0, 1)])
+def test_old_contact_values_are_purged_unless_they_are_to_be_kept(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch, days: int, left: int
+) -> None:
+    with services.database.transaction() as session:
+        an_email(session, a_contact(session), "ada@acme.com")
+    settings = dataclasses.replace(services.settings, contact_retention_days=days)
+    at(monkeypatch, timedelta(days=4).total_seconds())
+
+    upkeep.purge_once(dataclasses.replace(services, settings=settings))
+
+    with services.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Email)) == left
+        assert session.scalar(select(func.count()).select_from(Contact)) == left
+
+
 def rows(database: Database) -> tuple[int | None, ...]:
     with database.reading() as session:
         return tuple(
@@ -290,8 +309,16 @@ def sweep() -> Iterator[Callable[..., None]]:
     wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
 
 
-def test_the_sweeper_republishes_jobs_delivers_webhooks_continues_uploads_pushes_and_audits() -> None:
-    steps = (upkeep.sweep_once, webhooks.send_due, uploads.send_due, crm_pushes.send_due)
+def test_the_sweeper_republishes_jobs_seals_delivers_continues_uploads_pushes_and_audits() -> None:
+    steps = (
+        upkeep.sweep_once,
+        audit_log.seal_pending,
+        webhooks.send_due,
+        uploads.send_due,
+        imports.send_due,
+        crm_pushes.send_due,
+        mailbox_codes.send_due,
+    )
     assert steps == Sweeper.STEPS
     assert (audit.audit_if_due,) == Sweeper.RARE_STEPS
 

@@ -10,6 +10,7 @@ from fake_providers import ERROR, MISS, UNKNOWN, email, hit, person, phone
 from jobs_support import NOW, a_job
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from stored_support import own
 from worker_harness import ADA, NAMED, WorkerHarness
 
 from app.core.contacts import bulk, contacts, suppressions
@@ -214,6 +215,22 @@ def test_a_value_refunded_while_a_free_job_settles_is_not_disclosed(
     assert (job.status, job.charged, job.result) == ("failed", 0, None)
     assert job.error is not None
     assert job.error["code"] == "insufficient_credits"
+
+
+def test_an_owned_field_without_values_is_not_found_by_a_job_that_holds_no_credits(
+    harness: WorkerHarness,
+) -> None:
+    harness.store_contact(person(linkedin_url=ADA))
+    harness.set_providers(one=MISS)
+    request = {"subject": {"linkedin_url": ADA}, "types": ["work"], "min_status": "valid"}
+    with harness.database.transaction() as session:
+        own(session, harness.workspace_id, session.scalars(select(contacts.Contact)).one(), "email")
+        job_id = a_job(session, harness.workspace_id, "free", request=request, price=0)
+    harness.run_reveal(job_id)  # moves it to the queue of providers
+
+    job = harness.run_reveal(job_id)
+
+    assert (job.status, job.outcome, job.charged) == ("succeeded", Outcome.NOT_FOUND, 0)
 
 
 def refunded_meanwhile(claim: Claim, services: WorkerServices) -> Resolution:

@@ -27,6 +27,7 @@ from app.infra import clock, redis_client
 from app.infra.db import Database
 from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
+from app.infra.redis_broker import RedisBroker
 from app.settings import Settings
 from workers.execution import shutdown_flag
 from workers.execution.job_runner import JOB_BY_TASK
@@ -285,10 +286,10 @@ def watchdog(services: WorkerServices, activity: Activity, exits: list[int], not
 def test_the_watchdog_ends_a_stalled_worker(watchdog: Watchdog, client: Redis, exits: list[int]) -> None:
     client.lpush("a", "message")
     for _look in range(supervision.STALLED_SAMPLES):
-        watchdog.sample(client)
+        watchdog.sample(RedisBroker(client))
     before = list(exits)
 
-    watchdog.sample(client)
+    watchdog.sample(RedisBroker(client))
 
     assert (before, exits) == ([], [1])
 
@@ -300,7 +301,7 @@ def test_the_watchdog_does_not_end_a_worker_that_shuts_down(
     client.lpush("a", "message")
 
     for _look in range(supervision.STALLED_SAMPLES + 1):
-        watchdog.sample(client)
+        watchdog.sample(RedisBroker(client))
 
     assert exits == []
 
@@ -308,7 +309,7 @@ def test_the_watchdog_does_not_end_a_worker_that_shuts_down(
 def test_the_watchdog_waits_while_redis_is_down(watchdog: Watchdog, exits: list[int]) -> None:
     with redis_client.connect(f"redis://127.0.0.1:{free_port()}/0") as nowhere:
         for _look in range(supervision.STALLED_SAMPLES + 1):
-            watchdog.sample(nowhere)
+            watchdog.sample(RedisBroker(nowhere))
 
     assert (exits, watchdog.evaluator.state) == ([], WorkerState.WITHOUT_QUEUE)
 
@@ -319,7 +320,7 @@ def test_the_watchdog_stores_its_heartbeat(
     requests["1"] = a_request("reveal.email", "job_a", since=time.time())
     state.all_total_count[0] = 2
     task_received.send(sender=None, request=None)
-    watchdog.sample(client)
+    watchdog.sample(RedisBroker(client))
 
     watchdog.report()
 
@@ -348,7 +349,7 @@ def test_hanging_threads_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR091
         requests[name] = a_request("reveal.email", name, since=time.time() - 1000)
 
     watchdog.report()
-    watchdog.sample(client)
+    watchdog.sample(RedisBroker(client))
 
     assert exits == ends
 

@@ -1,0 +1,117 @@
+"""The activity of the service: what `/metrics` reports beyond the readiness of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.api.http.services import AppServices
+from app.api.ops.probes import Probe
+from app.core.accounts import workspaces
+from app.core.jobs import webhook_stats
+from app.core.jobs.webhook_stats import WebhookStats
+from app.core.lists import queued_imports
+from app.core.lists.queued_imports import Backlog
+from app.core.providers import provider_throttles, recent_calls
+from app.core.providers.recent_calls import RecentCalls
+from app.core.queues import recent_jobs, worker_heartbeats
+from app.core.queues.recent_jobs import RecentJobs
+from app.domain.kinds import Queue
+from app.infra import beat_heartbeat, database_clock, redis_client
+from app.infra.db import UtcDateTime
+from app.settings import Settings
+
+PROBE_SECONDS = 3.0
+"""The time limit of each probe; Prometheus waits ten seconds for an answer unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderActivity:
+    """The state of a provider: its recent calls, and its credits today; `budget` is None if none is set."""
+
+    is_healthy: bool
+    recent: RecentCalls
+    credits: float
+    budget: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseActivity:
+    """What the database tells; `started_at` is when its server started, None on SQLite."""
+
+    started_at: datetime | None
+    lost_workers: dict[Queue, int]
+    jobs: RecentJobs
+    webhooks: WebhookStats
+    credits: dict[str, int]
+    providers: dict[str, ProviderActivity]
+    imports: Backlog
+
+
+@dataclass(frozen=True, slots=True)
+class RedisActivity:
+    """What Redis tells; `started_at` is a Unix time, None if the server does not tell."""
+
+    started_at: int | None
+    beat_age_seconds: float
+
+
+class Activity:
+    """The probes of this process."""
+
+    def __init__(self, services: AppServices) -> None:
+        self._services = services
+        self.database = Probe(self._read_database, seconds=PROBE_SECONDS)
+        self.redis = Probe(self._read_redis, seconds=PROBE_SECONDS)
+        self._redis = redis_client.connect(services.settings.redis_url)
+
+    def _read_database(self) -> DatabaseActivity:
+        with self._services.database.reading() as session:
+            now = database_clock.value(session)
+            return DatabaseActivity(
+                _started_at(session),
+                worker_heartbeats.count_lost(session, now=now),
+                recent_jobs.read(session, now=now),
+                webhook_stats.read(session, now=now),
+                workspaces.credit_totals(session),
+                _providers(session, self._services.settings, now),
+                queued_imports.backlog(session),
+            )
+
+    def _read_redis(self) -> RedisActivity:
+        server = self._redis.info("server")
+        return RedisActivity(_redis_started_at(server), beat_heartbeat.age_seconds(self._redis))
+
+
+def _started_at(session: Session) -> datetime | None:
+    if session.get_bind().dialect.name == "sqlite":
+        return None
+    started = func.pg_postmaster_start_time(type_=UtcDateTime())  # only on PostgreSQL
+    return session.execute(select(started)).scalar_one()  # only on PostgreSQL
+
+
+def _redis_started_at(server: Mapping[str, int]) -> int | None:
+    """Return the Unix time at which Redis started: both figures are from the same moment."""
+    if "server_time_usec" not in server:
+        return None
+    return server["server_time_usec"] // 1_000_000 - server["uptime_in_seconds"]
+
+
+def _providers(session: Session, settings: Settings, now: datetime) -> dict[str, ProviderActivity]:
+    """Return the activity of each provider that is configured, or was called in the last minute."""
+    health = provider_throttles.health(session)
+    recent = recent_calls.by_provider(session, now=now)
+    credits = recent_calls.credits_today(session)
+    return {
+        name: ProviderActivity(
+            is_healthy=health.get(name, True),
+            recent=recent.get(name, RecentCalls()),
+            credits=credits.get(name, 0.0),
+            budget=settings.access(name).daily_budget,
+        )
+        for name in sorted(settings.provider_names | recent.keys())
+    }

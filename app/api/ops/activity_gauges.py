@@ -1,0 +1,138 @@
+"""Gauges of the service's activity; the label values are the names of queues, states and providers only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from app.api.ops.activity import Activity, DatabaseActivity, ProviderActivity
+from app.api.ops.probes import ProbeTimeout, Unreachable
+from app.core.jobs.webhook_stats import WebhookStats
+from app.core.lists.queued_imports import OPEN_STATUSES, Backlog
+
+
+class ActivityGauges(Collector):
+    """Collects the activity of the deployment; omits what comes from a part that does not answer."""
+
+    def __init__(self, activity: Activity) -> None:
+        self._activity = activity
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics of the database and of Redis."""
+        started = GaugeMetricFamily(
+            "ext_start_time_seconds", "Unix time at which the server started.", labels=["part"]
+        )
+        with suppress(ProbeTimeout, Unreachable):
+            database = self._activity.database()
+            if database.started_at is not None:
+                started.add_metric(["database"], database.started_at.timestamp())
+            yield from _of_database(database)
+        with suppress(ProbeTimeout, Unreachable):
+            redis = self._activity.redis()
+            if redis.started_at is not None:
+                started.add_metric(["redis"], redis.started_at)
+            yield GaugeMetricFamily(
+                "ext_beat_age_seconds",
+                "Seconds since Celery beat last ran; infinite after an hour.",
+                value=redis.beat_age_seconds,
+            )
+        yield started
+
+
+def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
+    lost = GaugeMetricFamily(
+        "ext_workers_lost",
+        "Workers that ended in the last ten minutes without shutting down.",
+        labels=["queue"],
+    )
+    for queue, workers in database.lost_workers.items():
+        lost.add_metric([queue.value], workers)
+    finished = GaugeMetricFamily(
+        "ext_jobs_finished", "Jobs that finished in the last minute, by status.", labels=["status"]
+    )
+    for status, jobs in database.jobs.finished.items():
+        finished.add_metric([status.value], jobs)
+    crashed = GaugeMetricFamily(
+        "ext_jobs_crashed",
+        "Jobs that lost a worker and are unfinished, or finished in the last minute.",
+        value=database.jobs.crashed,
+    )
+    credits = GaugeMetricFamily("ext_credits", "Credits of all workspaces, by state.", labels=["state"])
+    for state, amount in database.credits.items():
+        credits.add_metric([state], amount)
+    yield from (lost, finished, crashed, credits)
+    yield from _of_webhooks(database.webhooks)
+    yield from _of_providers(database.providers)
+    yield from _of_imports(database.imports)
+
+
+def _of_imports(backlog: Backlog) -> Iterator[Metric]:
+    imports = GaugeMetricFamily("ext_imports", "Queued imports that have not ended.", labels=["status"])
+    for status in OPEN_STATUSES:
+        imports.add_metric([status.value], backlog.counts.get(status.value, 0))
+    left = GaugeMetricFamily(
+        "ext_import_bytes_left",
+        "Bytes of queued imports that workers have not read.",
+        value=backlog.bytes_left,
+    )
+    yield from (imports, left)
+
+
+def _of_webhooks(webhooks: WebhookStats) -> Iterator[Metric]:
+    waiting = GaugeMetricFamily(
+        "ext_webhooks",
+        "Undelivered webhooks: due for an attempt, or retrying after a failed one.",
+        labels=["state"],
+    )
+    waiting.add_metric(["due"], webhooks.due)
+    waiting.add_metric(["retrying"], webhooks.retrying)
+    attempts = GaugeMetricFamily(
+        "ext_webhook_attempts", "Attempts to deliver a webhook in the last minute.", labels=["outcome"]
+    )
+    for state, count in webhooks.attempts.items():
+        attempts.add_metric([state.value], count)
+    oldest = GaugeMetricFamily(
+        "ext_oldest_webhook_seconds",
+        "Seconds that the oldest due webhook has waited for its attempt.",
+        value=webhooks.wait.total_seconds(),
+    )
+    yield from (waiting, attempts, oldest)
+
+
+def _of_providers(providers: Mapping[str, ProviderActivity]) -> Iterator[Metric]:
+    healthy = GaugeMetricFamily(
+        "ext_provider_healthy",
+        "0 if the provider failed repeatedly, rejected the key or had no credits left; otherwise 1.",
+        labels=["provider"],
+    )
+    calls = GaugeMetricFamily(
+        "ext_provider_calls",
+        "Calls sent to the provider in the last minute, by outcome.",
+        labels=["provider", "outcome"],
+    )
+    seconds = GaugeMetricFamily(
+        "ext_provider_seconds",
+        "Mean seconds until the provider responded, in the last 30 seconds.",
+        labels=["provider"],
+    )
+    credits = GaugeMetricFamily(
+        "ext_provider_credits",
+        "Credits of the provider spent since midnight UTC, and the most that open calls may cost.",
+        labels=["provider"],
+    )
+    budget = GaugeMetricFamily(
+        "ext_provider_budget_credits", "The provider's daily budget in its credits.", labels=["provider"]
+    )
+    for name, provider in providers.items():
+        healthy.add_metric([name], provider.is_healthy)
+        credits.add_metric([name], provider.credits)
+        for outcome, count in provider.recent.by_outcome.items():
+            calls.add_metric([name, outcome], count)
+        if provider.recent.seconds is not None:
+            seconds.add_metric([name], provider.recent.seconds)
+        if provider.budget is not None:
+            budget.add_metric([name], provider.budget)
+    yield from (healthy, calls, seconds, credits, budget)

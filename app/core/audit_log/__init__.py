@@ -1,0 +1,1 @@
+"""The audit log: who did what, append-only and chained by hashes."""

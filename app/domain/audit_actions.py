@@ -1,0 +1,83 @@
+"""What the audit log records: actions, who did them, and how they ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """An action in the audit log; reveals are recorded by the database itself, as `reveal.<field>`.
+
+    Commands are recorded as `command.<group>.<name>`, and are not listed here.
+    """
+
+    SIGN_IN = "sign_in"
+    SESSION_END = "session.end"
+    PASSWORD_CHECK = "password.check"  # noqa: S105 -- likewise
+    PASSWORD_CHANGE = "password.change"  # noqa: S105 -- an action, not a secret
+    TOTP_ENABLE = "totp.enable"
+    TOTP_DISABLE = "totp.disable"
+    COMPANY_IDENTITY_LINK = "company_identity.link"
+    COMPANY_IDENTITY_UNLINK = "company_identity.unlink"
+    ACCOUNT_CREATE = "account.create"
+    ACCOUNT_DISABLE = "account.disable"
+    ACCOUNT_ENABLE = "account.enable"
+    ACCOUNT_ROLE = "account.role"
+    API_ACCESS_GRANT = "api_access.grant"
+    API_ACCESS_REVOKE = "api_access.revoke"
+    API_KEY_CREATE = "api_key.create"
+    API_KEY_REVOKE = "api_key.revoke"
+    WORKSPACE_CREATE = "workspace.create"
+    CREDITS_GRANT = "credits.grant"
+    LIMIT_SET = "limit.set"
+    LIMIT_REMOVE = "limit.remove"
+    CRM_CONNECT = "crm_connection.create"
+    CRM_CREDENTIALS = "crm_connection.credentials"
+    CRM_DISCONNECT = "crm_connection.delete"
+    CRM_PUSH = "crm.push"
+    WEBHOOK_ENDPOINT_CREATE = "webhook_endpoint.create"
+    WEBHOOK_ENDPOINT_CHANGE = "webhook_endpoint.change"
+    WEBHOOK_ENDPOINT_DELETE = "webhook_endpoint.delete"
+    REVEAL_EMAIL = "reveal.email"
+    REVEAL_PHONE = "reveal.phone"
+    EXPORT_CONTACTS = "export.contacts"
+    EXPORT_UPLOAD = "export.upload"
+    EXPORT_AUDIT_LOG = "export.audit_log"
+    PERSON_ERASE = "person.erase"
+    PERSON_RECTIFY = "person.rectify"
+    SUPPRESSION_ADD = "suppression.add"
+    SUPPRESSION_REMOVE = "suppression.remove"
+
+
+class ActorKind(StrEnum):
+    """Who did something: an account, an API key, a user of the operating system, or the service itself."""
+
+    ACCOUNT = "account"
+    API_KEY = "api_key"
+    COMMAND = "command"
+    SYSTEM = "system"
+    UNKNOWN = "unknown"
+
+
+class Outcome(StrEnum):
+    """How an action ended; `started` precedes the outcome of a command."""
+
+    STARTED = "started"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who did something: the id of an account or API key, or the name of a user of the operating system.
+
+    `request_id` is that of the HTTP request, if it was one.
+    """
+
+    kind: ActorKind
+    id: str | None = None
+    request_id: str | None = None
+
+
+SYSTEM = Actor(ActorKind.SYSTEM)

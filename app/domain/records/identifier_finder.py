@@ -1,0 +1,60 @@
+"""Finds the e-mail addresses, profile URLs and phone numbers in stored JSON and text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.normal.emails import normal_email
+from app.domain.normal.phones import parse_phone
+from app.domain.normal.profiles import normal_profile_url
+
+Found: TypeAlias = tuple[str, str]
+"""A kind (email, linkedin_url or phone), and the value in normal form."""
+
+_EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
+_QUOTES = "'.+-"
+"""Signs that belong to an address, but at its start rather to the text around it."""
+_PROFILE = re.compile(r"(?:[\w-]+\.)*linkedin\.com/(?:in|pub)/[^\s\"'<>?#,;]+", re.IGNORECASE)
+_NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
+_NO_DIGIT = re.compile(r"\D")
+
+
+def identifiers_in(value: Any) -> Iterator[Found]:  # noqa: ANN401 -- any JSON
+    """Yield each identifier in a JSON value, as often as it occurs.
+
+    A phone number is read with its country code, with or without a plus or two zeros before it.
+    """
+    if isinstance(value, str):
+        yield from _in_text(value)
+    elif isinstance(value, Mapping):
+        for element in value.values():
+            yield from identifiers_in(element)
+    elif isinstance(value, list | tuple):
+        for element in value:
+            yield from identifiers_in(element)
+
+
+def _in_text(text: str) -> Iterator[Found]:
+    plain = unquote(text) if "%" in text else text
+    if "@" in plain:
+        addresses = _EMAIL.findall(plain)
+        yield from _read("email", {*addresses, *(text.lstrip(_QUOTES) for text in addresses)}, normal_email)
+    if "/" in plain:
+        yield from _read("linkedin_url", _PROFILE.findall(plain), normal_profile_url)
+    yield from _read("phone", _NUMBER.findall(text), _e164)
+
+
+def _read(kind: str, texts: Iterable[str], form: Callable[[str], str]) -> Iterator[Found]:
+    for text in texts:
+        try:
+            yield kind, form(text)
+        except (InvalidValue, NotAProfileUrl):
+            continue
+
+
+def _e164(text: str) -> str:
+    return parse_phone("+" + _NO_DIGIT.sub("", text).removeprefix("00")).e164

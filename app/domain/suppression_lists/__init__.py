@@ -1,0 +1,1 @@
+"""Suppression lists as others publish them: the hashed forms of identifiers, and the formats of files."""

@@ -1,0 +1,203 @@
+"""The archive of a backup: a file in the age format that holds a line of JSON, the manifest, and then a dump.
+
+The age format (https://age-encryption.org/v1) encrypts for public keys, so the machine that creates backups
+cannot read them. Each block of 64 KiB is authenticated, and the last one is marked, so a changed or shortened
+file is rejected. `age --decrypt -i KEY FILE | tail -n +2` prints the dump without this program.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import pyrage
+from pyrage import x25519
+
+FORMAT = 1
+"""The version of the manifest; a later one is not read."""
+SUFFIX = ".age"
+MAX_MANIFEST_BYTES = 1_000_000
+
+
+class BackupError(Exception):
+    """A backup cannot be created or read; the message is a sentence that says what to do."""
+
+
+class Readable(Protocol):
+    """A stream of bytes, such as a file or the output of a process."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return at most `size` bytes, none at the end."""
+
+
+class Sink(Protocol):
+    """Takes the dump in pieces, such as a program that loads it."""
+
+    def write(self, piece: bytes) -> None:
+        """Write the next piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup contains: kind and revision of the database, rows by table, fingerprints of its keys."""
+
+    created_at: datetime
+    dialect: str
+    server: str
+    revision: str
+    rows: dict[str, int]
+    keys: dict[str, str]
+
+    def as_line(self) -> bytes:
+        """Return the manifest as one line of JSON."""
+        body = asdict(self) | {"format": FORMAT, "created_at": self.created_at.isoformat()}
+        return json.dumps(body).encode() + b"\n"
+
+    @classmethod
+    def from_line(cls, line: bytes) -> Manifest:
+        """Return the manifest of its line.
+
+        Raises:
+            BackupError: it is not the manifest of a backup, or that of a later format.
+
+        """
+        try:
+            body: dict[str, Any] = json.loads(line)
+            version = body.pop("format")
+            if version == FORMAT:
+                return cls(**body | {"created_at": datetime.fromisoformat(body["created_at"])})
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise BackupError("The file is encrypted, but is not a backup of this service.") from None
+        raise BackupError(f"The backup has format {version}. Restore it with a later version of the service.")
+
+
+def write(file: Path, recipients: Sequence[str], manifest: Manifest, dump: Readable) -> int:
+    """Encrypt a manifest and a dump into a new file that only its owner can read; return its size in bytes.
+
+    The file is complete and on the disk when this returns, and does not exist if anything fails.
+    """
+    partial = file.with_name(f"{file.name}.partial")
+    try:
+        with create_private(partial) as output:
+            keys = [x25519.Recipient.from_str(recipient) for recipient in recipients]
+            _encrypt(_Joined(manifest.as_line(), dump), output, keys)
+            output.flush()
+            os.fsync(output.fileno())
+        partial.rename(file)
+    finally:
+        with suppress(FileNotFoundError):
+            partial.unlink()
+    _sync_directory(file.parent)
+    return file.stat().st_size
+
+
+def read(file: Path, identities: Sequence[x25519.Identity], sink_for: Callable[[Manifest], Sink]) -> Manifest:
+    """Decrypt a backup: call `sink_for` with the manifest, and write the dump to the sink that it returns.
+
+    The sink gets authenticated blocks only, but whether the file is complete is known when this returns.
+
+    Raises:
+        BackupError: the file is of another key, was changed or shortened, or is not a backup.
+
+    """
+    splitter = _Splitter(sink_for)
+    try:
+        with file.open("rb") as encrypted:
+            pyrage.decrypt_io(encrypted, splitter, identities)
+    except pyrage.DecryptError:
+        raise BackupError("The backup cannot be decrypted: this is not its key, or not a backup.") from None
+    except OSError as error:
+        if error.errno is not None:  # of the file or of the sink, not of the decryption
+            raise
+        raise BackupError("The backup is incomplete or was changed. Use another one.") from None
+    return splitter.manifest()
+
+
+def create_private(file: Path) -> BinaryIO:
+    """Create a file that only its owner can read.
+
+    Raises:
+        FileExistsError: it exists.
+
+    """
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+class NoSink:
+    """A sink that discards the dump, to read the manifest and to authenticate the whole file."""
+
+    def write(self, piece: bytes) -> None:
+        """Discard the piece."""
+
+
+class _Joined:
+    """A stream of the manifest and then the dump; `fault` is the error that reading raised."""
+
+    def __init__(self, line: bytes, dump: Readable) -> None:
+        self._line = io.BytesIO(line)
+        self._dump = dump
+        self.fault: Exception | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._line.read(size) or self._dump.read(size)
+        except Exception as error:
+            self.fault = error
+            raise
+
+
+def _encrypt(joined: _Joined, output: BinaryIO, keys: Sequence[x25519.Recipient]) -> None:
+    """Encrypt the stream; raise the error that reading it raised, which the library would replace."""
+    try:
+        pyrage.encrypt_io(joined, output, keys)
+    except pyrage.EncryptError:
+        if joined.fault is not None:
+            raise joined.fault from None
+        raise
+
+
+class _Splitter:
+    """Takes the decrypted stream: reads the manifest, and passes the rest on."""
+
+    def __init__(self, sink_for: Callable[[Manifest], Sink]) -> None:
+        self._sink_for = sink_for
+        self._head = b""
+        self._manifest: Manifest | None = None
+        self._sink: Sink = NoSink()
+
+    def manifest(self) -> Manifest:
+        if self._manifest is None:
+            raise BackupError("The file is encrypted, but is not a backup of this service.")
+        return self._manifest
+
+    def write(self, piece: bytes) -> int:
+        if self._manifest is not None:
+            self._sink.write(piece)
+            return len(piece)
+        self._head += piece
+        line, end, rest = self._head.partition(b"\n")
+        if end or len(self._head) > MAX_MANIFEST_BYTES:
+            self._manifest = Manifest.from_line(line)
+            self._sink = self._sink_for(self._manifest)
+            if rest:
+                self._sink.write(rest)
+        return len(piece)
+
+    def flush(self) -> None:
+        """Do nothing: the sink is closed by its owner."""
+
+
+def _sync_directory(directory: Path) -> None:
+    """Write the directory to the disk, so that the new name in it survives a crash."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

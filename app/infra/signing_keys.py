@@ -1,0 +1,23 @@
+"""The Ed25519 key that signs company filters: of the settings, or else derived from SECRET_KEY."""
+
+from __future__ import annotations
+
+import base64
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from app.infra.digest_keys import DigestKeys
+from app.settings import Settings
+
+_PURPOSE = "company filter signature"
+
+
+def company_filter_key(settings: Settings) -> Ed25519PrivateKey:
+    """Return the private key; every process of the deployment has the same."""
+    seed = settings.company_filter_key or DigestKeys.from_settings(settings).digest(_PURPOSE, "")
+    return Ed25519PrivateKey.from_private_bytes(seed)
+
+
+def public_text(key: Ed25519PrivateKey) -> str:
+    """Return the public key as 44 characters of base64, which clients pin."""
+    return base64.b64encode(key.public_key().public_bytes_raw()).decode()

@@ -1,0 +1,157 @@
+"""/admin/audit-log: who did what in the workspace; for operators, in the whole deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from urllib.parse import urlencode
+
+from flask import Response, request, url_for
+
+from app.api.http.auth import caller
+from app.api.http.downloads import csv_download
+from app.api.http.export_records import record_export
+from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
+from app.core.accounts import accounts
+from app.core.audit_log import listing
+from app.core.audit_log.listing import EntryFilter
+from app.domain.audit_actions import Action
+from app.domain.errors import FieldError, ValidationFailed
+from app.infra.db import Database
+from app.pages.http import paging
+from app.pages.http.access import admin_only, operator_only
+from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.rendering import page
+
+blueprint = PageBlueprint("admin_audit_log", __name__)
+BATCH_SIZE = 1000
+ACTIONS = [*((action.value, action.value.replace("_", " ")) for action in Action), ("command", "commands")]
+MAX_DIGITS = 18
+_DATE = "Use a date such as 2026-11-20."
+
+
+@blueprint.get("/admin/audit-log")
+@admin_only
+@limited(Policy.READ)
+def index() -> Response:
+    """List the entries of the workspace, newest first."""
+    return _page(caller().workspace_id, "admin_audit_log.index", "admin_audit_log.download")
+
+
+@blueprint.get("/admin/audit-log.csv")
+@admin_only
+@limited(Policy.READ)
+def download() -> Response:
+    """Download the entries of the workspace that the filters select."""
+    return _download(caller().workspace_id)
+
+
+@blueprint.get("/admin/all-audit-log")
+@operator_only
+@limited(Policy.READ)
+def everything() -> Response:
+    """List the entries of all workspaces and of commands, newest first."""
+    return _page(None, "admin_audit_log.everything", "admin_audit_log.download_everything")
+
+
+@blueprint.get("/admin/all-audit-log.csv")
+@operator_only
+@limited(Policy.READ)
+def download_everything() -> Response:
+    """Download the entries of the deployment that the filters select."""
+    return _download(None)
+
+
+def _page(workspace_id: str | None, own: str, file: str) -> Response:
+    entry_filter, before = _filter(workspace_id), _before()
+    with services().database.reading() as session:
+        rows = listing.page(session, entry_filter, before=before, limit=paging.ROWS + 1)
+        team = (
+            accounts.list_all(session)
+            if workspace_id is None
+            else accounts.of_workspace(session, workspace_id)
+        )
+    entries, older = paging.split(rows, lambda entry: str(entry.position))
+    given = {name: request.args.get(name, "") for name in ("action", "actor", "object", "from", "to")}
+    query = urlencode({name: value for name, value in given.items() if value})
+    return page(
+        "admin/audit_log.html",
+        entries=entries,
+        older=older,
+        own=url_for(own),
+        file=f"{url_for(file)}?{query}",
+        is_of_all=workspace_id is None,
+        names={account.id: account.name for account in team},
+        actions=ACTIONS,
+        given=given,
+    )
+
+
+def _download(workspace_id: str | None) -> Response:
+    entry_filter = _filter(workspace_id)
+    record_export(Action.EXPORT_AUDIT_LOG)
+    rows = _all(services().database, entry_filter)
+    return csv_download("audit-log", listing.COLUMNS, rows, for_spreadsheet=True)
+
+
+def _all(database: Database, entry_filter: EntryFilter) -> Iterator[dict[str, str]]:
+    """Yield all rows in batches, each read in a session of its own: a slow reader holds no connection."""
+    before = None
+    while True:
+        with database.reading() as session:
+            batch = listing.page(session, entry_filter, before=before, limit=BATCH_SIZE)
+        yield from map(listing.row, batch)
+        if len(batch) < BATCH_SIZE:
+            return
+        before = batch[-1].position
+
+
+def _filter(workspace_id: str | None) -> EntryFilter:
+    """Return the filter in the query string.
+
+    Raises:
+        ValidationFailed: a date or a text is not valid.
+
+    """
+    return EntryFilter(
+        workspace_id=workspace_id,
+        action=_text("action"),
+        actor=_text("actor"),
+        object=_text("object"),
+        since=_day("from", plus=0),
+        until=_day("to", plus=1),
+    )
+
+
+def _text(name: str) -> str:
+    text = request.args.get(name, "").strip()
+    if not text.isprintable():
+        raise ValidationFailed(errors=(FieldError(f"/{name}", "Leave out control characters."),))
+    return text
+
+
+def _day(name: str, *, plus: int) -> datetime | None:
+    """Return the start of the day that follows the given one by `plus` days, or None if there is none."""
+    text = request.args.get(name, "")
+    if not text:
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(text) + timedelta(days=plus), time(), UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValidationFailed(errors=(FieldError(f"/{name}", _DATE),)) from error
+
+
+def _before() -> int | None:
+    """Return the position before which this page starts, or None for the first page.
+
+    Raises:
+        ValidationFailed: the parameter is not a position.
+
+    """
+    text = request.args.get("before")
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
+        raise ValidationFailed(errors=(FieldError("/before", "Use the link of the previous page."),))
+    return int(text)

@@ -1,0 +1,66 @@
+"""/manual/: the documentation as a site with search, built by `python3 dev.py manual` or with the image."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from flask import Response, redirect, send_from_directory
+from werkzeug.exceptions import NotFound as FileNotFound
+from werkzeug.wrappers import Response as WerkzeugResponse
+
+from app.domain.errors import NotFound
+from app.pages.http.blueprint import PageBlueprint
+
+FOLDER = Path(__file__).parents[1] / "manual"
+MANIFEST = "manifest.json"
+_POLICY = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
+    "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; script-src 'self' "
+)
+
+"""The search adds a style element; the pages contain nothing that a caller wrote."""
+
+blueprint = PageBlueprint("manual", __name__)
+
+
+@blueprint.get("/manual")
+def add_slash() -> WerkzeugResponse:
+    """Redirect to the start page, whose relative links need the slash."""
+    return redirect("/manual/", code=308)
+
+
+@blueprint.get("/manual/")
+@blueprint.get("/manual/<path:name>")
+def file(name: str = "index.html") -> Response:
+    """Return a file of the site.
+
+    Raises:
+        NotFound: the manual has no such page, or this installation has no manual.
+
+    """
+    policy = content_security_policy(FOLDER)
+    try:
+        response = send_from_directory(FOLDER, name, conditional=True, etag=True)
+    except FileNotFound:
+        raise NotFound(f"The manual has no page {name}.") from None
+    response.headers["Content-Security-Policy"] = policy
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+@cache
+def content_security_policy(folder: Path) -> str:
+    """Return the policy of the site in this folder; its inline scripts are allowed by their hashes.
+
+    Raises:
+        NotFound: there is no site.
+
+    """
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except OSError:
+        raise NotFound("This installation has no manual. Build it: python3 dev.py manual") from None
+    return _POLICY + " ".join(f"'{digest}'" for digest in manifest["script_hashes"])

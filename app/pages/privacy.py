@@ -1,0 +1,277 @@
+"""/privacy: people see, correct and erase what is stored about them, after they have proved their mailbox.
+
+A request does the same work for an address that is stored and for one that is not: only the page behind the
+code reads contacts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, flash, request
+from sqlalchemy.orm import Session
+
+from app.api.http import failure_limits
+from app.api.http.services import services
+from app.core.contacts import suppressions
+from app.core.contacts.contacts import Contact
+from app.core.privacy import erasing, erasure, mailbox_owner, mailbox_proofs, person_data, rectification
+from app.core.privacy.erasure import ErasurePlan
+from app.core.privacy.mailbox_owner import MailboxOwner
+from app.core.privacy.rectification import Correction
+from app.domain.errors import FieldError, InvalidValue, RateLimited, ValidationFailed
+from app.domain.ids import new_id
+from app.domain.kinds import MAIL_CODE, Queue
+from app.domain.normal.emails import normal_email
+from app.infra import clock, database_clock
+from app.infra.log import log
+from app.pages.http import forms
+from app.pages.http.blueprint import PageBlueprint, protect
+from app.pages.http.rendering import go_to, page
+from app.pages.http.sealed_cookie import SealedCookie
+
+blueprint = PageBlueprint("privacy", __name__)
+
+PER_ADDRESS = "3/hour"
+PER_NETWORK = "60/hour"
+COOKIE = SealedCookie("privacy", seconds=3600)
+"""Which proof this browser has asked for; only the right code opens it."""
+_CODE_DIGITS = 8
+_OTHER_NAME = "This is not a form of the stored name. Ask the operator, with what shows that it is yours."
+_ADDRESS_ONLY = "requested"
+"""Not the reason of erased people: a replay of the journal would erase everybody who has the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A person who has proved a mailbox, and what the database has about them."""
+
+    proof_id: str
+    owner: MailboxOwner
+    plan: ErasurePlan
+    data: dict[str, Any]
+
+
+@blueprint.get("/privacy")
+def index() -> Response:
+    """Explain the rights, and ask for the address."""
+    return _start()
+
+
+@blueprint.post("/privacy")
+def ask() -> Response:
+    """Request a code for the address; the response is the same for every address."""
+    _limit()
+    if not services().settings.smtp_url:
+        return _start(503)
+    try:
+        email = normal_email(forms.text("email"))
+    except InvalidValue as error:
+        return _start(422, errors={"email": str(error)})
+    response = go_to("privacy.code")
+    COOKIE.store(response, {"proof": _request_code(email)})
+    return response
+
+
+@blueprint.get("/privacy/code")
+def code() -> Response:
+    """Ask for the code."""
+    return go_to("privacy.index") if COOKIE.read() is None else page("privacy_code.html", errors={})
+
+
+@blueprint.post("/privacy/code")
+def enter() -> Response:
+    """Check the code, and show the data."""
+    _limit()
+    asked = COOKIE.read()
+    if asked is None:
+        return go_to("privacy.index")
+    digits = "".join(filter(str.isdecimal, forms.text("code")))[: _CODE_DIGITS + 1]
+    with services().database.transaction() as session:
+        is_right = mailbox_proofs.enter(session, asked["proof"], digits, now=database_clock.now())
+    if is_right:
+        return go_to("privacy.data")
+    wrong = "The code is wrong, was used, or is older than 20 minutes. After five attempts, ask for another."
+    return page("privacy_code.html", 422, errors={"code": wrong})
+
+
+@blueprint.get("/privacy/data")
+def data() -> Response:
+    """Show everything that is stored about the reader of the mailbox."""
+    reader = _reader()
+    return _back_to_start() if reader is None else _data(reader)
+
+
+@blueprint.get("/privacy/data.json")
+def download() -> Response:
+    """Return the same as a file."""
+    reader = _reader()
+    if reader is None:
+        return _back_to_start()
+    document = {"email": reader.owner.email, "created_at": clock.rfc3339(clock.now())} | reader.data
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    response = protect(Response(text, mimetype="application/json"))
+    response.headers["Content-Disposition"] = "attachment; filename=my-data.json"
+    return response
+
+
+@blueprint.post("/privacy/rectify")
+def rectify() -> Response:
+    """Correct one contact of the reader."""
+    reader = _reader()
+    if reader is None:
+        return _back_to_start()
+    mine = [contact for contact in reader.owner.visible if contact.id == forms.text("contact_id")]
+    ids = [contact.id for contact in mine]
+    try:
+        correction = _correction(reader, mine)
+        with services().database.transaction() as session:
+            now = database_clock.value(session)
+            fields = rectification.rectify(session, ids, correction, now=now)
+    except ValidationFailed as problem:
+        return _data(reader, 422, errors=forms.messages(problem.errors))
+    log.info("person rectified", contacts=ids, fields=fields)
+    flash(
+        "Your data was corrected, and those who received it are notified." if fields else "Nothing changed."
+    )
+    return go_to("privacy.data")
+
+
+@blueprint.post("/privacy/erase")
+def erase() -> Response:
+    """Erase the reader, or only the address if it does not identify a person."""
+    reader = _reader()
+    if reader is None:
+        return _back_to_start()
+    if not forms.text("confirm"):
+        return _data(reader, 422, errors={"confirm": "Confirm that the data is to be erased."})
+    if reader.owner.doubt:
+        with services().database.transaction() as session:
+            _forget_address(session, reader.owner)
+    else:
+        plan = erasing.erase(services().database, lambda session: _plan(session, _owner(session, reader)))
+        log.info("person erased", contacts=list(plan.contact_ids))
+    return _leave(reader, page("privacy_erased.html", recipients=reader.data["recipients"]))
+
+
+@blueprint.post("/privacy/leave")
+def leave() -> Response:
+    """End the access of this browser."""
+    reader = _reader()
+    flash("You have left. To come back, ask for another code.")
+    response = go_to("privacy.index")
+    return response if reader is None else _leave(reader, response)
+
+
+def _request_code(email: str) -> str:
+    """Schedule a code for the address, unless too many were sent to it; return the id of the proof."""
+    digest = services().digest_keys.digest("privacy", email).hex()
+    if not services().limiter.hit(PER_ADDRESS, "privacy-address", digest).allowed:
+        return new_id("mbx")  # of no proof: the response does not tell that somebody else has asked
+    with services().database.transaction() as session:
+        proof_id = mailbox_proofs.request(session, email, now=database_clock.now())
+    services().publisher.push(MAIL_CODE, Queue.UPKEEP, [proof_id])
+    return proof_id
+
+
+def _limit() -> None:
+    """Raise RateLimited after too many requests of the client's network."""
+    digest = services().digest_keys.digest("privacy", failure_limits.network()).hex()
+    status = services().limiter.hit(PER_NETWORK, "privacy-network", digest)
+    if not status.allowed:
+        raise RateLimited(retry_after=status.reset)
+
+
+def _reader() -> _Reader | None:
+    """Return who has proved the mailbox in this browser; None if nobody has, or the time is over."""
+    asked = COOKIE.read()
+    if asked is None:
+        return None
+    with services().database.reading() as session:
+        email = mailbox_proofs.opened_email(session, asked["proof"], now=database_clock.now())
+        if email is None:
+            return None
+        owner = mailbox_owner.find(session, email)
+        plan = _plan(session, owner)
+        return _Reader(asked["proof"], owner, plan, person_data.collect(session, owner.visible, plan))
+
+
+def _owner(session: Session, reader: _Reader) -> MailboxOwner:
+    return mailbox_owner.find(session, reader.owner.email)
+
+
+def _plan(session: Session, owner: MailboxOwner) -> ErasurePlan:
+    """Return what is stored of the person; empty for an address that identifies no person."""
+    return erasure.plan(session, owner.visible, () if owner.doubt else [owner.identifier])
+
+
+def _forget_address(session: Session, owner: MailboxOwner) -> None:
+    """Delete the address from every contact, and suppress it."""
+    now = database_clock.value(session)
+    ids = [contact.id for contact in owner.contacts]
+    rectification.rectify(session, ids, Correction(wrong_emails=[owner.email]), now=now)
+    suppressions.suppress(session, [owner.identifier], reason=_ADDRESS_ONLY, now=now)
+
+
+def _correction(reader: _Reader, contacts: Sequence[Contact]) -> Correction:
+    """Return what the form changes; the proven address stays, since the data is found by it.
+
+    Raises:
+        ValidationFailed: the name is that of another person.
+
+    """
+    values: dict[str, str | None] = {name: forms.text(name) for name in ("title", "city", "country")}
+    name = forms.text("full_name")
+    if any(name != (contact.full_name or "") for contact in contacts):
+        values["full_name"] = name
+    if name and "full_name" in values and not all(mailbox_owner.is_name_of(each, name) for each in contacts):
+        raise ValidationFailed(errors=(FieldError("/full_name", _OTHER_NAME),))
+    if forms.text("no_company"):
+        values["company"] = None
+    wrong = set(request.form.getlist("wrong")) - {reader.owner.email}
+    return Correction(values, wrong_emails=wrong, wrong_phones=wrong)
+
+
+def _start(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
+    settings = services().settings
+    return page(
+        "privacy.html",
+        status,
+        errors=errors or {},
+        sends_codes=bool(settings.smtp_url),
+        contact=settings.privacy_contact,
+        email=request.form.get("email", ""),
+    )
+
+
+def _data(reader: _Reader, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
+    return page(
+        "privacy_data.html",
+        status,
+        errors=errors or {},
+        email=reader.owner.email,
+        doubt=reader.owner.doubt,
+        is_stored=bool(reader.owner.contacts),
+        shared=reader.plan.shared,
+        data=reader.data,
+        current_values={
+            person["id"]: {value["field"]: value["value"] for value in person["values"]}
+            for person in reader.data["contacts"]
+        },
+        contact=services().settings.privacy_contact,
+    )
+
+
+def _back_to_start() -> Response:
+    flash("Ask for a code first. Access ends 30 minutes after the code was entered.", "failure")
+    return go_to("privacy.index")
+
+
+def _leave(reader: _Reader, response: Response) -> Response:
+    with services().database.transaction() as session:
+        mailbox_proofs.close(session, reader.proof_id)
+    COOKIE.clear(response)
+    return response

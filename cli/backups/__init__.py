@@ -1,0 +1,1 @@
+"""What `flask backup` does: create, verify and restore."""

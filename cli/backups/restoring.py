@@ -1,0 +1,202 @@
+"""Restores a backup into the database of the settings, or into a scratch database to verify it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyrage import x25519
+from sqlalchemy import URL
+
+from app.core.accounts import sessions
+from app.core.audit import rule_checks
+from app.core.audit.rule_checks import RuleResult
+from app.core.privacy import suppression_replay
+from app.infra import database_clock
+from app.infra.backup import archive, fingerprints, postgresql, sqlite
+from app.infra.backup.archive import BackupError, Manifest, NoSink
+from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
+from app.infra.engines import parsed_url
+from app.settings import Settings
+from cli.database import migrate, revisions
+
+DATA_TABLES = ("workspaces", "contacts", "companies", "suppressions")
+"""A database without a row in any of these is empty."""
+Report = Callable[[str], None]
+"""Prints a step that has been done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A loaded backup: its manifest, the sessions that were ended, and the result of the audit."""
+
+    manifest: Manifest
+    sessions_ended: int
+    audit: Sequence[RuleResult]
+
+    @property
+    def faults(self) -> int:
+        """The number of violations that the audit found."""
+        return sum(len(result.faults) for result in self.audit)
+
+
+def inspect(file: Path, identities: Sequence[x25519.Identity]) -> Manifest:
+    """Read the whole backup, and return its manifest.
+
+    Raises:
+        BackupError: it is of another key, incomplete, changed, or of a later version of the service.
+
+    """
+    try:
+        manifest = archive.read(file, identities, lambda _manifest: NoSink())
+    except OSError as error:
+        raise BackupError(f"{file} cannot be read: {error.strerror}.") from None
+    if manifest.revision not in revisions():
+        message = (
+            f"The backup is of revision {manifest.revision}, newer than this version. Install that version."
+        )
+        raise BackupError(message)
+    return manifest
+
+
+def require_keys(manifest: Manifest, settings: Settings) -> None:
+    """Check that the settings have the keys that the backup needs.
+
+    Raises:
+        BackupError: a key is missing; the message names each.
+
+    """
+    missing = fingerprints.missing(manifest.keys, fingerprints.fingerprints(settings))
+    if missing:
+        message = (
+            f"The backup was made with other keys than those of the settings: {', '.join(missing)}. Set them"
+            " to their values of that time, which are not in the backup."
+        )
+        raise BackupError(message)
+
+
+def require_journal(settings: Settings) -> None:
+    """Check that the suppression journal can be read, if there is one.
+
+    Raises:
+        BackupError: it cannot.
+
+    """
+    path = settings.suppression_journal
+    if path and not os.access(path, os.R_OK):
+        message = (
+            f"The suppression journal {path} cannot be read, so people suppressed or erased since the"
+            " backup would be found again. Copy it there, or restore with --without-journal."
+        )
+        raise BackupError(message)
+
+
+def require_target(url: URL, manifest: Manifest, *, replace: bool) -> None:
+    """Check that the database is of the backup's kind and empty, or may be replaced and is not in use.
+
+    Raises:
+        BackupError: it is not.
+
+    """
+    if url.get_backend_name() != manifest.dialect:
+        message = (
+            f"The backup is of {manifest.server}, and DATABASE_URL names another kind of database. Restore it"
+            " into its own kind; `flask database move` copies a SQLite database to PostgreSQL."
+        )
+        raise BackupError(message)
+    if _has_data(url) and not replace:
+        message = (
+            "The database is not empty. Restore into an empty one, or replace its content with --replace."
+        )
+        raise BackupError(message)
+    if manifest.dialect == "postgresql" and (clients := postgresql.count_connections(url)):
+        message = f"{clients} clients are connected to the database. Stop the service, and try again."
+        raise BackupError(message)
+
+
+def load(url: URL, file: Path, identities: Sequence[x25519.Identity]) -> Manifest:
+    """Load the dump into the database, whose content it replaces, and compare the rows with the manifest.
+
+    Raises:
+        BackupError: the dump cannot be loaded, or has other rows.
+
+    """
+    is_sqlite = url.get_backend_name() == "sqlite"
+    if not is_sqlite:
+        postgresql.clear(url)
+    with (sqlite.loading if is_sqlite else postgresql.loading)(url) as sink:
+        manifest = archive.read(file, identities, lambda _manifest: sink)
+    counted = _counts(url)
+    different = sorted(name for name, count in manifest.rows.items() if counted.get(name) != count)
+    if different:
+        raise BackupError(f"These tables have other rows than the backup: {', '.join(different)}.")
+    return manifest
+
+
+def bring_up_to_date(
+    url: URL,
+    settings: Settings,
+    manifest: Manifest,
+    report: Report,
+    *,
+    journal: str = "",
+    keep_sessions: bool = True,
+) -> Restored:
+    """Migrate a loaded database to this version, apply the journal, end its sessions, and audit it."""
+    database = Database(
+        url.render_as_string(hide_password=False), seconds=None, keys=DigestKeys.from_settings(settings)
+    )
+    try:
+        migrate(database)
+        report(f"Migrated from revision {manifest.revision} to {revisions()[0]}.")
+        if journal:
+            report(_replay(database, Path(journal)))
+        ended = 0
+        if not keep_sessions:
+            with database.transaction() as session:
+                ended = sessions.end_everywhere(session, now=database_clock.now())
+            report(f"Ended {ended} sessions: people sign in again.")
+        with database.reading() as session:
+            rule_checks.use_repeatable_read(session)
+            stuck_after = rule_checks.stuck_after(settings)
+            audit = list(rule_checks.check(session, stuck_after=stuck_after, now=manifest.created_at))
+    finally:
+        database.close()
+    return Restored(manifest, ended, audit)
+
+
+def _replay(database: Database, journal: Path) -> str:
+    """Suppress and erase again whom the journal names; return a sentence with the counts."""
+    result = suppression_replay.replay(database, journal)
+    return (
+        f"Applied the suppression journal: {result.applied.added} values suppressed again,"
+        f" {result.erased.contacts} people erased again."
+    )
+
+
+@contextmanager
+def scratch(url: URL, manifest: Manifest, directory: Path) -> Iterator[URL]:
+    """Create an empty database of the backup's kind for the time of the block, and return its URL."""
+    if manifest.dialect == "sqlite":
+        with sqlite.temporary_file(directory) as file:
+            yield parsed_url(f"sqlite:///{file}")
+        return
+    if url.get_backend_name() == "sqlite":
+        raise BackupError("The backup is of PostgreSQL. Name a server to verify it on: --on postgresql://…")
+    with postgresql.scratch_database(url, f"contact_lookup_verify_{secrets.token_hex(4)}") as created:
+        yield created
+
+
+def _has_data(url: URL) -> bool:
+    """Return whether the database has more than what the commands themselves record in it."""
+    counts = _counts(url)
+    return any(counts.get(table, 0) for table in DATA_TABLES)
+
+
+def _counts(url: URL) -> dict[str, int]:
+    return sqlite.count_rows(url) if url.get_backend_name() == "sqlite" else postgresql.count_rows(url)

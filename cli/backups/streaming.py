@@ -1,0 +1,92 @@
+"""Streams the write-ahead log of a PostgreSQL server into a directory until it is stopped."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from types import FrameType
+
+from sqlalchemy import URL
+
+from app.infra import clock
+from app.infra.backup import programs
+from app.infra.backup.archive import BackupError
+from app.infra.backup.wal import SLOT, WalDirectory
+
+CHECK_SECONDS = 1.0
+STOP_SECONDS = 5.0
+
+
+def stream(
+    url: URL, directory: WalDirectory, *, every: timedelta, keep: int, report: Callable[[str], None]
+) -> None:
+    """Receive WAL until SIGTERM or SIGINT, with a new base backup when the newest is older than `every`.
+
+    Raises:
+        BackupError: the server refuses, or the program that receives WAL ends.
+
+    """
+    directory.prepare()
+    create_slot(url)
+    with _stopped_by_signals(), _receiving(url, directory) as process:
+        report(f"Receiving WAL into {directory.wal}.")
+        while process.poll() is None:
+            newest = directory.newest_base_at()
+            if newest is None or clock.now() - newest >= every:
+                base = directory.create_base(url, clock.now())
+                directory.prune(keep)
+                report(f"Wrote the base backup {base}.")
+            time.sleep(CHECK_SECONDS)
+
+
+def create_slot(url: URL) -> None:
+    """Create the replication slot, unless it exists: from now on the server keeps WAL that was not received.
+
+    Raises:
+        BackupError: the server refuses, for example because the user lacks the right REPLICATION.
+
+    """
+    command = [*_receiver(url), "--create-slot", "--if-not-exists"]
+    with programs.running(command, programs.environment(url)):
+        pass
+
+
+@contextmanager
+def _receiving(url: URL, directory: WalDirectory) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `pg_receivewal` as long as the block; it reconnects by itself."""
+    command = [*_receiver(url), f"--directory={directory.wal}", "--synchronous", "--status-interval=1"]
+    process = subprocess.Popen(command, env=programs.environment(url))  # noqa: S603 -- words from this package
+    try:
+        yield process
+        raise BackupError("pg_receivewal ended; its last message says why.")
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _receiver(url: URL) -> list[str]:
+    address = f"--dbname={programs.address(url)}"
+    return [programs.find("pg_receivewal"), f"--slot={SLOT}", "--no-password", address]
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """End the process with code 0 on SIGTERM, so that the program that it started is stopped too."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(0)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

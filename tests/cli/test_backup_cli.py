@@ -1,0 +1,454 @@
+"""Backups: created while the service runs, encrypted, verified and restored, on both databases."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyrage
+import pytest
+from click.testing import Result
+from jobs_support import NOW, a_workspace
+from local_servers import POSTGRES, empty_database
+from pyrage import x25519
+from sqlalchemy import select, text
+from stored_support import a_company, a_contact, an_email
+
+from app.core.accounts import accounts, sessions
+from app.core.accounts.sessions import LoginSession, SessionLifetime
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.core.contacts.suppressions import Suppression
+from app.infra.backup import archive
+from app.infra.db import Base, Database
+from app.infra.digest_keys import DigestKeys
+from app.settings import Settings
+from cli import contacts as _all_tables  # noqa: F401 -- its imports register the tables
+from cli.application import create_app
+from cli.database import revisions
+from tools.services import postgres
+
+CANARY = "canary.of.the.backup@acme.com"
+DAYS = ("20260101T000000Z", "20260102T000000Z", "20260103T000000Z")
+LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put `pg_dump` and `pg_restore` of the server's version on PATH."""
+    monkeypatch.setenv("PATH", f"{postgres.find_binaries()}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Iterator[str]:
+    """The URL of a database without tables."""
+    with empty_database(tmp_path, "restored") as url:
+        yield url
+
+
+@pytest.fixture
+def source(settings: Settings, tmp_path: Path) -> Iterator[Database]:
+    """A database with a workspace, two sessions and a contact."""
+    with empty_database(tmp_path, "backed_up") as url:
+        database = Database(url, keys=DigestKeys.from_settings(settings))
+        Base.metadata.create_all(database.engine)
+        with database.transaction() as session:
+            session.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)"))
+            session.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": revisions()[0]})
+            account = accounts.create(
+                session,
+                a_workspace(session),
+                email="ada@acme.com",
+                name="Ada",
+                password_hash="x",
+                now=NOW,
+            )
+            for _ in range(2):
+                sessions.start(session, account.id, lifetime=LIFETIME, network=b"", now=NOW)
+            an_email(session, a_contact(session, a_company(session)), CANARY)
+        database.close()  # the restore refuses a database with clients
+        yield database
+        database.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The directory of the backups."""
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def scratch_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory of temporary files."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """A key file."""
+    file = tmp_path / "backup.key"
+    file.write_text(f"{x25519.Identity.generate()}\n")
+    return file
+
+
+@pytest.fixture
+def run(settings: Settings, key: Path) -> Run:
+    """Return a function that runs `flask backup` with the database at a URL."""
+    public = str(x25519.Identity.from_str(key.read_text().strip()).to_public())
+
+    def run(url: str, *arguments: object, stdin: str | None = None, **changes: Any) -> Result:
+        values = {"database_url": url, "backup_recipients": (public,)} | changes
+        app = create_app(dataclasses.replace(settings, **values))
+        with closing(app.extensions["services"].database):
+            return app.test_cli_runner().invoke(args=["backup", *map(str, arguments)], input=stdin)
+
+    return run
+
+
+@pytest.fixture
+def backup(run: Run, source: Database, folder: Path) -> Path:
+    """A backup of the source."""
+    result = run(url_of(source), "create", folder, "--json")
+    assert result.exit_code == 0, result.output
+    return Path(json.loads(result.stdout)["file"])
+
+
+def url_of(database: Database) -> str:
+    return database.engine.url.render_as_string(hide_password=False)
+
+
+def decrypted(file: Path, key: Path) -> bytes:
+    return bytes(pyrage.decrypt(file.read_bytes(), [x25519.Identity.from_str(key.read_text().strip())]))
+
+
+def refusal(result: Result) -> str:
+    """Return the error of a failed command, which is one line without a traceback."""
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert result.exit_code == 1, result.output
+    [line] = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
+    return line.removeprefix("Error: ")
+
+
+def test_a_backup_is_encrypted_and_only_its_owner_can_read_it(backup: Path, folder: Path) -> None:
+    content = backup.read_bytes()
+
+    assert content.startswith(b"age-encryption.org/v1\n-> X25519 ")
+    assert CANARY.encode() not in content
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert list(folder.iterdir()) == [backup]
+
+
+def test_the_manifest_names_the_rows_and_no_key(backup: Path, key: Path, settings: Settings) -> None:
+    line, _, dump = decrypted(backup, key).partition(b"\n")
+
+    manifest = json.loads(line)
+    assert (manifest["rows"]["contacts"], manifest["rows"]["sessions"], manifest["rows"]["jobs"]) == (1, 2, 0)
+    assert set(manifest["keys"]) >= {"SECRET_KEY", "SUPPRESSION_KEY"}
+    assert manifest["revision"] == revisions()[0]
+    for secret in (settings.secret_key, settings.suppression_key):
+        assert secret.encode() not in line + dump
+
+
+def test_a_restored_database_has_the_rows_and_no_session(
+    run: Run, backup: Path, key: Path, target: str
+) -> None:
+    result = run(target, "restore", backup, "--key", key)
+
+    assert result.exit_code == 0, result.output
+    assert "Ended 2 sessions" in result.output
+    assert "The audit finds 0 faults in " in result.output
+    restored = Database(target)
+    with restored.reading() as session:
+        assert session.scalars(select(Contact.full_name)).all() == ["Ada Lovelace"]
+        ended = session.scalars(select(LoginSession.revoked_at)).all()
+    restored.close()
+    assert len(ended) == 2
+    assert None not in ended
+
+
+def test_a_backup_older_than_an_erasure_brings_nobody_back(
+    run: Run, backup: Path, key: Path, source: Database, settings: Settings
+) -> None:
+    journal = str(key.with_name("journal"))
+    app = create_app(dataclasses.replace(settings, database_url=url_of(source), suppression_journal=journal))
+    with closing(app.extensions["services"].database):
+        erased = app.test_cli_runner().invoke(args=["contacts", "erase", "--email", CANARY, "--yes"])
+    assert erased.exit_code == 0, erased.output
+
+    result = run(url_of(source), "restore", backup, "--key", key, "--replace", suppression_journal=journal)
+
+    assert result.exit_code == 0, result.output
+    assert " 1 people erased again." in result.output
+    with source.reading() as session:
+        assert session.scalars(select(Contact.id)).all() == []
+        assert session.scalars(select(Email.id)).all() == []
+        assert session.scalars(select(Suppression.kind)).all() != []
+
+
+def test_a_restore_without_the_journal_is_refused_before_anything_changes(
+    run: Run, backup: Path, key: Path, target: str, tmp_path: Path
+) -> None:
+    lost = {"suppression_journal": str(tmp_path / "lost")}
+
+    refused = run(target, "restore", backup, "--key", key, **lost)
+    accepted = run(target, "restore", backup, "--key", key, "--without-journal", **lost)
+
+    assert refusal(refused).startswith(f"The suppression journal {tmp_path / 'lost'} cannot be read")
+    assert accepted.exit_code == 0, accepted.output
+
+
+def test_sessions_can_be_kept(run: Run, backup: Path, key: Path, target: str) -> None:
+    result = run(target, "restore", backup, "--key", key, "--keep-sessions", "--json")
+
+    assert json.loads(result.stdout)["sessions_ended"] == 0
+    restored = Database(target)
+    with restored.reading() as session:
+        assert session.scalars(select(LoginSession.revoked_at)).all() == [None, None]
+    restored.close()
+
+
+def test_a_database_with_rows_is_replaced_only_on_request(
+    run: Run, backup: Path, key: Path, source: Database
+) -> None:
+    with source.transaction() as session:
+        a_contact(session, full_name="Later Than Backup")
+    source.close()
+
+    refused = run(url_of(source), "restore", backup, "--key", key)
+    replaced = run(url_of(source), "restore", backup, "--key", key, "--replace")
+
+    assert refusal(refused) == (
+        "The database is not empty. Restore into an empty one, or replace its content with --replace."
+    )
+    assert replaced.exit_code == 0, replaced.output
+    with source.reading() as session:
+        assert session.scalars(select(Contact.full_name)).all() == ["Ada Lovelace"]
+
+
+def test_verification_restores_and_audits_and_leaves_nothing_behind(
+    run: Run, backup: Path, key: Path, source: Database, scratch_folder: Path
+) -> None:
+    result = run(url_of(source), "verify", backup, "--key", key, "--json")
+
+    body = json.loads(result.stdout)
+    assert (body["faults"], body["rows"]["contacts"]) == (0, 1)
+    assert list(scratch_folder.iterdir()) == []
+    if POSTGRES:
+        with source.reading() as session:
+            names = session.scalars(text("SELECT datname FROM pg_database")).all()
+        assert not [name for name in names if "verify" in name]
+
+
+def test_verification_reports_a_ledger_that_is_wrong(
+    run: Run, source: Database, folder: Path, key: Path
+) -> None:
+    with source.transaction() as session:
+        session.execute(text("UPDATE workspaces SET spent = spent + 1"))
+    run(url_of(source), "create", folder)
+    [file] = folder.iterdir()
+
+    result = run(url_of(source), "verify", file, "--key", key)
+
+    assert result.exit_code == 1
+    assert "The audit finds 1 faults in " in result.output
+
+
+def test_a_shortened_or_changed_backup_is_refused_before_anything_changes(
+    run: Run, backup: Path, key: Path, source: Database
+) -> None:
+    content = backup.read_bytes()
+    middle = len(content) // 2
+    for damaged in (content[:-1], content[:middle], content[:middle] + b"x" + content[middle + 1 :]):
+        backup.write_bytes(damaged)
+
+        result = run(url_of(source), "restore", backup, "--key", key, "--replace")
+
+        assert refusal(result) == "The backup is incomplete or was changed. Use another one."
+    with source.reading() as session:
+        assert session.scalars(select(Contact.full_name)).all() == ["Ada Lovelace"]
+
+
+def test_a_missing_key_is_named_before_anything_changes(
+    run: Run, backup: Path, key: Path, target: str
+) -> None:
+    other = {"suppression_key": "another-suppression-key-of-more-than-32-chars"}
+
+    refused = run(target, "restore", backup, "--key", key, **other)
+    verified = run(target, "verify", backup, "--key", key, **other)
+    accepted = run(target, "restore", backup, "--key", key, "--accept-other-keys", **other)
+
+    for result in (refused, verified):
+        assert refusal(result).startswith(
+            "The backup was made with other keys than those of the settings: SUPPRESSION_KEY. Set them"
+        )
+    assert accepted.exit_code == 0, accepted.output
+
+
+def test_another_key_cannot_read_the_backup(run: Run, backup: Path, target: str, tmp_path: Path) -> None:
+    other = tmp_path / "other.key"
+    other.write_text(f"{x25519.Identity.generate()}\n")
+
+    result = run(target, "restore", backup, "--key", other)
+
+    assert refusal(result) == "The backup cannot be decrypted: this is not its key, or not a backup."
+
+
+def test_a_passphrase_protects_a_new_key(run: Run, source: Database, folder: Path, tmp_path: Path) -> None:
+    file, url = tmp_path / "protected.key", url_of(source)
+    made = run(url, "key", file, "--passphrase", "--json", stdin="correct horse\ncorrect horse\n")
+    public = json.loads(made.stdout.splitlines()[-1])["public_key"]
+    run(url, "create", folder, backup_recipients=(public,))
+    [backup] = folder.iterdir()
+
+    refused = run(url, "verify", backup, "--key", file, stdin="wrong\n")
+    verified = run(url, "verify", backup, "--key", file, stdin="correct horse\n")
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert b"AGE-SECRET-KEY" not in file.read_bytes()
+    assert refusal(refused) == f"The passphrase is not that of the key file {file}."
+    assert verified.exit_code == 0, verified.output
+
+
+def test_a_key_file_is_never_overwritten(run: Run, source: Database, key: Path) -> None:
+    before = key.read_text()
+
+    result = run(url_of(source), "key", key)
+
+    assert refusal(result) == (
+        f"{key} exists. Name another file: earlier backups can be read only with their key."
+    )
+    assert key.read_text() == before
+
+
+def test_the_newest_backups_are_kept(run: Run, source: Database, folder: Path) -> None:
+    for day in DAYS:
+        (folder / f"contact-lookup-{day}.age").touch()
+    (folder / "notes.txt").touch()
+
+    result = run(url_of(source), "create", folder, "--keep", "2", "--json")
+
+    body = json.loads(result.stdout)
+    assert [Path(file).name for file in body["deleted"]] == [
+        "contact-lookup-20260101T000000Z.age",
+        "contact-lookup-20260102T000000Z.age",
+    ]
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "contact-lookup-20260103T000000Z.age",
+        Path(body["file"]).name,
+        "notes.txt",
+    ]
+
+
+def test_without_a_key_or_a_directory_nothing_is_written(run: Run, source: Database, folder: Path) -> None:
+    without_key = run(url_of(source), "create", folder, backup_recipients=())
+    without_directory = run(url_of(source), "create", folder / "missing")
+
+    assert refusal(without_key).startswith("BACKUP_RECIPIENTS is not set. Create a key on another machine")
+    assert refusal(without_directory).startswith(f"There is no directory {folder / 'missing'}.")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_dump_that_fails_leaves_no_file(
+    run: Run, source: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive.pyrage, "encrypt_io", _full_disk)
+
+    result = run(url_of(source), "create", folder)
+
+    assert refusal(result) == f"The backup cannot be written to {folder}: No space left on device."
+    assert list(folder.iterdir()) == []
+
+
+def _full_disk(*_arguments: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_backup_of_a_later_version_is_refused(
+    run: Run, source: Database, folder: Path, key: Path, target: str
+) -> None:
+    with source.transaction() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    run(url_of(source), "create", folder)
+    [file] = folder.iterdir()
+
+    result = run(target, "restore", file, "--key", key)
+
+    assert refusal(result) == "The backup is of revision 9999, newer than this version. Install that version."
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite cannot tell who uses the file")
+def test_a_database_in_use_is_not_replaced(run: Run, backup: Path, key: Path, source: Database) -> None:
+    with source.engine.connect():
+        result = run(url_of(source), "restore", backup, "--key", key, "--replace")
+
+    assert refusal(result) == "1 clients are connected to the database. Stop the service, and try again."
+
+
+@pytest.mark.skipif(not POSTGRES, reason="only PostgreSQL's dump is made by a program")
+def test_the_reason_of_a_failed_program_is_shown(
+    run: Run, source: Database, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "pg_dump"
+    program.write_text("#!/bin/sh\necho half of a dump\necho 'pg_dump: error: it broke' >&2\nexit 1\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+    result = run(url_of(source), "create", folder)
+
+    assert refusal(result) == "pg_dump failed: pg_dump: error: it broke"
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite needs no program")
+def test_a_missing_program_is_named_with_its_package(
+    run: Run, source: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+
+    assert refusal(run(url_of(source), "create", folder)).startswith("pg_dump is not installed. Install")
+
+
+@pytest.mark.skipif(bool(POSTGRES), reason="writes to SQLite")
+def test_a_backup_of_sqlite_has_what_was_committed_while_writers_are_at_work(
+    run: Run, source: Database, folder: Path, key: Path, target: str
+) -> None:
+    with source.transaction() as session:
+        a_contact(session, full_name="Not Committed")
+        session.flush()
+
+        created = run(url_of(source), "create", folder)
+
+    assert created.exit_code == 0, created.output
+    [file] = folder.iterdir()
+    run(target, "restore", file, "--key", key)
+    restored = Database(target)
+    with restored.reading() as session:
+        assert session.scalars(select(Contact.full_name)).all() == ["Ada Lovelace"]
+    restored.close()
+
+
+def test_the_age_program_decrypts_a_backup(backup: Path, key: Path) -> None:
+    """The format is a public one: no code of this service is needed to read a backup."""
+    assert decrypted(backup, key).partition(b"\n")[2][:5] in {b"PGDMP", b"\x1f\x8b\x08\x00\x00"}
+
+
+def test_the_backup_of_a_database_without_tables_is_refused(run: Run, target: str, folder: Path) -> None:
+    if not POSTGRES:
+        Path(target.removeprefix("sqlite:///")).touch()
+
+    result = run(target, "create", folder)
+
+    assert refusal(result) == "The database has no tables. Run: flask database upgrade"

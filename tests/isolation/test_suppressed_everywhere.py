@@ -1,0 +1,192 @@
+"""A suppressed person comes back through no channel, and no provider is called about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_providers import email, person, phone
+from jobs_support import NOW
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from stored_support import PRICES, own
+from worker_harness import ADA, NAMED, WorkerHarness
+
+from app.core.contacts import suppressions
+from app.core.contacts.contacts import Contact
+from app.core.contacts.suppressions import Identifier, Listing
+from app.core.crm import people as crm_people
+from app.core.lists import exports, ingest
+from app.core.lookups import company_hashes, enrichment_estimates, leads, profile_snapshots
+from app.core.lookups.profile_snapshots import ProfileSnapshot
+from app.core.owned import owned_contacts
+from app.core.owned.owned_filters import Selection
+from app.domain.errors import PersonSuppressed
+from app.domain.kinds import Kind, Outcome, TraceOutcome
+from app.domain.lists.people_rows import ParsedPerson
+from app.domain.normal.hashes import hex_hash, website_hash
+from app.domain.suppression_lists.hashed_values import hash_of
+from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
+
+EMAIL, PHONE, WEBSITE = "ada@acme.com", "+16175550101", hex_hash(website_hash("acme.com"))
+FOUND = person(linkedin_url=ADA, emails=(email(EMAIL),), phones=(phone(),))
+
+PLAIN = [("email", EMAIL), ("phone", PHONE), ("linkedin_url", ADA), ("domain", "acme.com")]
+HASHED = [
+    *PLAIN,
+    ("phone", PHONE.removeprefix("+")),
+    ("phone", PHONE[-10:]),
+]
+LISTS = [("plain", *item) for item in PLAIN] + [("hashed", *item) for item in HASHED]
+LISTS += [("version 1", *item) for item in PLAIN[:3]]
+
+
+@pytest.fixture(params=LISTS, ids=" ".join)
+def kind(request: pytest.FixtureRequest, harness: WorkerHarness) -> str:
+    """Suppress Ada in one way; return the kind of her identifier."""
+    form, kind, value = request.param
+    with harness.database.transaction() as session:
+        keys = session.info["digest_keys"]
+        entry = (
+            suppressions.hashed_entry(keys, kind, hash_of(value))
+            if form == "hashed"
+            else suppressions.Entry(kind, keys.suppression_digest(kind, value), 1)
+        )
+        if form == "plain":
+            suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=NOW)
+        else:
+            suppressions.suppress_entries(session, [entry], Listing("asked", "partner"), now=NOW)
+    return str(kind)
+
+
+def ada_or_nothing(request: ProviderRequest) -> ProviderResponse:
+    """Return all that the provider knows of Ada."""
+    values: dict[ProviderField, dict[str, Any]] = {
+        ProviderField.EMAIL: {"emails": FOUND.emails, "contact": FOUND},
+        ProviderField.PHONE: {"phones": FOUND.phones, "contact": FOUND},
+    }
+    answer = values.get(request.field, {"contact": FOUND})
+    return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **answer)
+
+
+def stored(harness: WorkerHarness) -> str:
+    """Store Ada as a contact whom the workspace owns; return the id."""
+    contact_id = harness.store_contact(FOUND)
+    with harness.database.transaction() as session:
+        contact = session.get_one(Contact, contact_id)
+        own(session, harness.workspace_id, contact, "email")
+    return contact_id
+
+
+def save(session: Session, harness: WorkerHarness) -> str:
+    snapshot = ProfileSnapshot(
+        linkedin_url=ADA, captured_at=None, fields={"company_domain": "acme.com"}, annotations={}
+    )
+    try:
+        profile_snapshots.save(
+            session, workspace_id=harness.workspace_id, account_id="acc_1", snapshot=snapshot, now=NOW
+        )
+    except PersonSuppressed:
+        return "refused"
+    return "saved"
+
+
+def looked_up(_session: Session, harness: WorkerHarness) -> object:
+    found = harness.look_up(linkedin_url=ADA)
+    return found["suppressed"], found["contact"], found["available"]
+
+
+def estimated(session: Session, harness: WorkerHarness) -> object:
+    counted = enrichment_estimates.estimate(
+        session,
+        harness.workspace_id,
+        [{"subject": {"linkedin_url": ADA}}],
+        ["email"],
+        settings=harness.services.settings,
+        now=NOW,
+    )
+    return counted.suppressed, counted.credits_max
+
+
+def leads_of(session: Session, harness: WorkerHarness) -> object:
+    request = {"hashes": [WEBSITE], "limit": 25}
+    found = leads.by_website_hash(session, harness.workspace_id, request, prices=PRICES)
+    return found and (found["leads"], found["total"])
+
+
+def company_of(session: Session, harness: WorkerHarness) -> object:
+    request = {"kind": "website", "hashes": [WEBSITE]}
+    found = company_hashes.find(session, harness.workspace_id, request)
+    return found and found["company"]["contacts_count"]
+
+
+CHANNELS: dict[str, tuple[Callable[[Session, WorkerHarness], object], object]] = {
+    "lookup": (looked_up, (True, None, [])),
+    "price of an upload": (estimated, (1, 0)),
+    "leads by hash": (leads_of, ([], 0)),
+    "company by hash": (company_of, 0),
+    "export": (lambda session, _: list(exports.contact_rows(session)), []),
+    "owned contacts": (
+        lambda session, harness: list(
+            owned_contacts.page(session, harness.workspace_id, Selection(), limit=9).contacts
+        ),
+        [],
+    ),
+    "push to the CRM": (
+        lambda session, harness: crm_people.load(
+            session, harness.workspace_id, str(session.scalar(select(Contact.id))), receipt_link=""
+        ),
+        "suppressed",
+    ),
+    "saved profile": (save, "refused"),
+}
+
+
+def test_a_stored_person_is_hidden_in_every_channel(harness: WorkerHarness, kind: str) -> None:
+    stored(harness)
+
+    with harness.database.transaction() as session:
+        shown = {name: read(session, harness) for name, (read, _expected) in CHANNELS.items()}
+
+    assert shown == {name: expected for name, (_read, expected) in CHANNELS.items()}
+    assert kind
+
+
+def test_no_provider_is_called_about_a_stored_person(harness: WorkerHarness, kind: str) -> None:
+    contact_id = stored(harness)
+    providers = harness.set_providers(one=ada_or_nothing)
+    subjects = ({"linkedin_url": ADA}, {"email": EMAIL}, {"phone": PHONE}, NAMED, {"contact_id": contact_id})
+
+    outcomes = {
+        harness.reveal(subject, job, max_age_days=1).outcome
+        for subject in subjects
+        for job in (Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE)
+    }
+    outcomes |= {harness.enrich({"subject": subject})["outcome"] for subject in subjects}
+
+    assert (outcomes, providers["one"].requests, bool(kind)) == ({Outcome.SUPPRESSED.value}, [], True)
+
+
+def test_an_answer_of_a_provider_brings_nobody_back(harness: WorkerHarness, kind: str) -> None:
+    harness.set_providers(one=ada_or_nothing)
+    unknown = {"full_name": "Ada Lovelace", "company_name": "Acme"}
+
+    outcomes = {harness.reveal(unknown, job).outcome for job in (Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE)}
+    outcomes.add(harness.enrich({"subject": unknown}, ("profile", "email", "phone"))["outcome"])
+
+    with harness.database.reading() as session:
+        assert (outcomes, session.scalars(select(Contact)).all()) == ({Outcome.SUPPRESSED.value}, [])
+    assert kind
+
+
+def test_an_import_brings_nobody_back(harness: WorkerHarness, kind: str) -> None:
+    with harness.database.transaction() as session:
+        counts = ingest.ingest_contacts(session, [ParsedPerson(FOUND)], now=NOW).counts
+
+    with harness.database.reading() as session:
+        rows = list(exports.contact_rows(session))
+    if kind == "phone":  # a number alone is dropped: several people may have it
+        assert (counts["suppressed"], [row.get("phone") for row in rows]) == (0, [None])
+    else:
+        assert (counts["suppressed"], rows) == (1, [])

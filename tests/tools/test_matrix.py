@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from tools import matrix
+from tools.matrix import Cell
+from tools.services import pgbouncer, rabbitmq
+from tools.services.processes import ServiceError
+from tools.state import ROOT
+
+
+def test_the_table_has_a_row_for_each_database_and_says_what_failed_or_is_missing() -> None:
+    cells = [
+        Cell("Valkey", "SQLite", passed=40, failed=0, seconds=31.4, is_green=True),
+        Cell("Redis", "SQLite", passed=39, failed=1, seconds=30.0, is_green=False),
+    ]
+
+    assert matrix.table(cells, ["SQLite", "PostgreSQL 15"], ["Valkey", "Redis"]) == (
+        "| | Valkey | Redis |\n"
+        "| --- | --- | --- |\n"
+        "| SQLite | 40 passed, 31 s | 1 failed, 39 passed, 30 s |\n"
+        "| PostgreSQL 15 | not installed | not installed |\n"
+    )
+
+
+def test_the_suite_exists() -> None:
+    assert all((ROOT / path).exists() for path in matrix.SUITE)
+
+
+@pytest.mark.parametrize("server", [rabbitmq, pgbouncer], ids=["rabbitmq", "pgbouncer"])
+def test_a_server_that_is_not_installed_is_named(server: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "program", lambda: None)
+    start = rabbitmq.server() if server is rabbitmq else pgbouncer.running("postgresql://127.0.0.1/x")
+
+    with pytest.raises(ServiceError, match="Install it"), start:
+        pass

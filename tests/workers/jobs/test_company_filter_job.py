@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from stored_support import a_company
+from structlog.testing import capture_logs
+
+from app.core.lookups import company_filters
+from app.domain.errors import Unavailable
+from app.domain.kinds import BUILD_COMPANY_FILTER, Queue
+from app.infra import celery_app
+from app.infra.db import Database
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+from workers.jobs.company_filter import build_if_due
+
+
+@pytest.fixture
+def services(settings: Settings, database: Database) -> WorkerServices:
+    return WorkerServices(
+        settings, database, JobPublisher(settings.redis_url), JobNotifier(settings.redis_url)
+    )
+
+
+def entries(database: Database) -> list[int]:
+    with database.reading() as session:
+        return [stored.entries for stored in company_filters.stored(session)]
+
+
+def test_beat_starts_a_build(
+    services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_services, "_current", [services])
+    with database.transaction() as session:
+        a_company(session)
+
+    with capture_logs() as events:
+        celery_app.celery.tasks[BUILD_COMPANY_FILTER]()
+
+    entry = celery_app.configure(services.settings).conf.beat_schedule[BUILD_COMPANY_FILTER]
+    assert (entry["task"], entry["options"]["queue"]) == (BUILD_COMPANY_FILTER, Queue.UPKEEP)
+    assert entries(database) == [1, 1]
+    assert [(event["event"], event["is_new"]) for event in events] == [("company filter checked", True)]
+
+
+def test_it_is_not_built_again_before_the_time_of_the_setting(services: WorkerServices) -> None:
+    builds = [build_if_due(services), build_if_due(services)]
+
+    assert builds == [True, False]
+
+
+def test_it_is_not_built_if_it_is_turned_off(services: WorkerServices, database: Database) -> None:
+    off = replace(services, settings=replace(services.settings, company_filter_seconds=0))
+
+    assert build_if_due(off) is False
+    assert entries(database) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "logged"),
+    [
+        (Unavailable(), "database unavailable, company filter postponed"),
+        (ValueError("acme.com"), "company filter failed"),
+    ],
+)
+def test_no_error_of_a_build_reaches_celery(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch, error: Exception, logged: str
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(worker_services, "_current", [services])
+    monkeypatch.setattr(company_filters, "build", fail)
+
+    with capture_logs() as events:
+        celery_app.celery.tasks[BUILD_COMPANY_FILTER]()
+
+    assert [event["event"] for event in events] == [logged]

@@ -1,0 +1,417 @@
+"""Queued imports: found in the folder, run in turns, continued after a kill, and moved with a report."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jobs_support import NOW, set_clock
+from sqlalchemy import func, select
+from structlog.testing import capture_logs
+
+from app.core.contacts import suppressions
+from app.core.contacts.contacts import Contact
+from app.core.contacts.suppressions import Identifier
+from app.core.lists import importer, queued_imports
+from app.core.lists.queued_imports import ImportStatus, QueuedImport
+from app.domain.kinds import RUN_IMPORT, Queue
+from app.infra.db import Database
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import imports, upkeep
+
+ROWS = 25
+BAD_ROW = ",not-an-address,2026-10-01\n"
+NOWHERE = "redis://127.0.0.1:1/0"
+
+
+class Messages(JobPublisher):
+    """A publisher that keeps the messages."""
+
+    def __init__(self) -> None:
+        super().__init__(NOWHERE)
+        self.sent: list[str] = []
+
+    def push(self, task: str, queue: str, job_ids: list[str]) -> bool:
+        assert (task, queue) == (RUN_IMPORT, Queue.UPKEEP)
+        self.sent += job_ids
+        return True
+
+    def depth(self, queue: Queue) -> int:
+        return 0 * len(queue)
+
+
+@dataclasses.dataclass
+class Time:
+    now: datetime = NOW
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    time = Time()
+    set_clock(monkeypatch, lambda: time.now)
+    monkeypatch.setattr(importer, "BATCH", 10)
+    return time
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "lists"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def services(settings: Settings, database: Database, folder: Path, time: Time) -> WorkerServices:
+    settings = dataclasses.replace(settings, import_folder=str(folder))
+    return WorkerServices(settings, database, Messages(), JobNotifier(NOWHERE))
+
+
+def a_list(folder: Path, name: str = "people.csv", *, rows: int = ROWS, more: str = "") -> Path:
+    lines = (f"Ada{n} Lovelace,ada{n}@acme.example,2026-10-01\n" for n in range(rows))
+    path = folder / name
+    path.write_text("Name,Email,Updated At\n" + "".join(lines) + more)
+    return path
+
+
+def settle(services: WorkerServices, time: Time) -> None:
+    """Look at the folder twice, so that the files no longer count as arriving."""
+    imports.send_due(services)
+    time.now += queued_imports.SETTLE
+    imports.send_due(services)
+
+
+def sent(services: WorkerServices) -> list[str]:
+    publisher = services.publisher
+    assert isinstance(publisher, Messages)
+    return publisher.sent
+
+
+def work(services: WorkerServices, time: Time) -> None:
+    """Run imports until nothing is due."""
+    while sent(services):
+        imports.run_turn(sent(services).pop(0), services)
+        time.now += timedelta(seconds=1)
+        imports.send_due(services)
+
+
+def rows(database: Database) -> list[QueuedImport]:
+    with database.reading() as session:
+        return list(reversed(queued_imports.latest(session, limit=10)))
+
+
+def contacts(database: Database) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(Contact)) or 0
+
+
+def report(folder: Path, place: str = "done") -> dict[str, Any]:
+    (path,) = (folder / place).glob("*.report.json")
+    loaded: dict[str, Any] = json.loads(path.read_text())
+    return loaded
+
+
+def test_a_list_in_the_folder_is_imported_and_moved_with_a_report(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    a_list(folder, more=BAD_ROW)
+
+    settle(services, time)
+    work(services, time)
+
+    (row,) = rows(database)
+    assert (row.status, row.rows_done, row.share_done, row.detail) == ("finished", ROWS + 1, 1.0, None)
+    assert contacts(database) == ROWS
+    assert report(folder)["counts"] == {"new": ROWS, "rejected": 1}
+    assert (folder / "done" / f"{row.id}-people.csv").exists()
+    with (folder / "done" / f"{row.id}-people.csv.rejected.csv").open() as file:
+        assert [line[0] for line in csv.reader(file)] == ["line", str(ROWS + 2)]
+    assert not (folder / "people.csv").exists()
+
+
+def test_a_file_that_still_grows_is_left_alone(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    a_list(folder)
+    imports.send_due(services)
+    time.now += queued_imports.SETTLE - timedelta(seconds=1)
+    a_list(folder, rows=ROWS + 1)
+    imports.send_due(services)
+    time.now += timedelta(seconds=2)
+    imports.send_due(services)
+    status_while_growing = rows(database)[0].status
+
+    time.now += queued_imports.SETTLE
+    imports.send_due(services)
+    work(services, time)
+
+    assert (status_while_growing, contacts(database)) == (ImportStatus.ARRIVING, ROWS + 1)
+
+
+def test_a_file_that_is_taken_away_again_is_forgotten(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    path = a_list(folder)
+    imports.send_due(services)
+    path.unlink()
+
+    imports.send_due(services)
+
+    assert not rows(database)
+
+
+def test_lists_are_imported_one_after_the_other_in_their_order(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    for name in ("c.csv", "a.csv", "b.csv"):
+        a_list(folder, name)
+    settle(services, time)
+    first = list(sent(services))
+    imports.send_due(services)
+
+    assert [row.file for row in rows(database)] == ["a.csv", "b.csv", "c.csv"]
+    assert sent(services) == first == [rows(database)[0].id]
+    work(services, time)
+    ended = [row.finished_at for row in rows(database)]
+    assert ended == sorted(ended)  # type: ignore[type-var]
+
+
+def test_a_turn_ends_in_time_and_the_next_one_continues(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    a_list(folder)
+    settle(services, time)
+
+    imports.run_turn(sent(services).pop(0), services, seconds=0)
+
+    (row,) = rows(database)
+    assert (row.status, row.rows_done, contacts(database)) == ("running", 10, 10)
+    imports.send_due(services)
+    work(services, time)
+    assert report(folder)["counts"] == {"new": ROWS}
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_an_import_that_is_killed_in_any_batch_goes_on_without_doubling(  # noqa: PLR0917 -- fixtures
+    services: WorkerServices, database: Database, folder: Path, time: Time,
+    monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:  # fmt: skip
+    class KilledError(BaseException):
+        """The end of the process."""
+
+    store, saved = queued_imports.store_progress, []
+
+    def kill_at(*arguments: Any, **options: Any) -> None:
+        saved.append(1)
+        if len(saved) == batch:
+            raise KilledError
+        store(*arguments, **options)
+
+    a_list(folder, more=BAD_ROW)
+    settle(services, time)
+    monkeypatch.setattr(queued_imports, "store_progress", kill_at)
+    with pytest.raises(KilledError):
+        imports.run_turn(sent(services).pop(0), services)
+    monkeypatch.setattr(queued_imports, "store_progress", store)
+
+    assert contacts(database) == (batch - 1) * 10
+    imports.send_due(services)
+    assert not sent(services)  # until the lease ends
+    time.now += queued_imports.LEASE
+    imports.send_due(services)
+    work(services, time)
+
+    assert contacts(database) == ROWS
+    assert report(folder)["counts"] == {"new": ROWS, "rejected": 1}
+    (rejected,) = (folder / "done").glob("*.rejected.csv")
+    assert len(rejected.read_text().splitlines()) == 2
+
+
+def test_a_kill_after_the_file_was_moved_ends_the_import(
+    services: WorkerServices, database: Database, folder: Path, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill(*_arguments: Any, **_options: Any) -> None:
+        raise KeyboardInterrupt
+
+    a_list(folder)
+    settle(services, time)
+    finish = queued_imports.finish
+    monkeypatch.setattr(queued_imports, "finish", kill)
+    with pytest.raises(KeyboardInterrupt):
+        imports.run_turn(sent(services).pop(0), services)
+    monkeypatch.setattr(queued_imports, "finish", finish)
+
+    time.now += queued_imports.LEASE
+    imports.send_due(services)
+    work(services, time)
+
+    assert rows(database)[0].status == ImportStatus.FINISHED
+
+
+def test_a_worker_that_lost_its_lease_writes_nothing(
+    services: WorkerServices, database: Database, folder: Path, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_list(folder)
+    settle(services, time)
+    store = queued_imports.store_progress
+
+    def lose(session: Any, turn: Any, progress: Any, *, now: Any) -> None:
+        session.execute(QueuedImport.__table__.update().values(lease=99))  # type: ignore[attr-defined]
+        store(session, turn, progress, now=now)
+
+    monkeypatch.setattr(queued_imports, "store_progress", lose)
+    with capture_logs() as lines:
+        imports.run_turn(sent(services).pop(0), services)
+
+    assert (contacts(database), rows(database)[0].rows_done) == (0, 0)
+    assert lines[-1]["event"] == "import continued by another worker"
+
+
+def test_suppressed_people_do_not_come_back(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    with database.transaction() as session:
+        suppressions.suppress(
+            session, [Identifier("email", "ada3@acme.example")], reason="erased", now=time.now
+        )
+    a_list(folder)
+
+    settle(services, time)
+    work(services, time)
+
+    assert (contacts(database), report(folder)["counts"]["suppressed"]) == (ROWS - 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b"PK\x03\x04 a workbook", "Save the list as CSV"),
+        (b"Colour,Shape\nred,round\n", "column"),
+        (b"Name,Email\n,x\n,y\n", "No row could be read"),
+    ],
+)
+def test_what_is_not_a_list_of_people_is_rejected_with_the_reason(  # noqa: PLR0917 -- fixtures
+    services: WorkerServices, database: Database, folder: Path, time: Time, content: bytes, reason: str
+) -> None:
+    (folder / "people.csv").write_bytes(content)
+
+    settle(services, time)
+    work(services, time)
+
+    assert rows(database)[0].status == ImportStatus.REJECTED
+    assert reason.lower() in report(folder, "rejected")["detail"].lower()
+    assert not (folder / "people.csv").exists()
+
+
+def test_a_file_that_is_changed_while_it_waits_is_rejected(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    path = a_list(folder)
+    settle(services, time)
+    path.write_text("something else")
+
+    work(services, time)
+
+    assert "was changed or replaced" in (rows(database)[0].detail or "")
+
+
+def test_a_file_that_grows_during_its_import_is_rejected(
+    services: WorkerServices, database: Database, folder: Path, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = a_list(folder)
+    settle(services, time)
+    run = importer.run
+
+    def append(*arguments: Any, **options: Any) -> Any:
+        with path.open("a") as file:
+            file.write("Bob,bob@acme.example,2026-10-01\n")
+        return run(*arguments, **options)
+
+    monkeypatch.setattr(importer, "run", append)
+    work(services, time)
+
+    assert "while it was imported" in (rows(database)[0].detail or "")
+
+
+def test_late_messages_and_hosts_without_the_folder_do_nothing(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    a_list(folder)
+    settle(services, time)
+    import_id = sent(services).pop(0)
+    elsewhere = dataclasses.replace(
+        services, settings=dataclasses.replace(services.settings, import_folder="")
+    )
+
+    imports.run_turn(import_id, elsewhere)
+    imports.send_due(elsewhere)
+    assert rows(database)[0].status == ImportStatus.WAITING
+    imports.run_turn(import_id, services)
+    imports.run_turn(import_id, services)
+
+    assert report(folder)["counts"] == {"new": ROWS}
+
+
+def test_nothing_is_published_without_redis(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    a_list(folder)
+    without = dataclasses.replace(services, publisher=JobPublisher(NOWHERE))
+
+    settle(without, time)
+
+    assert rows(database)[0].published_at is None
+
+
+def test_the_task_reports_what_fails(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = dataclasses.replace(
+        services, settings=dataclasses.replace(services.settings, import_folder="/nowhere")
+    )
+    monkeypatch.setattr(worker_services, "_current", [broken])
+
+    with capture_logs() as lines:
+        imports.run_import("imp_1")
+
+    assert lines[-1]["event"] == "import abandoned until its lease ends"
+
+
+def test_old_imports_are_purged(
+    services: WorkerServices, database: Database, folder: Path, time: Time, purge: Callable[[], None]
+) -> None:
+    a_list(folder)
+    settle(services, time)
+    work(services, time)
+    purge()
+    kept = len(rows(database))
+
+    time.now += timedelta(days=services.settings.job_retention_days + 1)
+    purge()
+
+    assert (kept, len(rows(database))) == (1, 0)
+
+
+@pytest.fixture
+def purge(services: WorkerServices) -> Callable[[], None]:
+    return lambda: upkeep.purge_once(services)
+
+
+def test_the_backlog_counts_open_imports_and_what_is_left(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    sizes = [a_list(folder, name).stat().st_size for name in ("a.csv", "b.csv")]
+    settle(services, time)
+
+    with database.reading() as session:
+        backlog = queued_imports.backlog(session)
+
+    assert (backlog.counts, backlog.bytes_left) == ({"waiting": 2}, sum(sizes))

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW, a_job, a_workspace, claim, set_clock
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from structlog.testing import capture_logs
+
+from app.core.jobs import leases
+from app.core.jobs.leases import JobResult
+from app.core.privacy import mentions as mention_index
+from app.core.privacy.mention_sources import SETTLING
+from app.core.privacy.mention_tables import JobMention
+from app.domain.errors import Unavailable
+from app.domain.kinds import INDEX_MENTIONS, Outcome
+from app.infra.celery_app import celery, configure
+from app.infra.db import Database
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import mentions
+
+NOWHERE = "redis://127.0.0.1:1/0"
+
+
+@pytest.fixture
+def services(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
+    services = WorkerServices(settings, database, JobPublisher(NOWHERE), JobNotifier(NOWHERE))
+    monkeypatch.setattr(worker_services, "_current", [services])
+    monkeypatch.setattr(mention_index, "BATCH", 2)
+    set_clock(monkeypatch, lambda: NOW + SETTLING + timedelta(minutes=1))
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        for email in ("a@acme.com", "b@acme.com", "c@acme.com"):
+            job_id = a_job(session, workspace_id, email, request={"subject": {"email": email}})
+            leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
+    return services
+
+
+def indexed(services: WorkerServices) -> int:
+    with services.database.reading() as session:
+        return len(session.scalars(select(JobMention.job_id)).all())
+
+
+def test_beat_indexes_all_jobs_in_batches(services: WorkerServices, settings: Settings) -> None:
+    entry = configure(settings).conf.beat_schedule[INDEX_MENTIONS]
+
+    celery.tasks[entry["task"]]()
+
+    assert indexed(services) == 3
+    assert mentions.index_once(services) == 0
+
+
+def test_a_turn_ends_when_its_time_is_over(services: WorkerServices) -> None:
+    assert mentions.index_once(services, seconds=0) == 0
+
+
+def test_without_the_database_indexing_is_postponed(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def unavailable(**_options: bool) -> Iterator[Session]:
+        raise Unavailable
+        yield
+
+    monkeypatch.setattr(services.database, "transaction", unavailable)
+
+    with capture_logs() as logs:
+        mentions.index()
+
+    assert [entry["event"] for entry in logs] == ["database unavailable, indexing postponed"]

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+from stored_support import a_contact, an_email
+from structlog.testing import capture_logs
+
+from app.domain.errors import Unavailable
+from app.domain.kinds import ENCRYPT
+from app.infra.celery_app import celery, configure
+from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+from workers.jobs import reencryption
+
+NOWHERE = "redis://127.0.0.1:1/0"
+ADDRESS = "ada@acme.example"
+
+
+@pytest.fixture
+def services(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
+    """Services with an address that an earlier release stored."""
+    services = WorkerServices(settings, database, JobPublisher(NOWHERE), JobNotifier(NOWHERE))
+    monkeypatch.setattr(worker_services, "_current", [services])
+    with database.transaction() as session:
+        an_email(session, a_contact(session), ADDRESS)
+        session.execute(text(f"UPDATE emails SET email = '{ADDRESS}', email_encrypted = NULL"))  # noqa: S608 -- a constant
+    return services
+
+
+def stored(services: WorkerServices) -> str:
+    with services.database.reading() as session:
+        return str(session.execute(text("SELECT email, email_encrypted FROM emails")).one())
+
+
+def test_beat_encrypts_what_an_earlier_release_stored(services: WorkerServices, settings: Settings) -> None:
+    entry = configure(settings).conf.beat_schedule[ENCRYPT]
+
+    celery.tasks[entry["task"]]()
+
+    assert ADDRESS not in stored(services)
+    assert reencryption.encrypt_once(services)
+
+
+def test_a_turn_ends_when_its_time_is_over(services: WorkerServices) -> None:
+    assert not reencryption.encrypt_once(services, seconds=0)
+    assert ADDRESS in stored(services)
+
+
+def test_a_table_with_an_unreadable_value_does_not_keep_the_others(
+    services: WorkerServices, settings: Settings
+) -> None:
+    keys = replace(DigestKeys.from_settings(settings), encryption=((9, b"9" * 32),))
+    other = Database(settings.database_url, keys=keys)
+    with other.transaction() as session:
+        an_email(session, a_contact(session), "b@acme.example")
+    other.close()
+
+    with capture_logs() as logs:
+        is_done = reencryption.encrypt_once(services)
+
+    assert not is_done
+    assert [(log["event"], log["table"]) for log in logs] == [
+        ("a stored value cannot be decrypted", "emails")
+    ]
+
+
+def test_without_the_database_encryption_is_postponed(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def unavailable(**_options: bool) -> Iterator[Session]:
+        raise Unavailable
+        yield
+
+    monkeypatch.setattr(services.database, "transaction", unavailable)
+
+    with capture_logs() as logs:
+        celery.tasks[ENCRYPT]()
+
+    assert [log["event"] for log in logs] == ["database unavailable, encryption postponed"]

@@ -1,0 +1,1 @@
+"""The Grafana dashboard: its panels, and the command that writes it."""

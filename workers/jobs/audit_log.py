@@ -1,0 +1,48 @@
+"""Seals the audit log: gives recorded entries their positions and hashes, every second or so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import exists, select
+
+from app.core.audit_log import heads, sealing
+from app.core.audit_log.entries import PendingEntry
+from app.core.audit_log.sealing import Head
+from app.infra.log import log
+from workers.execution.worker_services import WorkerServices
+
+_IS_ANY_PENDING = select(exists().where(PendingEntry.id.is_not(None)))
+
+
+def seal_pending(services: WorkerServices) -> int:
+    """Seal all pending entries in batches, and keep the head apart; return the number of entries.
+
+    Raises:
+        Unavailable: the database cannot be reached; the entries stay pending.
+
+    """
+    with services.database.reading() as session:
+        if not session.scalar(_IS_ANY_PENDING):
+            return 0
+    total = 0
+    while True:
+        with services.database.transaction() as session:
+            number, head = sealing.seal(session)
+        total += number
+        if number < sealing.BATCH:
+            break
+    if total:
+        _keep_apart(services.settings.audit_heads_file, head, total)
+    return total
+
+
+def _keep_apart(path: str, head: Head, entries: int) -> None:
+    """Write the head to the log, and to the file of heads if there is one."""
+    log.info("audit log sealed", entries=entries, position=head.position, hash=head.hash.hex())
+    if not path:
+        return
+    try:
+        heads.append(Path(path), head)
+    except OSError as error:
+        log.error("file of audit log heads cannot be written", reason=error.strerror)

@@ -1,0 +1,47 @@
+"""Builds the company filter in the background, when companies were added or the signing key has changed."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+from app.core.lookups import company_filters
+from app.domain.errors import Unavailable
+from app.domain.kinds import BUILD_COMPANY_FILTER
+from app.infra import celery_app, database_clock, signing_keys
+from app.infra.log import log
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+
+
+@celery_app.celery.task(name=BUILD_COMPANY_FILTER)
+def build_company_filter() -> None:
+    """Build the filter if it is due; scheduled by Celery beat."""
+    try:
+        build_if_due(worker_services.current())
+    except Unavailable:
+        log.warning("database unavailable, company filter postponed")
+    except Exception as error:  # noqa: BLE001 -- nothing above catches it
+        log.error("company filter failed", exc_info=error)
+
+
+def build_if_due(services: WorkerServices) -> bool:
+    """Build the filter unless it is off, or was checked in the last COMPANY_FILTER_SECONDS.
+
+    Return whether a new one was stored.
+
+    Raises:
+        Unavailable: the database cannot be reached.
+
+    """
+    every = timedelta(seconds=services.settings.company_filter_seconds)
+    if not every:
+        return False
+    with services.database.transaction() as session:
+        if not company_filters.claim(session, every=every, now=database_clock.now()):
+            return False
+    started = time.monotonic()
+    is_new = company_filters.build(services.database, signing_keys.company_filter_key(services.settings))
+    milliseconds = round((time.monotonic() - started) * 1000)
+    log.info("company filter checked", is_new=is_new, ms=milliseconds)
+    return is_new

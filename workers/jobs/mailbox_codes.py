@@ -1,0 +1,72 @@
+"""Sends the codes by which people prove their mailbox."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+
+from app.core.privacy import mailbox_proofs
+from app.core.privacy.mailbox_proofs import CodeMessage
+from app.domain.kinds import MAIL_CODE, Queue
+from app.infra import celery_app, database_clock
+from app.infra.log import log
+from app.mail_settings import parse_server
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+from workers.mail import outgoing
+from workers.mail.outgoing import NotSent
+
+_SUBJECT = "Your code: {code}"
+_TEXT = """\
+{code} is the code to see, correct or erase the data about this e-mail address.
+
+Enter it within 20 minutes on the page on which you asked for it. It can be used once.
+
+Somebody entered this address on that page. If it was not you, do nothing: without the code, nobody sees
+whether any data is stored about you.
+"""
+
+
+@celery_app.celery.task(name=MAIL_CODE)
+def mail_code(proof_id: str) -> None:
+    """Send one code; if that fails, it is due again."""
+    try:
+        send(proof_id, worker_services.current())
+    except Exception as error:  # noqa: BLE001 -- Celery would log the text, which may contain an address
+        log.error("code not sent", proof=proof_id, error=type(error).__name__)
+
+
+def send(proof_id: str, services: WorkerServices) -> bool:
+    """Send the code of a proof that is due, with no transaction open; return whether it was sent."""
+    if not services.settings.smtp_url:
+        log.warning("code not sent, because SMTP_URL is not set", proof=proof_id)
+        return False
+    with services.database.transaction() as session:
+        code = mailbox_proofs.begin_sending(session, proof_id, now=database_clock.now())
+    if code is None:
+        return False
+    try:
+        outgoing.send(parse_server(services.settings.smtp_url), _message(services.settings.mail_from, code))
+    except NotSent as error:
+        log.warning("code not sent", proof=proof_id, error=str(error))
+        return False
+    with services.database.transaction() as session:
+        mailbox_proofs.finish_sending(session, proof_id, now=database_clock.now())
+    log.info("code sent", proof=proof_id)
+    return True
+
+
+def send_due(services: WorkerServices) -> None:
+    """Publish the codes that are due, because their message was lost or the mail server failed."""
+    with services.database.reading() as session:
+        due = mailbox_proofs.due(session, now=database_clock.now())
+    services.publisher.push(MAIL_CODE, Queue.UPKEEP, due)
+
+
+def _message(sender: str, code: CodeMessage) -> EmailMessage:
+    message = EmailMessage()
+    message["From"], message["To"] = sender, code.email
+    shown = f"{code.code[:4]} {code.code[4:]}"
+    message["Subject"] = _SUBJECT.format(code=shown)
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(_TEXT.format(code=shown))
+    return message

@@ -1,0 +1,42 @@
+"""Indexes the people whom finished jobs, saved profiles and uploaded rows mention, once a minute."""
+
+from __future__ import annotations
+
+import time
+
+from app.core.privacy import mentions
+from app.core.privacy.mention_sources import SOURCES
+from app.domain.errors import Unavailable
+from app.domain.kinds import INDEX_MENTIONS
+from app.infra import celery_app, database_clock
+from app.infra.celery_app import SECONDS_BETWEEN_INDEXINGS
+from app.infra.log import log
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+
+_SECONDS = SECONDS_BETWEEN_INDEXINGS / 2
+"""The most time that one turn takes; the rest of the thread's time is for other maintenance."""
+
+
+@celery_app.celery.task(name=INDEX_MENTIONS)
+def index() -> None:
+    """Index what has changed; scheduled by Celery beat."""
+    try:
+        index_once(worker_services.current())
+    except Unavailable:
+        log.warning("database unavailable, indexing postponed")
+
+
+def index_once(services: WorkerServices, *, seconds: float = _SECONDS) -> int:
+    """Index in batches, each in its own transaction, until all is indexed or the time is over.
+
+    Return how many rows were indexed.
+    """
+    ends_at, total = time.monotonic() + seconds, 0
+    for source in SOURCES:
+        count = 1
+        while count and time.monotonic() < ends_at:
+            with services.database.transaction() as session:
+                count = mentions.index_next(session, source, now=database_clock.now())
+            total += count
+    return total

@@ -1,0 +1,42 @@
+"""Encrypts stored values under the current key, after an upgrade or once a new key is set."""
+
+from __future__ import annotations
+
+import time
+
+from app.core.privacy import reencryption
+from app.domain.errors import Unavailable
+from app.domain.kinds import ENCRYPT
+from app.infra import celery_app, database_clock
+from app.infra.celery_app import SECONDS_BETWEEN_ENCRYPTIONS
+from app.infra.encryption import Undecryptable
+from app.infra.log import log
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
+
+_SECONDS = SECONDS_BETWEEN_ENCRYPTIONS / 2
+"""The most time that one turn takes; the rest of the thread's time is for other maintenance."""
+
+
+@celery_app.celery.task(name=ENCRYPT)
+def encrypt() -> None:
+    """Encrypt what is not under the current key; scheduled by Celery beat."""
+    try:
+        encrypt_once(worker_services.current())
+    except Unavailable:
+        log.warning("database unavailable, encryption postponed")
+
+
+def encrypt_once(services: WorkerServices, *, seconds: float = _SECONDS) -> bool:
+    """Encrypt in batches, each in its own transaction, until the time is over; return whether all is done."""
+    ends_at, is_done = time.monotonic() + seconds, True
+    for name in reencryption.names():
+        is_finished = False
+        try:
+            while not is_finished and time.monotonic() < ends_at:
+                with services.database.transaction() as session:
+                    is_finished = reencryption.encrypt_next(session, name, now=database_clock.value(session))
+        except Undecryptable:  # `flask keys rotate` says more
+            log.error("a stored value cannot be decrypted", table=name)
+        is_done = is_done and is_finished
+    return is_done
