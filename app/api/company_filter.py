@@ -16,7 +16,7 @@ from app.api.schemas.fields import AsciiInteger
 from app.core.lookups import company_filters
 from app.domain import fuse_filter
 from app.domain.callers import Scope
-from app.domain.errors import CompanyFilterNotReady
+from app.domain.errors import CompanyFilterNotReady, ValidationFailed
 
 blueprint = APIBlueprint("company_filter", __name__, tag="Company by hash")
 
@@ -37,7 +37,7 @@ class CompanyFilterQuery(Schema):
 
 
 @blueprint.get("/api/ext/company-filter")
-@documented(CompanyFilterNotReady)
+@documented(ValidationFailed, CompanyFilterNotReady, cacheable=True)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.input(CompanyFilterQuery, location="query", arg_name="query")

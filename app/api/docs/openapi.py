@@ -106,6 +106,7 @@ def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
             credits_optional=operation.other_body is not None,
             takes_key=takes_key,
             sends_file=operation.sends_file,
+            cacheable=operation.cacheable,
         )
 
 

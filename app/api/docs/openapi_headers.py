@@ -8,6 +8,8 @@ from app.domain.version import API_VERSION
 
 TEXT: dict[str, Any] = {"type": "string"}
 INTEGER: dict[str, Any] = {"type": "string", "pattern": "^[0-9]+$"}
+CACHEABLE = "Cache-Control-private"
+"""The component that replaces Cache-Control where responses may be cached."""
 HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "X-Request-Id": (
         "The id of the request, as sent or new; it is logged.",
@@ -15,6 +17,11 @@ HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "API-Version": ("The version of the API.", {"type": "string", "const": API_VERSION}),
     "Cache-Control": ("Responses must not be cached.", {"type": "string", "const": "no-store"}),
+    CACHEABLE: (
+        "The caller's own cache may store the response; a shared cache must not.",
+        {**TEXT, "pattern": "^private, max-age=[0-9]+$"},
+    ),
+    "ETag": ("The version of the file, for `If-None-Match`.", {**TEXT, "pattern": '^"[^"]+"$'}),
     "X-Content-Type-Options": (
         "Content types must not be guessed.",
         {"type": "string", "const": "nosniff"},
@@ -74,6 +81,7 @@ def for_response(
     credits_optional: bool,
     takes_key: bool,
     sends_file: bool,
+    cacheable: bool,
 ) -> dict[str, dict[str, str]]:
     """Return the headers of an operation's responses with this status, as references to components."""
     success = status.startswith("2")
@@ -88,7 +96,11 @@ def for_response(
         headers["Idempotent-Replay"] = False
     if sends_file and success:
         headers["Content-Disposition"] = False
-    return {
+    found = {
         name: {"$ref": f"#/components/headers/{name}{'' if required else OPTIONAL}"}
         for name, required in headers.items()
     }
+    if cacheable and status in {"200", "304"}:
+        found["Cache-Control"] = {"$ref": f"#/components/headers/{CACHEABLE}"}
+        found["ETag"] = {"$ref": "#/components/headers/ETag"}
+    return found

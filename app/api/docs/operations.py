@@ -19,7 +19,7 @@ class Operation:
     `errors` are added to those of all endpoints, all with a body and all with a token. `other_body` is the
     schema of a 200 response that contains no job. `path_parameters` describes the parameters of the path.
     `file_types` are the media types of a body that is a file. With `sends_file`, a 200 response may be a CSV
-    file.
+    file. With `cacheable`, the caller may cache a 200 response, which has an ETag.
     """
 
     errors: tuple[type[Problem], ...] = ()
@@ -29,6 +29,7 @@ class Operation:
     path_parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     file_types: tuple[str, ...] = ()
     sends_file: bool = False
+    cacheable: bool = False
 
 
 def documented(
@@ -39,6 +40,7 @@ def documented(
     path_parameters: dict[str, dict[str, Any]] | None = None,
     file_types: tuple[str, ...] = (),
     sends_file: bool = False,
+    cacheable: bool = False,
 ) -> Callable[[View], View]:
     """Declare the fields of `Operation` for a view; place it directly below the route."""
     operation = Operation(
@@ -49,6 +51,7 @@ def documented(
         path_parameters or {},
         file_types,
         sends_file,
+        cacheable,
     )
 
     def decorate(view: View) -> View:

@@ -98,3 +98,13 @@ def test_prefer_and_idempotency_key_are_documented_where_they_have_an_effect(doc
 
     assert offered["/api/ext/reveal/email"] == {"Prefer", "Idempotency-Key"}
     assert offered["/api/ext/lookup"] == set()
+
+
+def test_the_file_that_callers_cache_documents_its_own_headers(document: Any) -> None:
+    responses = document["paths"]["/api/ext/company-filter"]["get"]["responses"]
+
+    assert "422" in responses
+    for status in ("200", "304"):
+        assert responses[status]["headers"]["ETag"] == {"$ref": "#/components/headers/ETag"}
+        component = responses[status]["headers"]["Cache-Control"]["$ref"].rpartition("/")[2]
+        assert document["components"]["headers"][component]["schema"]["pattern"].startswith("^private")
