@@ -174,7 +174,8 @@ def remove_from_list(session: Session, list_name: str) -> int:
 
 
 _MOST_FORMS = 16
-"""The most digests of a request: two of a profile, six of an address, four of a number, one of a domain."""
+"""Up to this number of digests a prepared statement serves: two of a profile, six of an address, four of a
+number, one of a domain. A host with many labels has a digest for each domain above it."""
 _PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(_MOST_FORMS)]
 _IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
 _FEW = Statement(lambda _dialect: select(Suppression.digest).where(_IS_ONE_OF_FEW))
@@ -253,7 +254,10 @@ def all_lines(session: Session) -> Iterator[JournalLine]:
 
 
 def parameters(digests: Sequence[bytes] = ()) -> dict[str, bytes | None]:
-    """Return the parameters of `IS_ANY_OF_FEW` for a request's digests; without digests, no row matches."""
+    """Return the parameters of `IS_ANY_OF_FEW`; without digests, no row matches.
+
+    Those behind the first `_MOST_FORMS` are left out: of digests that are all suppressed, one is enough.
+    """
     return {
         f"digest_{number}": digests[number] if number < len(digests) else None
         for number in range(_MOST_FORMS)
@@ -261,10 +265,15 @@ def parameters(digests: Sequence[bytes] = ()) -> dict[str, bytes | None]:
 
 
 def request_parameters(session: Session, identifiers: Iterable[Identifier]) -> dict[str, bytes | None]:
-    """Return the parameters of `IS_ANY_OF_FEW` for the identifiers of one request."""
+    """Return the parameters of `IS_ANY_OF_FEW` for the identifiers of one request.
+
+    Of more digests than it has parameters for, those that are suppressed are searched for first.
+    """
     keys = digest_keys(session)
-    digests = (value for item in identifiers for value in _checked_digests(keys, item, {}))
-    return parameters(list(dict.fromkeys(digests)))
+    digests = list(dict.fromkeys(value for item in identifiers for value in _checked_digests(keys, item, {})))
+    if len(digests) > _MOST_FORMS:
+        digests = sorted(_found(session, select(Suppression.digest), digests))
+    return parameters(digests)
 
 
 LATEST = select(func.max(Suppression.created_at)).scalar_subquery()

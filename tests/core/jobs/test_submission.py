@@ -318,6 +318,21 @@ def test_a_reveal_of_a_person_whose_profile_is_suppressed_holds_nothing(session:
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
+@pytest.mark.parametrize("entry", ["acme.com", "c.b.a.acme.com"])
+def test_a_suppressed_domain_is_found_above_a_host_with_more_labels_than_a_statement_has_parameters(
+    session: Session, entry: str
+) -> None:
+    suppressions.suppress(session, [Identifier("domain", entry)], reason="asked", now=NOW)
+    labels = ".".join("tsrqponmlkjihgfedcba")
+
+    held, held_for_another = (
+        submit_reveal(session, a_workspace(session), email=f"ada@{labels}.{domain}").held
+        for domain in ("acme.com", "other.com")
+    )
+
+    assert (held, held_for_another) == (0, 1)
+
+
 @pytest.mark.parametrize("why", ["owned", "suppressed"])
 @pytest.mark.parametrize(("credits", "held"), [(1, 1), (0, 0)])
 def test_a_reveal_that_turns_out_to_be_free_needs_no_credits(
