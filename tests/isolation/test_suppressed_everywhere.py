@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fake_providers import email, person, phone
+from crm_support import CrmHarness
+from fake_crms import FakeHubSpot
+from fake_providers import PAID, FakeProvider, email, hit, person, phone
 from jobs_support import NOW
+from pytest_httpserver import HTTPServer
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from stored_support import PRICES, own
@@ -15,6 +18,7 @@ from worker_harness import ADA, NAMED, WorkerHarness
 
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
 from app.core.contacts.suppressions import Identifier, Listing
 from app.core.crm import people as crm_people
 from app.core.lists import exports, ingest
@@ -27,7 +31,10 @@ from app.domain.kinds import Kind, Outcome, TraceOutcome
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.suppression_lists.hashed_values import hash_of
+from app.settings import ProviderSettings
+from workers.providers import registry
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
+from workers.providers.pattern import Pattern
 
 EMAIL, PHONE, WEBSITE = "ada@acme.com", "+16175550101", hex_hash(website_hash("acme.com"))
 FOUND = person(linkedin_url=ADA, emails=(email(EMAIL),), phones=(phone(),))
@@ -190,3 +197,70 @@ def test_an_import_brings_nobody_back(harness: WorkerHarness, kind: str) -> None
         assert (counts["suppressed"], [row.get("phone") for row in rows]) == (0, [None])
     else:
         assert (counts["suppressed"], rows) == (1, [])
+
+
+def with_patterns(harness: WorkerHarness, monkeypatch: pytest.MonkeyPatch) -> FakeProvider:
+    """Store two people by whom Ada's address is guessed; return the provider that would verify the guess."""
+    for first, last in (("Bob", "Ray"), ("Carol", "Kay")):
+        names = {"full_name": f"{first} {last}", "first_name": first, "last_name": last}
+        harness.store_contact(person(**names, emails=(email(f"{first.lower()}@acme.com"),)))
+    check = FakeProvider(hit(email(EMAIL)), "check", terms=PAID)
+    providers = {"pattern": Pattern(ProviderSettings()), "check": check}
+    harness.change_settings(providers_email=("pattern",), providers_verification=("check",))
+    monkeypatch.setattr(registry, "load", lambda _settings: providers)
+    return check
+
+
+def addresses(harness: WorkerHarness) -> set[str]:
+    with harness.database.reading() as session:
+        return set(session.scalars(select(Email.email)))
+
+
+def test_no_address_is_guessed_for_a_suppressed_person(
+    harness: WorkerHarness, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = with_patterns(harness, monkeypatch)
+    given = {"phone": {"phone": PHONE}, "linkedin_url": {"linkedin_url": ADA}}.get(kind, {})
+
+    job = harness.reveal(NAMED | given)
+
+    assert (job.outcome, job.charged, check.requests) == (Outcome.SUPPRESSED.value, 0, [])
+    assert EMAIL not in addresses(harness)
+
+
+def test_an_address_is_guessed_for_anybody_else(
+    harness: WorkerHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = with_patterns(harness, monkeypatch)
+
+    job = harness.reveal(NAMED)
+
+    assert (job.outcome, len(check.requests)) == (Outcome.FOUND.value, 1)
+    assert EMAIL in addresses(harness)
+
+
+def pushed(harness: WorkerHarness, httpserver: HTTPServer) -> tuple[list[tuple[str | None, str | None]], Any]:
+    """Push Ada to a CRM; return what became of it, and the people whom the CRM has then."""
+    crm = FakeHubSpot(httpserver)
+    connected = CrmHarness.connected(harness.services.settings, harness.database, crm, "hubspot")
+    contact_id = stored(harness)
+    with harness.database.transaction() as session:
+        own(session, connected.workspace_id, session.get_one(Contact, contact_id), "email")
+    return [(item.outcome, item.error) for item in connected.pushed(contact_id)], crm
+
+
+def test_nothing_of_a_suppressed_person_is_sent_to_a_crm(
+    harness: WorkerHarness, kind: str, httpserver: HTTPServer
+) -> None:
+    items, crm = pushed(harness, httpserver)
+
+    sent = b"".join(request.get_data() for request, _response in httpserver.log)
+    assert (items, crm.people, b"ada" in sent.lower()) == ([("skipped", "suppressed")], {}, False)
+    assert kind
+
+
+def test_anybody_else_is_sent_to_the_crm(harness: WorkerHarness, httpserver: HTTPServer) -> None:
+    items, crm = pushed(harness, httpserver)
+
+    assert items == [("created", None)]
+    assert [row["email"] for row in crm.people.values()] == [EMAIL]

@@ -16,6 +16,8 @@ from functools import partial
 from cattrs.preconf.json import make_converter
 from sqlalchemy.orm import Session
 
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import Identifier
 from app.core.jobs import leases, provider_calls
 from app.core.jobs.claims import Claim
 from app.core.jobs.provider_calls import PENDING, CallKey, ProviderCall
@@ -52,6 +54,8 @@ class DatabaseCallGateway:
             LeaseLost: the lease of the job was lost; no call may be paid for it.
 
         """
+        if self._is_suppressed(request):
+            return CallRefused(TraceOutcome.SUPPRESSED)
         if provider.terms.is_free:
             call, now = self._free_call(provider, request)
             return StartedCall(request, now) if call is None else _resumed(call, request)
@@ -90,6 +94,16 @@ class DatabaseCallGateway:
         if provider.terms.breaker:
             after, now = pending.after, database_clock.now()
             provider_throttles.report(session, provider.name, pending.outcome, retry_after=after, now=now)
+
+    def _is_suppressed(self, request: ProviderRequest) -> bool:
+        """Return whether an address is to be verified that is suppressed, although its person was not known.
+
+        It was guessed, or another provider returned it.
+        """
+        if request.field is not ProviderField.VERIFICATION:
+            return False
+        with self.services.database.reading() as session:
+            return bool(suppressions.suppressed(session, [Identifier("email", str(request.subject.email))]))
 
     def _free_call(
         self, provider: Provider, request: ProviderRequest
