@@ -96,7 +96,7 @@ def _erase(database: Database, person: int) -> float:
         contacts = erasure.find_contacts(session, (), [fill.contact_id(person)])
         plan = erasure.plan(session, contacts, ())
     with database.transaction() as session:
-        suppressions.suppress(session, plan.to_suppress, reason=erasure.REASON, now=database_clock.now())
+        suppressions.suppress(session, plan.to_suppress, now=database_clock.now(), **suppressions.ERASURE)
     with database.transaction(no_deadline=True) as session:
         erasure.erase(session, plan, now=database_clock.value(session))
     duration = time.perf_counter() - started

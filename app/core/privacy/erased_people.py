@@ -27,6 +27,7 @@ from app.core.events.deliveries import Webhook
 from app.core.jobs.jobs import Job, JobItem
 from app.core.privacy import erasure
 from app.core.privacy.erasure import ErasurePlan
+from app.core.uploads import erasure as upload_erasure
 from app.core.uploads.upload_tables import Upload, UploadRow
 from app.domain.records.identifier_finder import identifiers_in
 from app.domain.suppression_lists import forms
@@ -90,6 +91,8 @@ def _erase(database: Database, identifiers: Sequence[Identifier], contact_ids: S
         plan = _plan(session, identifiers, contact_ids)
         now = database_clock.now()
         suppressions.suppress(session, plan.to_suppress, reason=ERASED, list_name=ERASURES, now=now)
+    with database.transaction() as session:
+        upload_erasure.await_writers(session)
     with database.transaction(no_deadline=True) as session:
         plan = _plan(session, identifiers, contact_ids)
         erasure.erase(session, plan, now=database_clock.value(session))

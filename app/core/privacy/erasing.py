@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from app.core.contacts import suppressions
 from app.core.privacy import erasure
 from app.core.privacy.erasure import ErasurePlan
+from app.core.uploads import erasure as upload_erasure
 from app.infra import database_clock
 from app.infra.db import Database
 
@@ -26,6 +27,8 @@ def erase(database: Database, make_plan: Planner) -> ErasurePlan:
         plan = make_plan(session)
     with database.transaction() as session:
         suppressions.suppress(session, plan.to_suppress, now=database_clock.now(), **suppressions.ERASURE)
+    with database.transaction() as session:
+        upload_erasure.await_writers(session)
     with database.reading(no_deadline=True) as session:
         plan = make_plan(session)
     with database.transaction(no_deadline=True) as session:

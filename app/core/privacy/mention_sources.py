@@ -18,13 +18,12 @@ from sqlalchemy.orm import Session
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.jobs.jobs import LIVE, RETAINED, Job, JobItem
 from app.core.privacy.mention_tables import JobMention, ProfileMention, UploadMention
-from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
+from app.core.uploads.upload_tables import UNFINISHED, Upload, UploadRow
 from app.infra.db import Base
 
 SETTLING = timedelta(minutes=2)
 """The age of a change at which it is indexed: transactions that write such rows end much sooner."""
 PROFILE_TEXTS = ("full_name", "headline", "title", "location", "company_name", "list_name", "note")
-_UNFINISHED = (UploadStatus.READING, UploadStatus.PRICING)
 
 Key: TypeAlias = tuple[Any, ...]
 """The primary key of a row of a source."""
@@ -140,8 +139,8 @@ UPLOAD_ROWS = Source(
     ).join(Upload, Upload.id == UploadRow.upload_id),
     key=(_ROWS.upload_id, _ROWS.number),
     changed_at=_UPLOADS.touched_at,
-    is_settled=_UPLOADS.status.not_in(_UNFINISHED),
-    is_open=_UPLOADS.status.in_(_UNFINISHED),
+    is_settled=_UPLOADS.status.not_in(UNFINISHED),
+    is_open=_UPLOADS.status.in_(UNFINISHED),
     contents=_of_upload_rows,
 )
 SOURCES = (JOBS, PROFILES, UPLOAD_ROWS)

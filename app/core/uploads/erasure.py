@@ -1,19 +1,25 @@
 """Erasure of a person from uploaded lists: the row stays empty, so that the others keep their places.
 
-A file whose name mentions the person is named like its upload.
+A row that names an erased person is stored empty, too, so a file that is being read during an erasure is not
+searched. A file whose name mentions the person is named like its upload.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from app.core.uploads.upload_tables import Upload, UploadRow
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import ERASED, Identifier
+from app.core.lookups import contact_data
+from app.core.uploads.upload_tables import UNFINISHED, Upload, UploadRow
+from app.domain.records.identifier_finder import identifiers_in
 from app.domain.records.person_matcher import PersonMatcher
+from app.domain.records.subjects import Subject
 
 RowKey = tuple[str, int]
 """The id of an upload and the number of a row."""
@@ -38,3 +44,31 @@ def clear(session: Session, keys: Sequence[RowKey]) -> None:
     ]
     if changes:
         session.execute(update(UploadRow), changes)
+
+
+def of_erased_people(session: Session, rows: Mapping[int, Sequence[str] | Subject]) -> frozenset[int]:
+    """Return which rows name an erased person, by their cells or by the people read from them.
+
+    Call it in the transaction that stores the rows, after `dispatch.renew`.
+    """
+    if not suppressions.has_reason(session, ERASED):
+        return frozenset()
+    identifiers = {number: frozenset(_identifiers(row)) for number, row in rows.items()}
+    named = frozenset().union(*identifiers.values())
+    erased = suppressions.with_reason(session, named, ERASED)
+    return frozenset(number for number, own in identifiers.items() if not own.isdisjoint(erased))
+
+
+def await_writers(session: Session) -> None:
+    """Wait until the rows that workers are storing are committed.
+
+    They lock their upload first. Those that begin later know who was suppressed before this was called.
+    """
+    unfinished = select(Upload.id).where(Upload.status.in_(UNFINISHED))
+    session.execute(unfinished.order_by(Upload.id).with_for_update()).all()
+
+
+def _identifiers(row: Sequence[str] | Subject) -> list[Identifier]:
+    if isinstance(row, Subject):
+        return contact_data.requested_identifiers(row, names=True)
+    return [Identifier(*found) for found in identifiers_in(list(row))]

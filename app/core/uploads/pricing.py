@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.core.lookups import enrichment_estimates
 from app.core.lookups.enrichment_estimates import ItemEstimate
-from app.core.uploads import dispatch
+from app.core.uploads import dispatch, erasure
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
 from app.domain.errors import InvalidValue
@@ -54,8 +54,8 @@ class RowReader:
         return cls(tuple(upload.fields), layout, defaults)
 
     def subject(self, row: UploadRow) -> Subject | str | None:
-        """Return the person of the row, the reason why it identifies none, or None if it has a fault."""
-        if not row.is_readable:
+        """Return the person of the row, why it identifies none, or None if it has a fault or is erased."""
+        if not row.is_readable or _is_erased(row):
             return None
         try:
             return upload_columns.subject_of(row.cells, self.layout, self.defaults)
@@ -65,9 +65,10 @@ class RowReader:
 
 @dataclass(frozen=True, slots=True)
 class PricedBatch:
-    """The new values of consecutive rows, and what was counted of them."""
+    """The new values of consecutive rows, the people whom they name, and what was counted of them."""
 
     changes: list[dict[str, Any]]
+    people: dict[int, Subject]
     counts: Counter[str]
 
     @property
@@ -107,17 +108,21 @@ def price(
             name = row_name(row.upload_id, row.number)
             change["subject"] = encrypted(session, UploadRow.subject, name, subject.as_dict())
             counts += _count(item, is_duplicate=first != row.number)
+        elif _is_erased(row):
+            counts += Counter(people=1, suppressed=1)
         else:
             change["fault"] = subject or row.fault
             counts["invalid"] += 1
         changes.append(change)
-    return PricedBatch(changes, counts)
+    return PricedBatch(changes, {row.number: subject for row, subject in named}, counts)
 
 
 def store(session: Session, turn: Turn, batch: PricedBatch, counts: Counter[str], *, now: Moment) -> bool:
     """Store a batch, and what was counted so far; return whether the price is still needed."""
     if not dispatch.renew(session, turn, now=now, priced=batch.end, counts=dict(counts)):
         return False
+    erased = erasure.of_erased_people(session, batch.people)
+    erasure.clear(session, [(turn.upload_id, number) for number in sorted(erased)])
     if changes := _without_erased(session, turn.upload_id, batch.changes):
         session.execute(update(UploadRow), changes)
     return True
@@ -148,6 +153,11 @@ def finish(session: Session, turn: Turn, counts: Counter[str]) -> None:
         )
         .execution_options(synchronize_session=False)
     )
+
+
+def _is_erased(row: UploadRow) -> bool:
+    """Return whether the person of the row was erased: a row of the file has cells."""
+    return row.is_readable and not row.cells
 
 
 def _first_rows(session: Session, turn: Turn, before: int, people: Sequence[bytes]) -> dict[bytes, int]:

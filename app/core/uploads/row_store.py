@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from app.core.uploads import dispatch, upload_files
+from app.core.uploads import dispatch, erasure, upload_files
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadFile, UploadRow, UploadStatus
 from app.domain.lists import upload_columns
@@ -27,11 +27,15 @@ def content(session: Session, upload_id: str) -> bytes | None:
 def add(session: Session, turn: Turn, first: int, rows: Sequence[Row], *, now: Moment) -> bool:
     """Insert rows with numbers from `first`; return whether the upload is still to be read.
 
-    Rows that a lost worker inserted stay: the same file has the same rows.
+    Rows that a lost worker inserted stay: the same file has the same rows. Those of erased people are empty.
     """
     if not dispatch.renew(session, turn, now=now):
         return False
-    values = [_values(session, turn.upload_id, number, row) for number, row in enumerate(rows, first)]
+    erased = erasure.of_erased_people(session, {number: row.cells for number, row in enumerate(rows, first)})
+    values = [
+        _values(session, turn.upload_id, number, row) | ({"cells": []} if number in erased else {})
+        for number, row in enumerate(rows, first)
+    ]
     session.execute(insert(session, UploadRow).on_conflict_do_nothing(), values)
     return True
 

@@ -35,6 +35,10 @@ class UploadStatus(StrEnum):
     FAILED = "failed"
 
 
+UNFINISHED = (UploadStatus.READING, UploadStatus.PRICING)
+"""The statuses in which a worker writes the rows."""
+
+
 class Upload(Base):
     """A list that a workspace uploaded.
 
