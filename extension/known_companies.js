@@ -13,15 +13,15 @@ import { FILTER_CACHE, disk } from "./storage.js";
 const STATE = "company_filter";
 const MAX_AGE = 3600_000;
 
-/** Return the hashes that may be known; null without a file that is signed with the pinned key.
- *  @param {App} app @param {string[]} hashes @returns {Promise<string[]|null>} */
+/** Return the hashes that may be known; null without a file, `false` if the file is not signed with the pinned key.
+ *  @param {App} app @param {string[]} hashes @returns {Promise<string[]|null|false>} */
 export async function knownHashes(app, hashes) {
   const filter = await loadFilter(app);
-  return filter === null ? null : hashes.filter((hash) => filter.has(hash));
+  return filter && hashes.filter((hash) => filter.has(hash));
 }
 
-/** Return the stored filter, or the server's if an hour has passed and it is newer.
- *  @param {App} app @returns {Promise<CompanyFilter|null>} */
+/** Return the stored filter, or the server's if an hour has passed and it is newer; `false` if that one is refused.
+ *  @param {App} app @returns {Promise<CompanyFilter|null|false>} */
 async function loadFilter({ session, client, signal }) {
   const key = (await loadPolicy()).filterKey ?? session.filterKey ?? session.hash_lookup.filter_key;
   if (!key) return null;
@@ -39,7 +39,7 @@ async function loadFilter({ session, client, signal }) {
     if (isNewer) await cache.put(url, new Response(file.bytes));
     const current = isNewer ? received : stored;
     if (current) await disk.set({ [STATE]: { etag: isNewer ? file.etag : state?.etag, checkedAt: Date.now() } });
-    return current;
+    return current ?? (file ? false : null);
   });
 }
 

@@ -29,13 +29,13 @@ export function siteView(page) {
     const known = sent ?? (await knownHashes(app, hashes));
     const lookUp = (/** @type {string[]} */ chosen) => showOnClick(app, content, page, (asked = chosen));
     if (sent) await showCompany(app, content, page, () => companyByHash(app, page, sent));
-    else if (known?.length === 0)
+    else if (known && known.length === 0)
       content.append(
         unknownState(page),
         button(t("ask_server"), () => lookUp(hashes)),
       );
-    else if (isPrefix) await showCompany(app, content, page, () => companyByPrefix(app, known ?? hashes), true);
-    else content.append(...invitation(page, known !== null, () => lookUp(known ?? hashes)));
+    else if (isPrefix) await showCompany(app, content, page, () => companyByPrefix(app, known || hashes), true);
+    else content.append(...invitation(page, known, () => lookUp(known || hashes)));
     return content;
   };
 }
@@ -48,9 +48,10 @@ function hashesOf(page) {
 /** @param {Page} page */
 const unknownState = (page) => emptyState(t("site_unknown_title", page.host || page.url), t("site_unknown_text"));
 
-/** Return what is shown before anything has been sent. @param {Page} page @param {boolean} isKnown @param {() => void} lookUp */
-function invitation(page, isKnown, lookUp) {
-  const text = isKnown ? t("site_known_text") : t("site_unchecked_text");
+/** Return what is shown before anything has been sent.
+ *  @param {Page} page @param {string[]|null|false} known what `knownHashes` returned @param {() => void} lookUp */
+function invitation(page, known, lookUp) {
+  const text = known ? t("site_known_text") : t(known === null ? "site_unchecked_text" : "site_refused_text");
   return [
     h("section", { class: "card company" }, cardHeader(page.host || page.url, true), h("p", {}, text)),
     button(t("show_company"), lookUp, { class: "primary" }),

@@ -12,12 +12,20 @@ from typing import Any
 
 import pytest
 from chromium_support import BrowserUser, launch_browser
+from company_filter_support import SIGNING_KEY, build_filter
+from company_support import Company, create_company
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from e2e_stack import Stack
 from extension_ids import unpacked_id
 from playwright.sync_api import Playwright, expect
 from proxy_support import RecordingProxy
+from sqlalchemy import delete
+
+from app.core.lookups.company_filters import CompanyFilter
+from app.infra import signing_keys
 
 POLICIES = Path("/etc/chromium/policies/managed")
+OTHER_KEY = Ed25519PrivateKey.generate()
 SITE = "http://www.acme.test/"
 StartBrowser = Callable[[dict[str, Any]], BrowserUser]
 
@@ -42,6 +50,16 @@ def managed(
             return BrowserUser(browser, proxy, stack, workspace, token)
 
         yield start
+
+
+@pytest.fixture
+def company(stack: Stack) -> Iterator[Company]:
+    """Return a company that the file has, which SIGNING_KEY signed."""
+    company = create_company(stack)
+    build_filter(stack.database, SIGNING_KEY)
+    yield company
+    with stack.database.transaction() as session:
+        session.execute(delete(CompanyFilter))
 
 
 def test_the_server_is_filled_in_and_cannot_be_changed(managed: StartBrowser, stack: Stack) -> None:
@@ -87,6 +105,23 @@ def test_with_prefixes_only_the_whole_hash_is_not_sent_and_cannot_be_chosen(mana
     expect(popup.get_by_label("More private")).to_be_checked()
     expect(popup.get_by_label("Most private")).to_be_enabled()
     expect(popup.get_by_label("Fastest")).to_be_disabled()
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [(SIGNING_KEY, "knows this company"), (OTHER_KEY, "not signed with the expected key, so it is not used")],
+)
+def test_the_file_must_be_signed_with_the_key_of_the_policy(
+    managed: StartBrowser, company: Company, key: Ed25519PrivateKey, text: str
+) -> None:
+    user = managed({"filter_key": signing_keys.public_text(key)})
+    user.sign_in(look_up_by="filter")
+
+    popup = user.open_popup_on(company.website)
+
+    expect(popup.get_by_text(text)).to_be_visible()
+    assert len(user.proxy.api_requests("/api/ext/company-filter")) == 1
+    assert not user.proxy.api_requests("/api/ext/company-by-hash")
 
 
 def test_a_browser_without_a_policy_enforces_nothing(user: BrowserUser) -> None:
