@@ -30,6 +30,7 @@ PICTURES = ROOT / "docs" / "pictures"
 SCALE = 2  # for high-density screens
 MAX_BYTES = 60_000
 COLOURS = 256
+RESIZING_MS = 1000  # a popup that Chromium is resizing is painted twice
 ALL_VIEWS = ("sign-in", "company", "masked", "asking", "revealed", "saved")
 SCREENSHOTS = {"light": ALL_VIEWS, "dark": ("company", "revealed")}
 PEOPLE_WITHOUT_ADDRESS = {"light": "Logan Rivera", "dark": "Marcus Kim"}  # in demo/people.csv
@@ -66,7 +67,7 @@ def test_pictures(  # noqa: PLR0917 -- fixtures
         popup.get_by_label("Server").fill("https://contacts.acme.example")
         popup.get_by_label("E-mail").fill("you@acme.example")
         popup.get_by_label("Password").fill("correct horse")
-        popup.evaluate("scrollTo(0, document.body.scrollHeight)")
+        popup.get_by_text("Server", exact=True).evaluate("label => label.scrollIntoView()")
         _screenshot(popup, "sign-in", theme)
         popup.close()
 
@@ -114,6 +115,7 @@ def _screenshot(popup: Page, name: str, theme: str) -> None:
         return
     popup.mouse.move(0, 0)
     popup.evaluate("document.activeElement.blur()")
+    popup.wait_for_timeout(RESIZING_MS)
     cdp = popup.context.new_cdp_session(popup)
     clip = popup.evaluate("({ x: 0, y: scrollY, width: document.body.clientWidth, height: innerHeight })")
     clip["scale"] = SCALE
