@@ -174,7 +174,7 @@ def _look_up_by_hash(client: DemoClient, person: SamplePerson) -> None:
     length, path = session.value_at("hash_lookup.prefix_length"), "/api/ext/company-by-hash"
     expect = {"result.matched_hash": digest, "result.company.domain": person.domain, "credits.charged": 0}
     client.step("Find the company of a website by its hash", "POST", path, {"hash": digest}, expect=expect)
-    heading = "The same by a prefix of the hash: the service cannot tell which website was meant"
+    heading = "The same by the first digits of the hash: many websites have them in common"
     response = client.step(heading, "POST", path, {"prefix": digest[:length]})
     suffixes = [match["suffix"] for match in response.value_at("result.matches") or []]
     client.check("our suffix among result.matches", digest[length:] in suffixes, expected=True)
