@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -24,6 +25,7 @@ MESSAGE_INTERVAL_SECONDS = 5.0
 LOCK_SECONDS = 2.0
 """How long a migration on PostgreSQL waits for a lock: requests that need the table wait behind it."""
 LOCK_ATTEMPTS = 30
+FROM_STDIN = "-"
 _LOCK_FAULTS = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
 
 group = DatabaseGroup("database", help="Migrate the tables, or move them to PostgreSQL.")
@@ -46,7 +48,14 @@ def upgrade(*, seconds: float, as_json: bool) -> None:
 
 
 @group.command()
-@click.option("--to", "url", required=True, help="URL of an empty PostgreSQL database.")
+@click.option(
+    "--to",
+    "url",
+    required=True,
+    envvar="TARGET_DATABASE_URL",
+    help="URL of an empty PostgreSQL database; - reads it from standard input. Default: TARGET_DATABASE_URL."
+    " Other users see arguments, so a password belongs into one of these, or into PGPASSWORD.",
+)
 @as_json_option
 def move(*, url: str, as_json: bool) -> None:
     """Move the data of a SQLite database to PostgreSQL, and compare the rows of each table.
@@ -54,6 +63,8 @@ def move(*, url: str, as_json: bool) -> None:
     Stop the service before. The SQLite database is only read; meanwhile nothing can write to it. If the move
     is interrupted, nothing was moved, and it can be started again.
     """
+    if url == FROM_STDIN:
+        url = sys.stdin.readline().strip()
     source, target = database(), Database(url, seconds=None)
     try:
         database_move.require_kinds(source, target)

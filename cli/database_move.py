@@ -73,7 +73,7 @@ def require_kinds(source: Database, target: Database) -> None:
         raise click.ClickException(message)
     if target.is_sqlite:
         raise click.ClickException(
-            "The target must be PostgreSQL: --to postgresql://user:password@host/database"
+            "The target must be PostgreSQL: TARGET_DATABASE_URL=postgresql://user:password@host/database"
         )
 
 

@@ -191,10 +191,27 @@ def test_an_older_database_is_refused(run: Run, source: Database, target: str) -
     assert result.stderr.endswith("Run first: flask database upgrade\n")
 
 
+@needs_postgres
+def test_the_url_is_read_from_standard_input_or_the_environment_and_not_shown(
+    settings: Settings, source: Database, target: str
+) -> None:
+    url = source.engine.url.render_as_string(hide_password=False)
+    app = create_app(dataclasses.replace(settings, database_url=url))
+    runner, command = app.test_cli_runner(), ["database", "move"]
+
+    moved = runner.invoke(args=[*command, "--to", "-"], input=f"{target}\n")
+    again = runner.invoke(args=command, env={"TARGET_DATABASE_URL": target})
+    app.extensions["services"].database.close()
+
+    assert (moved.exit_code, again.exit_code) == (0, 1)
+    assert again.stderr == "Error: The target has rows. Name an empty database.\n"
+    assert target not in moved.output + again.output
+
+
 def test_a_target_of_another_kind_is_refused(run: Run, tmp_path: Path) -> None:
     result = run("--to", f"sqlite:///{tmp_path}/other.sqlite3")
 
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: The target must be PostgreSQL: --to postgresql://user:password@host/database\n"
+        "Error: The target must be PostgreSQL: TARGET_DATABASE_URL=postgresql://user:password@host/database\n"
     )
