@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from types import FrameType
 
+import psycopg
 from sqlalchemy import URL
 
 from app.infra import clock
@@ -46,13 +47,22 @@ def stream(
 def create_slot(url: URL) -> None:
     """Create the replication slot, unless it exists: from now on the server keeps WAL that was not received.
 
+    `pg_receivewal --create-slot` would not reserve WAL, and the checkpoint of the first base backup could
+    remove the segment that it starts with.
+
     Raises:
         BackupError: the server refuses, for example because the user lacks the right REPLICATION.
 
     """
-    command = [*_receiver(url), "--create-slot", "--if-not-exists"]
-    with programs.running(command, programs.environment(url)):
-        pass
+    try:
+        with psycopg.connect(
+            programs.address(url), password=url.password, replication="true", autocommit=True
+        ) as connection:
+            connection.execute(f"CREATE_REPLICATION_SLOT {SLOT} PHYSICAL RESERVE_WAL")
+    except psycopg.errors.DuplicateObject:
+        return
+    except psycopg.Error as error:
+        raise BackupError(f"The replication slot cannot be created: {str(error).strip()}") from None
 
 
 @contextmanager

@@ -64,6 +64,19 @@ def test_pruning_without_old_base_backups_keeps_them(directory: WalDirectory) ->
     assert segments(directory) == [2, 3, 4, 5, 6, 7]
 
 
+def test_pruning_deletes_no_segment_that_is_being_written_nor_a_history(tmp_path: Path) -> None:
+    """`pg_receivewal` fills a new segment with zeros first; its size says nothing then."""
+    directory = WalDirectory(tmp_path)
+    directory.prepare()
+    add_base(tmp_path / "base-20261101T030000Z", "0/4000028")
+    for name in ("000000020000000000000004.partial", "00000002.history"):
+        (directory.wal / name).write_bytes(b"1")
+
+    directory.prune(2)
+
+    assert len(list(directory.wal.iterdir())) == 2
+
+
 def test_an_unfinished_base_backup_is_not_used(directory: WalDirectory) -> None:
     add_base(directory.path / "base-20261104T030000Z.partial", "0/7000028")
     (directory.path / "base-20261105T030000Z").mkdir()

@@ -100,12 +100,14 @@ class WalDirectory:
 
     def prune(self, keep: int) -> None:
         """Delete all but the newest `keep` base backups, and the segments that none of these needs."""
-        bases = self.bases()
+        bases, segments = self.bases(), self._complete_segments()
         for base in bases[:-keep]:
             shutil.rmtree(base)
-        first = _first_segment(bases[-keep:][0], self._segment_bytes())
-        for segment in self.wal.iterdir():
-            if segment.name[_TIMELINE_DIGITS:_SEGMENT_DIGITS] < first:
+        if not segments:
+            return
+        first = _first_segment(bases[-keep:][0], segments[0].stat().st_size)
+        for segment in segments:
+            if segment.name[_TIMELINE_DIGITS:] < first:
                 segment.unlink()
 
     def recover(self, data: Path, until: datetime | None = None) -> Path:
@@ -145,8 +147,9 @@ class WalDirectory:
             lines.append(f"recovery_target_time = '{until.astimezone(UTC).isoformat(' ')}'")
         return "\n".join([*lines, ""])
 
-    def _segment_bytes(self) -> int:
-        return max(file.stat().st_size for file in self.wal.iterdir())
+    def _complete_segments(self) -> Sequence[Path]:
+        """Return the segments; not the last one, which is being written, nor histories of timelines."""
+        return [file for file in self.wal.iterdir() if len(file.name) == _SEGMENT_DIGITS]
 
 
 def _first_segment(base: Path, segment_bytes: int) -> str:

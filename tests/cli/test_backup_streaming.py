@@ -1,0 +1,52 @@
+"""The replication slot of `flask backup stream`; `dev.py chaos --only R15` streams and recovers a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from local_servers import POSTGRES
+from sqlalchemy import Engine, create_engine, text
+
+from app.infra.backup.archive import BackupError
+from app.infra.backup.wal import SLOT
+from app.infra.engines import parsed_url
+from cli.backups import streaming
+
+pytestmark = [
+    pytest.mark.skipif(not POSTGRES, reason="SQLite has no replication slots"),
+    pytest.mark.xdist_group("replication slot"),
+]
+
+
+@pytest.fixture
+def server() -> Iterator[Engine]:
+    """The server of the tests, without the slot, which all of its databases would share."""
+    engine = create_engine(parsed_url(POSTGRES or ""), isolation_level="AUTOCOMMIT")
+    yield engine
+    with engine.connect() as connection:
+        connection.execute(text("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"))
+    engine.dispose()
+
+
+def test_a_new_slot_keeps_the_wal_before_anything_was_received(server: Engine) -> None:
+    streaming.create_slot(server.url)
+    streaming.create_slot(server.url)  # exists
+
+    with server.connect() as connection:
+        query = "SELECT restart_lsn IS NOT NULL, wal_status FROM pg_replication_slots WHERE slot_name = :slot"
+        assert connection.execute(text(query), {"slot": SLOT}).one() == (True, "reserved")
+
+
+def test_a_server_that_refuses_is_named(server: Engine) -> None:
+    with psycopg.connect(
+        server.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    ) as admin:
+        admin.execute("CREATE ROLE plain LOGIN PASSWORD 'plain'")
+        admin.commit()
+        try:
+            with pytest.raises(BackupError, match="slot cannot be created"):
+                streaming.create_slot(server.url.set(username="plain", password="plain"))
+        finally:
+            admin.execute("DROP ROLE plain")
