@@ -40,6 +40,7 @@ Prefix = Literal[
     "psh",
     "psi",
     "imp",
+    "mbc",
     "mbx",
 ]
 

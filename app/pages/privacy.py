@@ -18,12 +18,19 @@ from app.api.http import failure_limits
 from app.api.http.services import services
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
-from app.core.privacy import erasing, erasure, mailbox_owner, mailbox_proofs, person_data, rectification
+from app.core.privacy import (
+    erasing,
+    erasure,
+    mailbox_codes,
+    mailbox_owner,
+    mailbox_proofs,
+    person_data,
+    rectification,
+)
 from app.core.privacy.erasure import ErasurePlan
 from app.core.privacy.mailbox_owner import MailboxOwner
 from app.core.privacy.rectification import Correction
 from app.domain.errors import FieldError, InvalidValue, RateLimited, ValidationFailed
-from app.domain.ids import new_id
 from app.domain.kinds import MAIL_CODE, Queue
 from app.domain.normal.emails import normal_email
 from app.infra import clock, database_clock
@@ -35,11 +42,9 @@ from app.pages.http.sealed_cookie import SealedCookie
 
 blueprint = PageBlueprint("privacy", __name__)
 
-PER_ADDRESS = "3/hour"
 PER_NETWORK = "60/hour"
 COOKIE = SealedCookie("privacy", seconds=3600)
 """Which proof this browser has asked for; only the right code opens it."""
-_CODE_DIGITS = 8
 _OTHER_NAME = "This is not a form of the stored name. Ask the operator, with what shows that it is yours."
 _ADDRESS_ONLY = "requested"
 """Not the reason of erased people: a replay of the journal would erase everybody who has the address."""
@@ -89,12 +94,12 @@ def enter() -> Response:
     asked = COOKIE.read()
     if asked is None:
         return go_to("privacy.index")
-    digits = "".join(filter(str.isdecimal, forms.text("code")))[: _CODE_DIGITS + 1]
+    digits = "".join(filter(str.isdecimal, forms.text("code")))[: mailbox_codes.DIGITS + 1]
     with services().database.transaction() as session:
         is_right = mailbox_proofs.enter(session, asked["proof"], digits, now=database_clock.now())
     if is_right:
         return go_to("privacy.data")
-    wrong = "The code is wrong, was used, or is older than 20 minutes. After five attempts, ask for another."
+    wrong = "The code is wrong, used, or not the newest. After five attempts or 20 minutes, ask again."
     return page("privacy_code.html", 422, errors={"code": wrong})
 
 
@@ -167,13 +172,12 @@ def leave() -> Response:
 
 
 def _request_code(email: str) -> str:
-    """Schedule a code for the address, unless too many were sent to it; return the id of the proof."""
-    digest = services().digest_keys.digest("privacy", email).hex()
-    if not services().limiter.hit(PER_ADDRESS, "privacy-address", digest).allowed:
-        return new_id("mbx")  # of no proof: the response does not tell that somebody else has asked
+    """Schedule a code for the address, unless it has one; return the id of the proof that it opens."""
+    now = database_clock.now()
     with services().database.transaction() as session:
-        proof_id = mailbox_proofs.request(session, email, now=database_clock.now())
-    services().publisher.push(MAIL_CODE, Queue.UPKEEP, [proof_id])
+        proof_id = mailbox_proofs.request(session, email, now=now)
+        code_id = mailbox_codes.request(session, email, now=now)
+    services().publisher.push(MAIL_CODE, Queue.UPKEEP, [code_id])
     return proof_id
 
 

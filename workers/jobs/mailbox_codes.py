@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from email.message import EmailMessage
 
-from app.core.privacy import mailbox_proofs
-from app.core.privacy.mailbox_proofs import CodeMessage
+from app.core.privacy import mailbox_codes
+from app.core.privacy.mailbox_codes import CodeMessage
 from app.domain.kinds import MAIL_CODE, Queue
 from app.infra import celery_app, database_clock
 from app.infra.log import log
@@ -19,7 +19,8 @@ _SUBJECT = "Your code: {code}"
 _TEXT = """\
 {code} is the code to see, correct or erase the data about this e-mail address.
 
-Enter it within 20 minutes on the page on which you asked for it. It can be used once.
+Enter it within 20 minutes on the page on which you asked for it. It can be used once. If you ask again,
+also in another browser, it is still this code, unless a newer message arrives.
 
 Somebody entered this address on that page. If it was not you, do nothing: without the code, nobody sees
 whether any data is stored about you.
@@ -27,45 +28,45 @@ whether any data is stored about you.
 
 
 @celery_app.celery.task(name=MAIL_CODE)
-def mail_code(proof_id: str) -> None:
+def mail_code(code_id: str) -> None:
     """Send one code; if that fails, it is due again."""
     try:
-        send(proof_id, worker_services.current())
+        send(code_id, worker_services.current())
     except Exception as error:  # noqa: BLE001 -- Celery would log the text, which may contain an address
-        log.error("code not sent", proof=proof_id, error=type(error).__name__)
+        log.error("code not sent", code_id=code_id, error=type(error).__name__)
 
 
-def send(proof_id: str, services: WorkerServices) -> bool:
-    """Send the code of a proof that is due, with no transaction open; return whether it was sent."""
+def send(code_id: str, services: WorkerServices) -> bool:
+    """Send a code that is due, with no transaction open; return whether it was sent."""
     if not services.settings.smtp_url:
-        log.warning("code not sent, because SMTP_URL is not set", proof=proof_id)
+        log.warning("code not sent, because SMTP_URL is not set", code_id=code_id)
         return False
     with services.database.transaction() as session:
-        code = mailbox_proofs.begin_sending(session, proof_id, now=database_clock.now())
+        code = mailbox_codes.begin_sending(session, code_id, now=database_clock.now())
     if code is None:
         return False
     try:
         outgoing.send(parse_server(services.settings.smtp_url), _message(services.settings.mail_from, code))
     except NotSent as error:
-        log.warning("code not sent", proof=proof_id, error=str(error))
+        log.warning("code not sent", code_id=code_id, error=str(error))
         return False
     with services.database.transaction() as session:
-        mailbox_proofs.finish_sending(session, proof_id, now=database_clock.now())
-    log.info("code sent", proof=proof_id)
+        mailbox_codes.finish_sending(session, code_id, now=database_clock.now())
+    log.info("code sent", code_id=code_id)
     return True
 
 
 def send_due(services: WorkerServices) -> None:
     """Publish the codes that are due, because their message was lost or the mail server failed."""
     with services.database.reading() as session:
-        due = mailbox_proofs.due(session, now=database_clock.now())
+        due = mailbox_codes.due(session, now=database_clock.now())
     services.publisher.push(MAIL_CODE, Queue.UPKEEP, due)
 
 
 def _message(sender: str, code: CodeMessage) -> EmailMessage:
     message = EmailMessage()
     message["From"], message["To"] = sender, code.email
-    shown = f"{code.code[:4]} {code.code[4:]}"
+    shown = " ".join(code.code[start : start + 4] for start in range(0, len(code.code), 4))
     message["Subject"] = _SUBJECT.format(code=shown)
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(_TEXT.format(code=shown))
