@@ -28,6 +28,7 @@ from sqlalchemy import (
     func,
     select,
 )
+from sqlalchemy import cast as sql_cast
 from sqlalchemy.dialects.postgresql import ARRAY, psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
@@ -60,10 +61,17 @@ def items_of(dialect: str, name: str) -> TableValuedAlias:
 
 
 def any_of(dialect: str, column: Any, name: str) -> ColumnElement[bool]:  # noqa: ANN401 -- a column or attribute
-    """Return the condition that the column equals an item of the parameter `name`, a list of strings."""
+    """Return the condition that the column equals an item of the parameter `name`, a list of strings.
+
+    On PostgreSQL the list is in a subquery, which hides its length from the planner. It would plan a list of
+    one item anew at each execution, because it expects ten in a plan for all lists; the planning took four
+    times as long as the execution.
+    """
     if dialect == "sqlite":
         return cast("ColumnElement[bool]", column.in_(select(items_of(dialect, name).c.value)))
-    return cast("ColumnElement[bool]", column == any_(bindparam(name, type_=ARRAY(String))))
+    items = ARRAY(String)
+    listed = sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
+    return cast("ColumnElement[bool]", column == any_(listed))
 
 
 class Statement:

@@ -33,6 +33,12 @@ NAMED = Statement(
     )
 )
 
+WITH_ID = Statement(lambda dialect: select(Contact.full_name).where(any_of(dialect, Contact.id, "ids")))
+IS_PLANNED_ONCE = text(
+    "SELECT generic_plans > custom_plans FROM pg_prepared_statements"
+    " WHERE statement LIKE 'SELECT contacts.full_name%'"
+)
+
 
 @pytest.fixture
 def session(database: Database) -> Iterator[Session]:
@@ -115,6 +121,18 @@ def test_a_list_is_one_parameter(session: Session, names: list[str], found: list
     rows = NAMED.all(session, {"names": names})
 
     assert [row.full_name for row in rows] == found
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite plans a statement once; see TEST_DATABASE_URL")
+def test_a_list_of_one_is_not_planned_anew_at_each_execution(session: Session) -> None:
+    people = [a_contact(session, None, f"Ada {number}") for number in range(1000)]
+    session.flush()
+    session.execute(text("ANALYZE contacts"))
+
+    for person in people[:20]:
+        WITH_ID.all(session, {"ids": [person.id]})
+
+    assert session.scalars(IS_PLANNED_ONCE).all() == [True]
 
 
 def test_a_reading_session_refuses_to_write(database: Database) -> None:
