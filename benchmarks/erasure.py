@@ -83,7 +83,7 @@ def _index(database: Database) -> float:
     for source in SOURCES:
         count = 1
         while count:
-            with database.transaction() as session:
+            with database.transaction(no_deadline=True) as session:
                 count = mentions.index_next(session, source, now=database_clock.now())
             total += count
     return total / (time.perf_counter() - started)
@@ -95,7 +95,7 @@ def _erase(database: Database, person: int) -> float:
     with database.reading(no_deadline=True) as session:
         contacts = erasure.find_contacts(session, (), [fill.contact_id(person)])
         plan = erasure.plan(session, contacts, ())
-    with database.transaction() as session:
+    with database.transaction(no_deadline=True) as session:
         suppressions.suppress(session, plan.to_suppress, now=database_clock.now(), **suppressions.ERASURE)
     with database.transaction(no_deadline=True) as session:
         erasure.erase(session, plan, now=database_clock.value(session))

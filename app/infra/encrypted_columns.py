@@ -40,6 +40,8 @@ from app.infra.key_ring import KeyRing
 
 MARK = "enc:"
 """The beginning of encrypted text; the rest is the encrypted value in base64."""
+EMPTY = frozenset({"", "{}", "[]", "null"})
+"""The texts of empty values, which are stored as they are."""
 _FORM = re.compile(rf"{MARK}[A-Za-z0-9+/]*={{0,2}}")
 _KEY_DIGITS = 4
 """The characters of base64 that contain the id of the key."""

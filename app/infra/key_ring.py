@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 DERIVED_ID = 0
 """The id of the key derived from SECRET_KEY."""
 _INDEX_BYTES = 16
+INDEX_LENGTH = 22
+"""The characters of a blind index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +73,4 @@ def _index_key(key: bytes, field: str) -> bytes:
 
 def _index(key: bytes, field: str, value: str) -> str:
     digest = hmac.digest(_index_key(key, field), value.encode(), hashlib.sha256)
-    return base64.urlsafe_b64encode(digest[:_INDEX_BYTES]).decode()[:-2]
+    return base64.urlsafe_b64encode(digest[:_INDEX_BYTES]).decode()[:INDEX_LENGTH]

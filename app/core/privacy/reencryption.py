@@ -35,13 +35,22 @@ from app.core.accounts import totp
 from app.core.contacts.bulk import batched
 from app.core.crm import connections
 from app.core.ledger import reveals
+from app.core.uploads import upload_files
+from app.core.uploads.upload_tables import UploadFile
 from app.infra.db import Base, insert
-from app.infra.encrypted_columns import EncryptedText, encrypted_columns, key_id_of, key_ring, row_name
+from app.infra.encrypted_columns import (
+    EMPTY,
+    EncryptedText,
+    encrypted_columns,
+    key_id_of,
+    key_ring,
+    row_name,
+)
 
-BATCH = 200
+BATCH = 500
 SECRETS = "secrets"
 """The name of the secrets of accounts and CRM connections, of which there are few."""
-_EMPTY = frozenset({"", "{}", "[]", "null"})
+FILES = UploadFile.__tablename__
 
 
 class EncryptionProgress(Base):
@@ -74,7 +83,7 @@ class Change:
 
 def names() -> list[str]:
     """Return the names of what is encrypted: the tables, and the secrets of accounts and CRM connections."""
-    return [*(table.name for table in _tables()), SECRETS]
+    return [*(table.name for table in _tables()), FILES, SECRETS]
 
 
 def progress(session: Session) -> list[EncryptionProgress]:
@@ -104,6 +113,10 @@ def encrypt_next(session: Session, name: str, *, now: datetime) -> bool:
         if name == SECRETS:
             row.rows = totp.encrypt_again(session) + connections.encrypt_again(session)
             row.finished_at = now
+        elif name == FILES:
+            is_changed = upload_files.encrypt_next(session)
+            row.rows += is_changed
+            row.finished_at = None if is_changed else now
         else:
             _encrypt_batch(session, Base.metadata.tables[name], row, now)
         session.flush()
@@ -182,7 +195,7 @@ def _changes(session: Session, table: Table, rows: Iterable[Row[*tuple[Any, ...]
             type_, name = _type(column), row_name(*change.key)
             index = row[-1] if type_.index else None
             text = index if stored is None else stored
-            if text is None or text in _EMPTY or _is_under(ring.current_id, type_, text):
+            if text is None or text in EMPTY or _is_under(ring.current_id, type_, text):
                 continue
             plain = type_.decrypted(ring, name, text)
             change.stored[column.key] = stored
@@ -274,7 +287,7 @@ def _tables() -> list[Table]:
 
 
 def _columns(table: Table) -> list[Column[Any]]:
-    return [column for column in encrypted_columns() if column.table is table]
+    return [column for column in table.c if isinstance(column.type, EncryptedText)]
 
 
 def _field(table: Table) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sqlalchemy import ColumnElement, LargeBinary, SQLColumnExpression, func, literal, select
 from sqlalchemy.orm import Session
 
+from app.core.uploads.upload_tables import UploadFile
 from app.infra.encrypted_columns import key_ring
 from app.infra.encryption import open_sealed, seal
 
@@ -26,6 +28,31 @@ def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
     if not stored.startswith(MARK):
         return stored
     return open_sealed(key_ring(session), _context(upload_id), stored.removeprefix(MARK))
+
+
+def encrypt_next(session: Session) -> bool:
+    """Encrypt a file that is not under the current key; return whether there was one.
+
+    A file that another transaction locks is being deleted, because its rows are stored.
+
+    Raises:
+        Undecryptable: as in `decrypted`.
+
+    """
+    current = MARK + bytes((key_ring(session).current_id,))
+    query = select(UploadFile).where(~begins_with(UploadFile.content, current)).limit(1)
+    file = session.scalar(query.with_for_update(skip_locked=True))
+    if file is None:
+        return False
+    file.content = encrypted(session, file.upload_id, decrypted(session, file.upload_id, file.content))
+    session.flush()
+    session.expunge(file)
+    return True
+
+
+def begins_with(content: SQLColumnExpression[bytes], start: bytes) -> ColumnElement[bool]:
+    """Return the condition that a stored file begins with these bytes."""
+    return func.substr(content, 1, len(start)) == literal(start, LargeBinary())
 
 
 def _context(upload_id: str) -> str:

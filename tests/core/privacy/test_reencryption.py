@@ -18,6 +18,7 @@ from app.core.jobs.jobs import Job
 from app.core.ledger import ownership, reveals
 from app.core.ledger.reveals import RevealedValue
 from app.core.privacy import reencryption
+from app.core.uploads import row_store, uploads
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.infra.encrypted_columns import key_ring
@@ -319,3 +320,34 @@ def test_a_change_of_the_key_starts_every_table_again(database: Database, rotate
     with rotated.reading() as session:
         assert {row.key_id for row in reencryption.progress(session)} == {7}
         assert session.scalars(select(Email)).one().email == ADA
+
+
+def test_an_uploaded_file_is_encrypted_under_the_new_key(
+    settings: Settings, database: Database, rotated: Database
+) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        ids = [
+            uploads.create(
+                session,
+                workspace_id=workspace_id,
+                account_id="acc_1",
+                api_key_id=None,
+                file_name="people.csv",
+                content=ADA.encode(),
+                now=NOW,
+            ).id
+            for _ in range(2)
+        ]
+        session.execute(
+            text("UPDATE upload_files SET content = :value WHERE upload_id = :id"),
+            {"value": BOB.encode(), "id": ids[1]},
+        )
+
+    finish(rotated)
+
+    only_new = Database(settings.database_url, keys=DigestKeys(b"another", b"another", ((7, b"7" * 32),)))
+    with only_new.reading() as session:
+        assert [row_store.content(session, upload_id) for upload_id in ids] == [ADA.encode(), BOB.encode()]
+        assert {row.name: row.rows for row in reencryption.progress(session)}["upload_files"] == 2
+    only_new.close()
