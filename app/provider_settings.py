@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from app.domain.errors import InvalidValue
 from app.domain.providers.rates import Rate, parse_rates
+from app.domain.regional_rules import EUROPEAN_UNION
 
 DEFAULT_ORDER = {
     "email": (
@@ -35,8 +36,6 @@ DEFAULT = "default"
 KEYLESS = frozenset({"pattern", "mx"})
 KEYS = {"reacher": "BASE_URL"}
 """The setting that enables a provider, if it is not its API key."""
-_EU_CODES = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
-EUROPEAN_UNION = frozenset(_EU_CODES.split())
 _REGIONAL = re.compile(r"PROVIDERS_(EMAIL|PHONE|PERSON|COMPANY|VERIFICATION)_[A-Z]{2}")
 _VARIABLE = re.compile(
     r"[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL|WEBHOOK_URL|RATE|CREDIT_PRICE|DAILY_BUDGET|MISS_DAYS)"

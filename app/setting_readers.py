@@ -22,6 +22,7 @@ from redis.connection import parse_url
 from app import provider_settings
 from app.domain.errors import InvalidValue
 from app.domain.normal import emails as email_forms
+from app.domain.regional_rules import parse_places
 from app.provider_settings import SettingsError
 from app.secret_strength import GENERATE, MIN_SECRET_LENGTH, is_guessable
 
@@ -167,6 +168,16 @@ def networks(env: Environment, name: str) -> tuple[str, ...]:
             message = f"{name} contains {network!r}; it must be a list of networks such as 10.20.0.0/16."
             raise SettingsError(message) from error
     return networks
+
+
+@collect_errors
+def places(env: Environment, name: str) -> frozenset[str]:
+    """Return the countries of a regional rule, which are separated by commas."""
+    try:
+        return parse_places(word.strip() for word in env.str(name, "").split(",") if word.strip())
+    except InvalidValue as error:
+        message = f"{name} is invalid: {error} Separate several countries by commas, as in DE,AT."
+        raise SettingsError(message) from error
 
 
 @collect_errors

@@ -11,6 +11,7 @@ from app import crm_settings, encryption_settings, mail_settings, provider_setti
 from app import setting_readers as readers
 from app.crm_settings import CrmAccess
 from app.domain.kinds import Kind
+from app.domain.regional_rules import RegionalRules
 from app.provider_settings import ProviderSettings, SettingsError
 from app.secret_strength import GENERATE
 from app.setting_readers import Environment
@@ -64,6 +65,8 @@ class Settings:
     hash_job_retention_hours: int
     job_retention_days: int
     contact_retention_days: int
+    hide_personal_emails_in: frozenset[str]
+    hide_mobiles_in: frozenset[str]
     job_deadline_seconds: int
     lease_seconds: int
     sweep_seconds: float
@@ -162,6 +165,11 @@ class Settings:
         return timedelta(days=self.known_fresh_days)
 
     @property
+    def regional_rules(self) -> RegionalRules:
+        """Return the rules that hide personal e-mails and mobile numbers in some countries."""
+        return RegionalRules(self.hide_personal_emails_in, self.hide_mobiles_in)
+
+    @property
     def prices(self) -> dict[str, int]:
         """Return the credits for one revealed field, by the keys of the session's `prices`."""
         return {
@@ -242,6 +250,8 @@ def _settings(env: Environment) -> Settings:
         hash_job_retention_hours=env.int("HASH_JOB_RETENTION_HOURS", 24),
         job_retention_days=readers.retention(env, "JOB_RETENTION_DAYS", 90),
         contact_retention_days=readers.between(env, "CONTACT_RETENTION_DAYS", 1095, 0, 36_500),
+        hide_personal_emails_in=readers.places(env, "HIDE_PERSONAL_EMAILS_IN"),
+        hide_mobiles_in=readers.places(env, "HIDE_MOBILES_IN"),
         job_deadline_seconds=env.int("JOB_DEADLINE_SECONDS", 3600),
         lease_seconds=env.int("LEASE_SECONDS", 20),
         sweep_seconds=env.float("SWEEP_SECONDS", 1.0),

@@ -21,7 +21,9 @@ from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import InsufficientCredits, SpendingLimitReached
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import Queue
+from app.domain.normal.phones import phone_from_e164
 from app.domain.records.subjects import Subject
+from app.domain.regional_rules import RegionalRules
 from app.domain.spending import LimitUsage
 from app.infra import database_clock
 from app.settings import Settings
@@ -91,12 +93,12 @@ def resolve_field(
         )
     if not known.suppressed and not known.owned and price > claim.budget:
         raise _unaffordable(claim, price)
-    if known.suppressed or known.has_fresh_value:
+    if known.suppressed or known.has_fresh_value or not known.visible_types:
         return FieldResolution(request=field_request, known=known, result=WaterfallResult())
     request = ProviderRequest(
         field=ProviderField(field_request.field.value),
         subject=known.subject,
-        types=field_request.types,
+        types=known.visible_types,
         patterns=_patterns(services, known.subject.company_domain),
         country=known.country,
         attempt=claim.attempts,
@@ -104,7 +106,8 @@ def resolve_field(
     )
     if claim.queue is Queue.INTERACTIVE and _needs_provider(services.settings, request, known):
         raise MoveToQueue(Queue.PROVIDERS)
-    result = _verify_then_fetch(claim, services, request, known, field_request, item)
+    visible = replace(field_request, types=known.visible_types)
+    result = _verify_then_fetch(claim, services, request, known, visible, item)
     with services.database.reading() as session:
         if suppressions.suppressed(session, identified_by(result)):
             result = replace(result, suppressed=True)
@@ -165,7 +168,9 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
     if stored.suppressed or _fulfils(field_request, stored.emails, ()):
         return stored
     try:
-        fetched = run_waterfall(claim, services, request, partial(_is_fulfilled_by, field_request), item=item)
+        country = known.data.country_of(known.contact) if known.contact else None
+        is_fulfilled = partial(_is_fulfilled_by, field_request, services.settings.regional_rules, country)
+        fetched = run_waterfall(claim, services, request, is_fulfilled, item=item)
     except RetryLater as retry:
         retry.trace = stored.trace + retry.trace
         raise
@@ -288,8 +293,26 @@ def identifying_values(contacts: Sequence[FoundContact]) -> list[Identifier]:
     return profiles + addresses + numbers + employers
 
 
-def _is_fulfilled_by(field_request: FieldRequest, response: ProviderResponse) -> bool:
-    return _fulfils(field_request, response.emails, response.phones)
+def _is_fulfilled_by(
+    field_request: FieldRequest, rules: RegionalRules, country: str | None, response: ProviderResponse
+) -> bool:
+    """Return whether a value of the response fulfils the request and is not hidden; `country` is stored."""
+    country = country or _country_in(response)
+    emails = [found for found in response.emails if not rules.hides_email(found.type, country)]
+    phones = [found for found in response.phones if not _is_hidden(rules, found, country)]
+    return _fulfils(field_request, emails, phones)
+
+
+def _country_in(response: ProviderResponse) -> str | None:
+    person = response.contact
+    if person is None:
+        return None
+    return person.country or (person.company.country if person.company else None)
+
+
+def _is_hidden(rules: RegionalRules, found: FoundPhone, country: str | None) -> bool:
+    number = phone_from_e164(found.e164)
+    return rules.hides_phone(found.type, number.line_type, country, number.country)
 
 
 def _fulfils(field_request: FieldRequest, emails: Sequence[FoundEmail], phones: Sequence[FoundPhone]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, companies, suppressions
+from app.core.contacts import bulk, companies, hidden_values, suppressions
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.jobs import leases
@@ -271,6 +271,8 @@ def _fill_in(
             profile="profile" in requested,
         ),
     }
+    if rules := hidden_values.rules_of(session):
+        item.request = item.request | {hidden_values.ANSWERED_UNDER: rules.key}
     missing = [name for name in requested if not values[name]]
     item.outcome = (
         Outcome.FOUND

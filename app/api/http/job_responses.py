@@ -8,8 +8,8 @@ from flask import Response
 
 from app.api.http.body import json_response
 from app.api.http.waiting import JobSnapshot, WaitPreference
+from app.core.contacts import hidden_values
 from app.core.jobs import jobs
-from app.core.jobs.jobs import JobItem
 from app.domain.kinds import FREE_KINDS, Outcome
 
 RETRY_AFTER_SECONDS = 1
@@ -56,7 +56,7 @@ def job_body(snapshot: JobSnapshot, *, repeated: bool) -> dict[str, Any]:
     owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
     return {
         "job": _job(snapshot),
-        "result": _items_result(snapshot.items) if snapshot.items else _result(snapshot),
+        "result": _items_result(snapshot) if snapshot.items else _result(snapshot),
         "trace": snapshot.trace,
         "credits": {
             "charged": 0 if repeated else job.charged,
@@ -77,13 +77,13 @@ def _job(snapshot: JobSnapshot) -> dict[str, Any]:
 
 
 def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
-    result = snapshot.job.result
+    result = hidden_values.without(snapshot.job.result, snapshot.hidden)
     if result is None or snapshot.client_reference is None:
         return result
     return {**result, "client_reference": snapshot.client_reference}
 
 
-def _items_result(items: list[JobItem]) -> dict[str, Any]:
+def _items_result(snapshot: JobSnapshot) -> dict[str, Any]:
     """Return the results of an enrichment; those of unfinished items are empty."""
     return {
         "items": [
@@ -91,11 +91,11 @@ def _items_result(items: list[JobItem]) -> dict[str, Any]:
                 "index": item.index,
                 "client_reference": item.request.get("client_reference"),
                 "outcome": item.outcome,
-                **(item.result or EMPTY_RESULT),
+                **(hidden_values.without(item.result, snapshot.hidden) or EMPTY_RESULT),
                 "credits_charged": item.charged,
                 "error": item.error,
             }
-            for item in items
+            for item in snapshot.items
         ],
         "next_cursor": None,
     }

@@ -16,6 +16,7 @@ from app.api.http import admission
 from app.api.http.auth import caller
 from app.api.http.services import AppServices
 from app.core.accounts.workspaces import Balance
+from app.core.contacts import hidden_values
 from app.core.jobs import jobs, provider_calls, traces
 from app.core.jobs.jobs import Job, JobItem
 from app.domain.errors import Unavailable
@@ -42,7 +43,7 @@ class JobSnapshot:
     """A job, its items and the balance of its workspace, read in one transaction.
 
     `client_reference` is that of the caller. `trace` is the receipt so far. `asking` are the providers that
-    are being queried.
+    are being queried. `hidden` are the addresses and numbers in the results that a regional rule hides.
     """
 
     job: Job
@@ -51,6 +52,7 @@ class JobSnapshot:
     client_reference: str | None
     trace: list[dict[str, Any]]
     asking: list[str] = field(default_factory=list)
+    hidden: frozenset[str] = frozenset()
 
 
 def wait_preference(default: int = DEFAULT_SECONDS) -> WaitPreference:
@@ -155,7 +157,9 @@ def read(
         if job.finished_at is None:
             lines, asking = provider_calls.progress(session, job_id, now=database_clock.now())
             trace = traces.merge(trace, lines)
-        return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking)
+        answers = [(job.result, job.request), *((item.result, item.request) for item in items)]
+        hidden = hidden_values.in_answers(session, answers)
+        return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking, hidden)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Any, cast
 from sqlalchemy import Select, bindparam, case, false, literal, or_, select, true, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bounce_reports, emails, suppressions
+from app.core.contacts import bounce_reports, emails, hidden_values, suppressions
 from app.core.events import endpoints
 from app.core.jobs import jobs, webhooks
 from app.core.jobs.jobs import LIMITED_BY, WITHDRAWN, Job, JobItem
@@ -237,9 +237,14 @@ def _price(session: Session, job_request: JobRequest) -> _Price:
 
 
 def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
-    """Return the 32-byte digest of kind and dedup key; keyed, since requests name people."""
-    canonical = json.dumps([job_request.kind, job_request.dedup_key], sort_keys=True)
-    return digest_keys(session).digest("question", canonical)
+    """Return the 32-byte digest of kind and dedup key; keyed, since requests name people.
+
+    With regional rules it is another one, so that no answer from before the rules is returned again.
+    """
+    parts: list[Any] = [job_request.kind, job_request.dedup_key]
+    if rules := hidden_values.rules_of(session):
+        parts.append(rules.key)
+    return digest_keys(session).digest("question", json.dumps(parts, sort_keys=True))
 
 
 def _finished_or_hold(

@@ -1,4 +1,7 @@
-"""Exports contacts and companies as rows that the importer can read; suppressed contacts are omitted."""
+"""Exports contacts and companies as rows that the importer can read.
+
+Suppressed contacts are omitted, and so are values that a regional rule hides.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
+from app.core.contacts import hidden_values
 from app.core.contacts.bulk import BATCH_SIZE, batched
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.suppressions import Identifier, any_suppressed
+from app.domain.regional_rules import RegionalRules
 from app.infra.bulk_statements import is_among
 from app.infra.clock import rfc3339
 
@@ -42,7 +47,11 @@ _EMAILS = select(Email.contact_id, *(getattr(Email, name).label(name) for name i
     Email.id
 )
 _PHONES = select(
-    Phone.contact_id, *(getattr(Phone, name).label(name) for name in _PHONE_VALUES), Phone.extension
+    Phone.contact_id,
+    *(getattr(Phone, name).label(name) for name in _PHONE_VALUES),
+    Phone.extension,
+    Phone.line_type,
+    Phone.country,
 ).order_by(Phone.id)
 
 
@@ -50,8 +59,10 @@ def contact_columns(session: Session) -> list[str]:
     """Return the columns of a contact export; e-mail and phone columns for the contact with the most."""
     columns = [*_PERSON_COLUMNS, "updated_at"]
     for field, parts, table in (("email", EMAIL_PARTS, Email), ("phone", PHONE_PARTS, Phone)):
-        counts = select(func.count().label("n")).select_from(table).group_by(table.contact_id).subquery()
-        max_count = session.scalar(select(func.max(counts.c.n))) or 1
+        is_shown = hidden_values.is_shown(hidden_values.rules_of(session), table)
+        counts = select(func.count().label("n")).select_from(table).where(is_shown)
+        of_contacts = counts.group_by(table.contact_id).subquery()
+        max_count = session.scalar(select(func.max(of_contacts.c.n))) or 1
         columns += [name for index in range(max_count) for name in numbered(field, parts, index)]
     return columns
 
@@ -86,7 +97,18 @@ def _visible(session: Session, batch: Sequence[Any]) -> Iterator[dict[str, str]]
     suppressed = any_suppressed(session, (value for person in people for value in _identifiers(*person)))
     for person in people:
         if not suppressed or suppressed.isdisjoint(_identifiers(*person)):
-            yield _row(*person)
+            yield _row(*_without_hidden(hidden_values.rules_of(session), *person))
+
+
+def _without_hidden(
+    rules: RegionalRules,
+    contact: Any,  # noqa: ANN401 -- a row
+    *values: Sequence[Any],
+) -> tuple[Any, ...]:
+    """Return the contact, and its e-mails and phones without those that the rules hide."""
+    country = contact.country or contact.company_country
+    shown = ([row for row in rows if not hidden_values.is_hidden(rules, row, country)] for rows in values)
+    return contact, *shown
 
 
 def _by_contact(

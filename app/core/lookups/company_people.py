@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Integer, SQLColumnExpression, and_, exists, func, literal_column
 
+from app.core.contacts import hidden_values
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
@@ -15,30 +16,33 @@ from app.core.contacts.seniorities import RANK_SQL, SENIORITIES
 from app.domain import ids
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus
+from app.domain.regional_rules import NO_RULES, RegionalRules
 
 MAX_CURSOR_LENGTH = 1000
 RANK = literal_column(f"({RANK_SQL})", Integer)
 LAST_NAME = func.coalesce(Contact.last_key, literal_column("''"))  # a parameter would not match the index
 ORDER = (RANK, LAST_NAME, Contact.id)
-_HAS = {
-    "email": exists().where(Email.contact_id == Contact.id, Email.status != EmailStatus.INVALID),
-    "phone": exists().where(Phone.contact_id == Contact.id, Phone.status != EmailStatus.INVALID),
-}
+_HAS: dict[str, type[Email | Phone]] = {"email": Email, "phone": Phone}
 HAS = tuple(_HAS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """A filter for a company's people; `has` lists fields (email, phone) that must have a usable value."""
+    """A filter for a company's people; `has` lists fields (email, phone) that must have a usable value.
+
+    A value that `rules` hide does not count.
+    """
 
     department: str | None = None
     seniority: str | None = None
     has: frozenset[str] = frozenset()
+    rules: RegionalRules = NO_RULES
 
     @property
     def key(self) -> str:
         """Return the filter without its department as text, empty if everyone matches."""
-        return " ".join(filter(None, (self.seniority, *sorted(self.has))))
+        rules = self.rules.key if self.has else ""
+        return " ".join(filter(None, (self.seniority, *sorted(self.has), rules)))
 
     @property
     def has_known_seniority(self) -> bool:
@@ -56,7 +60,12 @@ class Filter:
             conditions.append(literal_column(str(SENIORITIES.index(self.seniority)), Integer) == RANK)
         elif self.seniority is not None:
             conditions.append(Contact.seniority == self.seniority)
-        return and_(*conditions, *(_HAS[field] for field in sorted(self.has)))
+        return and_(*conditions, *(self._has(_HAS[field]) for field in sorted(self.has)))
+
+    def _has(self, table: type[Email | Phone]) -> ColumnElement[bool]:
+        is_usable = table.status != EmailStatus.INVALID
+        is_shown = hidden_values.is_shown(self.rules, table)
+        return exists().where(table.contact_id == Contact.id, is_usable, is_shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     cast,
+    func,
     literal_column,
     null,
     select,
@@ -24,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
-from app.core.contacts import bounce_reports, saved_profiles, suppressions
+from app.core.contacts import bounce_reports, hidden_values, saved_profiles, suppressions
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
@@ -37,6 +38,7 @@ from app.core.ledger.ownership import Ownership
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.subjects import Subject
+from app.domain.regional_rules import RegionalRules
 from app.domain.suppression_lists import forms
 from app.infra.statements import Statement, any_of
 
@@ -82,8 +84,9 @@ def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
             people.name_key.label("person_key"),
             companies.domain.label("employer_domain"),
             companies.name_key.label("employer_key"),
+            func.coalesce(people.country, companies.country).label("person_country"),
         )
-        .join(Company.__table__, companies.id == people.company_id)
+        .outerjoin(Company.__table__, companies.id == people.company_id)
         .where(any_of(dialect, people.id, "contact_ids"))
     )
     selects: list[tuple[str, Select[Any]]] = [
@@ -119,8 +122,9 @@ _DATA, _DATA_AND_SAVED = Statement(_data), Statement(partial(_data, with_saved=T
 class ContactData:
     """E-mails and phones by contact id, the workspace's ownership, and the suppressed identifiers.
 
-    `employers` are rows with the person's name and their company's domain and name, by contact id. `saved`
-    are summaries of the workspace's saved profiles by URL.
+    `employers` are rows with the person's name and country, and their company's domain and name, by contact
+    id. `saved` are summaries of the workspace's saved profiles by URL. The values in `hidden_emails` and
+    `hidden_phones` are those that a regional rule hides: they count for the suppression only.
     """
 
     emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
@@ -129,6 +133,13 @@ class ContactData:
     saved: Mapping[str, SavedRow] = field(default_factory=dict)
     employers: Mapping[str, Row[Any]] = field(default_factory=dict)
     suppressed: frozenset[Identifier] = frozenset()
+    hidden_emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
+    hidden_phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
+
+    def country_of(self, contact: Contact) -> str | None:
+        """Return the country of the person or, if it is not known, of their company."""
+        row = self.employers.get(contact.id)
+        return None if row is None else row.person_country
 
     def owns(self, row: EmailRow | PhoneRow) -> bool:
         """Return whether the workspace owns the value, by its contact's field or under another contact."""
@@ -149,6 +160,7 @@ class ContactData:
         Of a person without identifiers, it is also the name at the company: a namesake has some.
         """
         rows = stored_identifiers(contact, self.emails, self.phones)
+        rows += _identifiers(contact.id, self.hidden_emails, self.hidden_phones)
         employer = self.employers.get(contact.id)
         if employer is None:
             return rows
@@ -208,7 +220,33 @@ def _load(
             employers[row.contact_id] = row
         else:
             owned.append(row)
-    return ContactData(dict(emails), dict(phones), ownership.from_rows(owned), saved, employers)
+    stored = ContactData(dict(emails), dict(phones), ownership.from_rows(owned), saved, employers)
+    return _hide(hidden_values.rules_of(session), stored)
+
+
+def _hide(rules: RegionalRules, data: ContactData) -> ContactData:
+    """Return the data with the values apart that the rules hide."""
+    if not rules:
+        return data
+    emails, hidden_emails = _split(rules, data.emails, data.employers)
+    phones, hidden_phones = _split(rules, data.phones, data.employers)
+    return replace(
+        data, emails=emails, phones=phones, hidden_emails=hidden_emails, hidden_phones=hidden_phones
+    )
+
+
+def _split(
+    rules: RegionalRules, stored: Mapping[str, Sequence[Any]], employers: Mapping[str, Row[Any]]
+) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """Return the shown and the hidden values of each contact."""
+    shown: defaultdict[str, list[Any]] = defaultdict(list)
+    hidden: defaultdict[str, list[Any]] = defaultdict(list)
+    for contact_id, rows in stored.items():
+        country = employers[contact_id].person_country
+        for row in rows:
+            is_hidden = hidden_values.is_hidden(rules, row, country)
+            (hidden if is_hidden else shown)[contact_id].append(row)
+    return dict(shown), dict(hidden)
 
 
 def stored_identifiers(
@@ -217,11 +255,19 @@ def stored_identifiers(
     phones: Mapping[str, Sequence[Phone | PhoneRow]],
 ) -> list[Identifier]:
     """Return all stored identifiers of the contact."""
-    rows = [Identifier("email", row.email) for row in emails.get(contact.id, ())]
-    rows += [Identifier("phone", row.e164) for row in phones.get(contact.id, ())]
+    rows = _identifiers(contact.id, emails, phones)
     if contact.linkedin_url:
         rows.append(Identifier("linkedin_url", contact.linkedin_url))
     return rows
+
+
+def _identifiers(
+    contact_id: str,
+    emails: Mapping[str, Sequence[Email | EmailRow]],
+    phones: Mapping[str, Sequence[Phone | PhoneRow]],
+) -> list[Identifier]:
+    rows = [Identifier("email", row.email) for row in emails.get(contact_id, ())]
+    return rows + [Identifier("phone", row.e164) for row in phones.get(contact_id, ())]
 
 
 def given_identifiers(subject: Subject) -> list[Identifier]:

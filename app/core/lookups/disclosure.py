@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import emails
+from app.core.contacts import emails, hidden_values
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppressions import Identifier
 from app.core.ledger import acquisition
@@ -87,7 +87,8 @@ class KnownPerson:
 
     `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
-    requested type that have not been verified. `data` is what was read of the contact.
+    requested type that have not been verified. `visible_types` are the requested types without those that a
+    regional rule hides of this person. `data` is what was read of the contact.
     """
 
     provided: Subject
@@ -98,6 +99,7 @@ class KnownPerson:
     has_fresh_value: bool
     has_value: bool
     country: str | None = None
+    visible_types: tuple[str, ...] = ()
     unverified: tuple[FoundEmail, ...] = ()
     data: ContactData
 
@@ -145,6 +147,9 @@ def assess(
         else bool(stored.values),
         has_value=bool(stored.values),
         country=_country(match) or country_of(provider_subject.company_domain),
+        visible_types=hidden_values.rules_of(session).visible_types(
+            field_request.types, _stored_country(stored)
+        ),
         unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
         data=stored.data,
     )
@@ -388,6 +393,13 @@ def _country(match: Match) -> str | None:
     """Return the country of the person, or else of their company."""
     records = (match.contact, match.company)
     return next((record.country for record in records if record is not None and record.country), None)
+
+
+def _stored_country(stored: _StoredPerson) -> str | None:
+    """Return the country by which regional rules hide values of the person; None if it is not stored."""
+    if stored.contact is not None:
+        return stored.data.country_of(stored.contact)
+    return stored.match.company.country if stored.match.company else None
 
 
 def _best_remembered(match: Match, data: ContactData, field_request: FieldRequest) -> Contact | None:

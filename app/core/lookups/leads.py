@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, ScalarSelect, Select, Subquery, and_, bindparam, select, true, tuple_
 from sqlalchemy.orm import Session
 
-from app.core.contacts import saved_profiles
+from app.core.contacts import hidden_values, saved_profiles
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.lookups import company_overviews, company_people, contact_data, representations
@@ -34,6 +34,7 @@ def by_website_hash(
         department=request.get("department"),
         seniority=request.get("seniority"),
         has=frozenset(request.get("has") or ()),
+        rules=hidden_values.rules_of(session),
     )
     values = {"workspace_id": workspace_id, "limit": limit + 1} | company_overviews.values(hashes)
     if cursor:

@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import SQLColumnExpression
 
+from app.core.contacts import hidden_values
 from app.core.contacts.bounce_reports import IS_OPEN, TRUSTED, Feedback
 from app.core.contacts.contact_lists import ContactList, ListMember
 from app.core.contacts.contacts import Contact
@@ -18,6 +19,7 @@ from app.core.owned.owned_people import WORKSPACE
 from app.domain import ids
 from app.domain.findings import EmailStatus
 from app.domain.normal.names import name_key
+from app.domain.regional_rules import RegionalRules
 
 
 def on_list(dialect: str, name: str) -> ColumnElement[bool]:
@@ -63,17 +65,17 @@ def named(text: str) -> ColumnElement[bool]:
     return or_(is_stored, is_saved)
 
 
-def with_status(status: EmailStatus) -> ColumnElement[bool]:
-    """Return whether the workspace sees this status at one of its addresses of the contact."""
+def with_status(rules: RegionalRules, status: EmailStatus) -> ColumnElement[bool]:
+    """Return whether the workspace sees this status at one of its addresses that the rules do not hide."""
     bounced = (
         select(Feedback.id)
         .where(Feedback.email_id == Email.id, Feedback.workspace_id == WORKSPACE, IS_OPEN)
         .exists()
     )
     seen = case((and_(Email.status.in_(sorted(TRUSTED)), bounced), EmailStatus.RISKY), else_=Email.status)
-    return (
-        select(Email.id).where(Email.contact_id == Contact.id, seen == status, _is_owned_address()).exists()
-    )
+    is_shown = hidden_values.is_shown(rules, Email)
+    is_own = (Email.contact_id == Contact.id, _is_owned_address())
+    return select(Email.id).where(*is_own, seen == status, is_shown).exists()
 
 
 def _is_owned_address() -> SQLColumnExpression[bool]:

@@ -10,7 +10,7 @@ from sqlalchemy import Row, literal, select, union_all
 from sqlalchemy.orm import Session
 
 from app.core.accounts.accounts import Account
-from app.core.contacts import contact_lists
+from app.core.contacts import contact_lists, hidden_values
 from app.core.contacts.contacts import Contact
 from app.core.lookups import contact_data, job_change_descriptions, representations
 from app.core.lookups.contact_data import ContactData, EmailRow, PhoneRow
@@ -176,7 +176,7 @@ def _rows(
     session: Session, workspace_id: str, selection: Selection, after: Cursor | None, limit: int
 ) -> Sequence[Row[Any]]:
     """Return the rows of the people; each branch is limited on its own, so that it can use its index."""
-    dialect = session.get_bind().dialect.name
+    dialect, rules = session.get_bind().dialect.name, hidden_values.rules_of(session)
     is_descending = selection.order is Order.DESCENDING
     parts = []
     for branch in selection.branches:
@@ -184,7 +184,7 @@ def _rows(
         order = (key, branch.person_id)
         query = branch.query.add_columns(
             key.label("sort_key"), branch.person_id.label("person_id"), branch.updated_at.label("updated_at")
-        ).where(*selection.conditions(branch, dialect))
+        ).where(*selection.conditions(branch, dialect, rules))
         if after is not None:
             query = query.where(selection.after(branch, after))
         ordered = query.order_by(*(part.desc() if is_descending else part.asc() for part in order))

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from app.core.contacts import hidden_values
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.ledger.reveals import OWNED, Reveal
@@ -51,6 +52,7 @@ def _most(session: Session, workspace_id: str, table: type[Email | Phone]) -> in
         select(func.count().label("n"))
         .select_from(revealed)
         .join(table, table.contact_id == revealed.c.contact_id)
+        .where(hidden_values.is_shown(hidden_values.rules_of(session), table))
         .group_by(table.contact_id)
         .subquery()
     )

@@ -20,6 +20,7 @@ from app.core.owned.owned_people import Branch
 from app.domain import ids
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus
+from app.domain.regional_rules import RegionalRules
 from app.infra.db import UtcDateTime
 
 MAX_CURSOR_LENGTH = 4000
@@ -83,14 +84,14 @@ class Selection:
             Sort.UPDATED_AT: branch.updated_at,
         }[self.sort]
 
-    def conditions(self, branch: Branch, dialect: str) -> list[ColumnElement[bool]]:
-        """Return the conditions for the people of the branch."""
+    def conditions(self, branch: Branch, dialect: str, rules: RegionalRules) -> list[ColumnElement[bool]]:
+        """Return the conditions for the people of the branch; `rules` hide values from the filters."""
         given: list[tuple[Any, Any]] = [
             (self.list_name, partial(owned_conditions.on_list, dialect)),
             (self.tag, partial(owned_conditions.tagged, dialect)),
             (self.company, owned_conditions.at_company),
             (self.name, owned_conditions.named),
-            (self.status, owned_conditions.with_status),
+            (self.status, partial(owned_conditions.with_status, rules)),
         ]
         conditions = [condition(value) for value, condition in given if value is not None]
         if self.owner is not None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from sqlalchemy import Row, Table, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts import emails, phones, suppressions
+from app.core.contacts import emails, hidden_values, phones, suppressions
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.bulk import rows_in
 from app.core.contacts.contacts import Contact
@@ -133,9 +133,10 @@ def _lock_owners(session: Session, now: Moment) -> Sequence[Row[str, str, dateti
 def _addresses(
     session: Session, contact_ids: Collection[str], default_max_age: timedelta
 ) -> Sequence[_Address]:
+    shown = _ADDRESSES.where(hidden_values.is_shown(hidden_values.rules_of(session), Email))
     return [
         _address(row, default_max_age)
-        for row in rows_in(session, _ADDRESSES, Email.__table__.c.contact_id, contact_ids)
+        for row in rows_in(session, shown, Email.__table__.c.contact_id, contact_ids)
     ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
+from app.core.contacts import hidden_values
 from app.core.jobs.jobs import Job, JobItem
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.domain.errors import JobExpired
@@ -64,16 +65,20 @@ class ResultRow:
 def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[ResultRow]:
     """Return the rows from this number on with their results; a duplicate has that of the first row."""
     query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.number >= first)
-    found = session.execute(query.order_by(UploadRow.number).limit(limit))
-    return [_result(row, upload.status) for row in found]
+    return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
 
 
 def troubled(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
     """Return the first rows that identify no person, cannot be read, or failed."""
     is_troubled = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
     query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.duplicate_of.is_(None), is_troubled)
-    found = session.execute(query.order_by(UploadRow.number).limit(limit))
-    return [_result(row, upload.status) for row in found]
+    return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
+
+
+def _read(session: Session, upload: Upload, query: Select[Any]) -> list[ResultRow]:
+    found = session.execute(query).all()
+    hidden = hidden_values.in_answers(session, [(row.result, row.request or {}) for row in found])
+    return [_result(row, upload.status, hidden) for row in found]
 
 
 def _joined() -> Select[Any]:
@@ -92,6 +97,7 @@ def _joined() -> Select[Any]:
             Job.finished_at,
             JobItem.outcome,
             JobItem.result,
+            JobItem.request,
             JobItem.error,
             JobItem.charged,
         )
@@ -105,13 +111,13 @@ def _joined() -> Select[Any]:
     )
 
 
-def _result(row: Any, status: str) -> ResultRow:  # noqa: ANN401 -- a row of the query
+def _result(row: Any, status: str, hidden: Collection[str]) -> ResultRow:  # noqa: ANN401 -- a row of the query
     base = {"number": row.number, "line": row.line, "cells": tuple(row.cells)}
     if row.fault is not None:
         return ResultRow(**base, outcome="invalid", note=row.fault)
     is_duplicate = row.duplicate_of is not None
     outcome, note = _outcome(row, status)
-    values = row.result or {}
+    values = hidden_values.without(row.result, hidden) or {}
     email: dict[str, Any] = next(iter(values.get("emails", ())), {})
     phone: dict[str, Any] = next(iter(values.get("phones", ())), {})
     return ResultRow(

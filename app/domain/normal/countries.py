@@ -120,6 +120,11 @@ def country_of(domain: str | None) -> str | None:
     return "GB" if ending == "UK" else ending if ending in _names().values() else None
 
 
+def is_country(code: str) -> bool:
+    """Return whether the text is the alpha-2 code of a country, in capitals."""
+    return _names().get(code.lower()) == code
+
+
 def _is_state(text: str) -> bool:
     """Return whether the text is the two letters of a state of the USA."""
     return len(text) == len("CA") and is_subdivision(text, "US")
