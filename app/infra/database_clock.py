@@ -75,9 +75,12 @@ def _on_sqlite(now: DatabaseNow, compiler: SQLCompiler, **options: Any) -> str:
     return f"(strftime('%Y-%m-%d %H:%M:%f', 'now'{', ' if shift else ''}{shift}) || '000')"
 
 
+_NOW = DatabaseNow()
+
+
 def now() -> Moment:
     """Return the SQL expression of the database's time; a timedelta can be added or subtracted."""
-    return DatabaseNow()
+    return _NOW
 
 
 def fixed(moment: Moment) -> datetime | None:

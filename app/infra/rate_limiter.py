@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import TypeAlias
 
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage, RedisStorage
-from limits.strategies import SlidingWindowCounterRateLimiter
 from redis.exceptions import RedisError
 
 from app.infra import redis_client
@@ -19,6 +18,19 @@ from app.infra.log import log
 
 # While Redis is unavailable, each process allows at most 1/4 of the shared limit.
 LOCAL_SHARE = 4
+Window: TypeAlias = tuple[int, float, int, float]
+"""The requests of the previous window and the seconds until they no longer count, and those of this one."""
+_HIT_AND_READ = b"""
+local function hit()
+%s
+end
+local function read(ARGV)
+%s
+end
+local allowed = hit()
+return {allowed and 1 or 0, unpack(read({ARGV[2]}))}
+""" % (RedisStorage.SCRIPT_ACQUIRE_SLIDING_WINDOW, RedisStorage.SCRIPT_SLIDING_WINDOW)
+"""Two scripts of the library in one, since a round trip costs more than both of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,30 @@ class LimitStatus:
     reset: int
 
 
+class _SharedStorage(RedisStorage):
+    """The counts in Redis, which are read in the round trip that counts a request."""
+
+    def initialize_storage(self, uri: str) -> None:
+        super().initialize_storage(uri)
+        self._hit_and_read = self.get_connection().register_script(_HIT_AND_READ)
+
+    def hit(self, key: str, limit: int, expiry: int) -> tuple[bool, Window]:
+        """Count a request unless the limit is reached; return whether it was, and the window."""
+        keys = [self._previous_window_key(key), self._current_window_key(key)]
+        allowed, *window = self._hit_and_read(list(map(self.prefixed_key, keys)), [limit, expiry, 1])
+        previous, previous_ms, current, current_ms = (max(0, int(value or 0)) for value in window)
+        return bool(allowed), (previous, previous_ms / 1000, current, current_ms / 1000)
+
+
+class _LocalStorage(MemoryStorage):
+    """The counts of this process."""
+
+    def hit(self, key: str, limit: int, expiry: int) -> tuple[bool, Window]:
+        """Count as `_SharedStorage` does."""
+        allowed = self.acquire_sliding_window_entry(key, limit, expiry)
+        return allowed, self.get_sliding_window(key, expiry)
+
+
 class Limiter:
     """Counts requests in sliding windows; it never raises, blocks for long or stops limiting.
 
@@ -42,15 +78,15 @@ class Limiter:
     def __init__(self, redis_url: str, processes: int = 1) -> None:
         self._redis = redis_client.guarded(redis_url)
         pool = self._redis.client.connection_pool
-        self._shared = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, connection_pool=pool))
+        self._shared = _SharedStorage(redis_url, connection_pool=pool)
         self._share = max(LOCAL_SHARE, processes)
         self._lock = threading.Lock()
         """For the counts of this process: their storage loses one that two threads touch at once."""
 
     @cached_property
-    def _local(self) -> SlidingWindowCounterRateLimiter:
-        """The counts of this process. Its storage starts a thread, which a forked process would lose."""
-        return SlidingWindowCounterRateLimiter(MemoryStorage())
+    def _local(self) -> _LocalStorage:
+        """The counts of this process. It starts a thread, which a forked process would lose."""
+        return _LocalStorage()
 
     def hit(self, rate: str, *key: str) -> LimitStatus:
         """Count a request unless the limit is reached, and return the status; `rate` is like `600/minute`."""
@@ -73,16 +109,24 @@ class Limiter:
 
 
 def _status_of(
-    limiter: SlidingWindowCounterRateLimiter, item: RateLimitItem, key: tuple[str, ...], *, count: bool
+    storage: _SharedStorage | _LocalStorage, item: RateLimitItem, key: tuple[str, ...], *, count: bool
 ) -> LimitStatus:
-    counted = limiter.hit(item, *key) if count else None
-    stats = limiter.get_window_stats(item, *key)
+    """Count a request, if it is to be, and return the status as the library's sliding windows define it."""
+    name, seconds = item.key_for(*key), item.get_expiry()
+    if count:
+        allowed, window = storage.hit(name, item.amount, seconds)
+    else:
+        allowed, window = True, storage.get_sliding_window(name, seconds)
+    previous, previous_seconds, current, current_seconds = window
+    remaining = max(0, item.amount - math.floor(previous * previous_seconds / seconds + current))
+    resets = [previous_seconds % (seconds / previous)] if previous else []
+    resets += [current_seconds % seconds] if current else []
     return LimitStatus(
-        allowed=stats.remaining > 0 if counted is None else counted,
+        allowed=allowed if count else remaining > 0,
         quota=item.amount,
-        window=item.get_expiry(),
-        remaining=stats.remaining,
-        reset=max(1, math.ceil(stats.reset_time - time.time())),
+        window=seconds,
+        remaining=remaining,
+        reset=max(1, math.ceil(min(resets, default=0))),
     )
 
 

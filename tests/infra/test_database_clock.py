@@ -19,7 +19,6 @@ SOON = timedelta(seconds=5)
 OWN_CLOCK = {
     "app/infra/clock.py": "defines it",
     "app/infra/database_clock.py": "measures how far it is off",
-    "app/infra/rate_limiter.py": "writes a header from a time that the same process computed",
     "cli/checks/redis.py": "measures how far it is off",
     "app/api/http/downloads.py": "puts the day into the name of a file",
     "app/api/http/usage_reports.py": "the default days of a report",

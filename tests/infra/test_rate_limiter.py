@@ -73,6 +73,21 @@ def test_requests_are_counted_and_then_refused(redis_url: str, key: str) -> None
     assert all(1 <= standing.reset <= 3600 for standing in standings)
 
 
+def test_a_request_is_counted_in_one_round_trip_with_the_status_that_a_peek_returns(
+    redis_url: str, key: str, commands_sent: list[str]
+) -> None:
+    limiter = Limiter(redis_url)
+    limiter.hit("9/hour", key)  # Redis learns the script
+    commands_sent.clear()
+
+    counted = limiter.hit("9/hour", key)
+
+    assert commands_sent == ["EVALSHA"]
+    peeked = limiter.peek("9/hour", key)
+    assert (peeked.remaining, peeked.quota) == (counted.remaining, counted.quota) == (7, 9)
+    assert 0 <= counted.reset - peeked.reset <= 1
+
+
 def test_processes_count_together(redis_url: str, key: str) -> None:
     Limiter(redis_url).hit("1/hour", key)
 
@@ -96,16 +111,6 @@ def test_keys_are_counted_separately(redis_url: str, key: str) -> None:
     limiter.hit("1/hour", key, "a")
 
     assert limiter.hit("1/hour", key, "b").allowed
-
-
-def test_a_request_costs_two_round_trips(redis_url: str, key: str, commands_sent: list[str]) -> None:
-    limiter = Limiter(redis_url)
-    limiter.hit("9/hour", key)
-    commands_sent.clear()
-
-    limiter.hit("9/hour", key)
-
-    assert commands_sent == ["EVALSHA", "EVALSHA"]
 
 
 def test_without_redis_each_process_allows_a_quarter(key: str) -> None:
