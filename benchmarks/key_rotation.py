@@ -92,7 +92,7 @@ def _encrypt(database: Database) -> int:
     for name in reencryption.names():
         is_finished = False
         while not is_finished:
-            with database.transaction() as session:
+            with database.transaction(no_deadline=True) as session:
                 is_finished = reencryption.encrypt_next(session, name, now=database_clock.value(session))
     with database.reading() as session:
         return sum(row.rows for row in reencryption.progress(session))

@@ -83,7 +83,7 @@ def _encrypt(name: str, report: Any) -> int:  # noqa: ANN401 -- a function that 
     """Encrypt a table and return how many rows changed."""
     is_finished, rows = False, 0
     while not is_finished:
-        with database().transaction() as session:
+        with database().transaction(no_deadline=True) as session:  # on a busy machine, too
             is_finished = reencryption.encrypt_next(session, name, now=database_clock.value(session))
             rows = next(row.rows for row in reencryption.progress(session) if row.name == name)
         report(f"Encrypting {name}: {rows} rows")

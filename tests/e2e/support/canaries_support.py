@@ -69,6 +69,7 @@ def spellings(value: str) -> set[bytes]:
         plain.add(value.encode("idna").decode())
     raw = value.encode()
     found = {text.lower().encode() for text in plain} | {raw.hex().encode(), value[::-1].lower().encode()}
+    found |= {value.lower().encode(form) for form in ("utf-16-le", "utf-16-be")}
     for shift in range(3):
         encoded = base64.b64encode(b"\0" * shift + raw)
         stable = encoded[(0, 2, 3)[shift] : (len(raw) + shift) // 3 * 4]
