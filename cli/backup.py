@@ -26,6 +26,11 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 identity_option = click.option(
     "--key", "key_file", type=FILE, required=True, help="The key file that `flask backup key` wrote."
 )
+unauthenticated_option = click.option(
+    "--accept-unauthenticated",
+    is_flag=True,
+    help="Accept a file that the keys of the settings did not write; whoever wrote it can run SQL.",
+)
 
 
 class BackupGroup(DatabaseGroup):
@@ -83,19 +88,26 @@ def create(directory: Path, *, keep: int | None, as_json: bool) -> None:
 @click.option(
     "--on", "server", help="URL of a PostgreSQL server to verify on; default: that of DATABASE_URL."
 )
+@unauthenticated_option
 @as_json_option
-def verify(file: Path, key_file: Path, *, server: str | None, as_json: bool) -> None:
+def verify(
+    file: Path, key_file: Path, *, server: str | None, accept_unauthenticated: bool, as_json: bool
+) -> None:
     """Restore FILE into a database that is deleted afterwards, migrate it, count its rows and audit it.
 
-    Exits with 1 if the backup cannot be restored, keys are missing, or the audit finds a violation.
+    Exits with 1 if the backup was replaced or cannot be restored, if keys are missing, or if the audit finds
+    a violation.
     """
     settings = services().settings
     identities = _identities(key_file)
-    manifest = restoring.inspect(file, identities)
+    content = restoring.inspect(file, identities, settings)
+    manifest = content.manifest
     restoring.require_keys(manifest, settings)
+    if not accept_unauthenticated:
+        restoring.require_authentic(content)
     url = parsed_url(server or settings.database_url)
     with restoring.scratch(url, manifest, Path(tempfile.gettempdir())) as target:
-        restoring.load(target, file, identities)
+        restoring.load(target, file, identities, settings)
         restored = restoring.bring_up_to_date(target, settings, manifest, _reporter(as_json=as_json))
     _show(
         restored,
@@ -115,6 +127,7 @@ def verify(file: Path, key_file: Path, *, server: str | None, as_json: bool) -> 
 )
 @click.option("--without-journal", is_flag=True, help="Restore although the suppression journal is lost.")
 @click.option("--accept-other-keys", is_flag=True, help="Restore although keys of the settings are others.")
+@unauthenticated_option
 @as_json_option
 def restore(
     file: Path,
@@ -124,6 +137,7 @@ def restore(
     keep_sessions: bool,
     without_journal: bool,
     accept_other_keys: bool,
+    accept_unauthenticated: bool,
     as_json: bool,
 ) -> None:
     """Restore FILE into the database of DATABASE_URL, which must be empty; stop the service before.
@@ -133,15 +147,18 @@ def restore(
     """
     settings, identities = services().settings, _identities(key_file)
     services().database.close()
-    manifest = restoring.inspect(file, identities)
+    content = restoring.inspect(file, identities, settings)
+    manifest = content.manifest
     if not accept_other_keys:
         restoring.require_keys(manifest, settings)
+    if not accept_unauthenticated:
+        restoring.require_authentic(content)
     if not without_journal:
         restoring.require_journal(settings)
     url = parsed_url(settings.database_url)
     restoring.require_target(url, manifest, replace=replacing)
     report = _reporter(as_json=as_json)
-    restoring.load(url, file, identities)
+    restoring.load(url, file, identities, settings)
     report(f"Loaded {sum(manifest.rows.values()):,} rows; their number by table is that of the backup.")
     restored = restoring.bring_up_to_date(
         url,

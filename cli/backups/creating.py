@@ -56,7 +56,9 @@ def create(settings: Settings, directory: Path, keep: int | None) -> Created:
         )
         file = directory / f"{PREFIX}{snapshot.taken_at.strftime(TIME_FORMAT)}{archive.SUFFIX}"
         try:
-            size = archive.write(file, settings.backup_recipients, manifest, snapshot.dump)
+            size = archive.write(
+                file, settings.backup_recipients, manifest, snapshot.dump, settings.suppression_key
+            )
         except OSError as error:
             raise BackupError(f"The backup cannot be written to {directory}: {error.strerror}.") from None
     deleted = () if keep is None else _delete_oldest(directory, keep)

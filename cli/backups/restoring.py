@@ -18,7 +18,7 @@ from app.core.audit.rule_checks import RuleResult
 from app.core.privacy import suppression_replay
 from app.infra import database_clock
 from app.infra.backup import archive, fingerprints, postgresql, sqlite
-from app.infra.backup.archive import BackupError, Manifest, NoSink
+from app.infra.backup.archive import BackupError, Content, Manifest, NoSink
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.infra.engines import parsed_url
@@ -45,23 +45,37 @@ class Restored:
         return sum(len(result.faults) for result in self.audit)
 
 
-def inspect(file: Path, identities: Sequence[x25519.Identity]) -> Manifest:
-    """Read the whole backup, and return its manifest.
+def inspect(file: Path, identities: Sequence[x25519.Identity], settings: Settings) -> Content:
+    """Read the whole backup; return its manifest, and whether it was written with the settings' key.
 
     Raises:
         BackupError: it is of another key, incomplete, changed, or of a later version of the service.
 
     """
     try:
-        manifest = archive.read(file, identities, lambda _manifest: NoSink())
+        content = archive.read(file, identities, lambda _manifest: NoSink(), settings.suppression_key)
     except OSError as error:
         raise BackupError(f"{file} cannot be read: {error.strerror}.") from None
-    if manifest.revision not in revisions():
+    revision = content.manifest.revision
+    if revision not in revisions():
+        message = f"The backup is of revision {revision}, newer than this version. Install that version."
+        raise BackupError(message)
+    return content
+
+
+def require_authentic(content: Content) -> None:
+    """Check that the backup was written by this service.
+
+    Raises:
+        BackupError: anyone may have written it.
+
+    """
+    if not content.is_authentic:
         message = (
-            f"The backup is of revision {manifest.revision}, newer than this version. Install that version."
+            "The backup was not written with the SUPPRESSION_KEY of the settings: it was replaced, or is of"
+            " an earlier version of the service. If you know that it is yours: --accept-unauthenticated."
         )
         raise BackupError(message)
-    return manifest
 
 
 def require_keys(manifest: Manifest, settings: Settings) -> None:
@@ -119,7 +133,7 @@ def require_target(url: URL, manifest: Manifest, *, replace: bool) -> None:
         raise BackupError(message)
 
 
-def load(url: URL, file: Path, identities: Sequence[x25519.Identity]) -> Manifest:
+def load(url: URL, file: Path, identities: Sequence[x25519.Identity], settings: Settings) -> Manifest:
     """Load the dump into the database, whose content it replaces, and compare the rows with the manifest.
 
     Raises:
@@ -130,7 +144,8 @@ def load(url: URL, file: Path, identities: Sequence[x25519.Identity]) -> Manifes
     if not is_sqlite:
         postgresql.clear(url)
     with (sqlite.loading if is_sqlite else postgresql.loading)(url) as sink:
-        manifest = archive.read(file, identities, lambda _manifest: sink)
+        content = archive.read(file, identities, lambda _manifest: sink, settings.suppression_key)
+    manifest = content.manifest
     counted = _counts(url)
     different = sorted(name for name, count in manifest.rows.items() if counted.get(name) != count)
     if different:

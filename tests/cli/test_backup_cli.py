@@ -26,7 +26,7 @@ from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.suppressions import Suppression
-from app.infra.backup import archive
+from app.infra.backup import archive, authentication
 from app.infra.db import Base, Database
 from app.infra.digest_keys import DigestKeys
 from app.settings import Settings
@@ -288,12 +288,33 @@ def test_a_missing_key_is_named_before_anything_changes(
 
     refused = run(target, "restore", backup, "--key", key, **other)
     verified = run(target, "verify", backup, "--key", key, **other)
-    accepted = run(target, "restore", backup, "--key", key, "--accept-other-keys", **other)
+    both = ("--accept-other-keys", "--accept-unauthenticated")
+    accepted = run(target, "restore", backup, "--key", key, *both, **other)
 
     for result in (refused, verified):
         assert refusal(result).startswith(
             "The backup was made with other keys than those of the settings: SUPPRESSION_KEY. Set them"
         )
+    assert accepted.exit_code == 0, accepted.output
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_backup_that_somebody_else_encrypted_for_the_public_key_is_refused(
+    run: Run, backup: Path, key: Path, source: Database, target: str, *, version: int
+) -> None:
+    """They know the public key and the whole content, but not the settings; version 1 had no code."""
+    line, _, rest = decrypted(backup, key).partition(b"\n")
+    dump, code = rest[: -authentication.BYTES], rest[-authentication.BYTES :]
+    public = x25519.Identity.from_str(key.read_text().strip()).to_public()
+    forged = json.dumps(json.loads(line) | {"format": version, "server": "theirs"}).encode()
+    backup.write_bytes(pyrage.encrypt(forged + b"\n" + dump + (code if version == 2 else b""), [public]))
+
+    verified = run(url_of(source), "verify", backup, "--key", key)
+    restored = run(target, "restore", backup, "--key", key)
+    accepted = run(target, "restore", backup, "--key", key, "--accept-unauthenticated")
+
+    for result in (verified, restored):
+        assert refusal(result).startswith("The backup was not written with the SUPPRESSION_KEY of the")
     assert accepted.exit_code == 0, accepted.output
 
 

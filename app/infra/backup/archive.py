@@ -1,8 +1,9 @@
 """The archive of a backup: a file in the age format that holds a line of JSON, the manifest, and then a dump.
 
+The last line, of 65 bytes, is the code that tells that the archive was written with the keys of this service.
 The age format (https://age-encryption.org/v1) encrypts for public keys, so the machine that creates backups
 cannot read them. Each block of 64 KiB is authenticated, and the last one is marked, so a changed or shortened
-file is rejected. `age --decrypt -i KEY FILE | tail -n +2` prints the dump without this program.
+file is rejected. `age --decrypt -i KEY FILE | tail -n +2 | head -c -66` prints the dump without this program.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ from typing import Any, BinaryIO, Protocol
 import pyrage
 from pyrage import x25519
 
-FORMAT = 1
-"""The version of the manifest; a later one is not read."""
+from app.infra.backup import authentication
+from app.infra.backup.authentication import Authenticator
+
+FORMAT = 2
+"""The version of the archive; a later one is not read. Version 1 had no code at its end."""
 SUFFIX = ".age"
 MAX_MANIFEST_BYTES = 1_000_000
 
@@ -54,10 +58,11 @@ class Manifest:
     revision: str
     rows: dict[str, int]
     keys: dict[str, str]
+    format: int = FORMAT
 
     def as_line(self) -> bytes:
         """Return the manifest as one line of JSON."""
-        body = asdict(self) | {"format": FORMAT, "created_at": self.created_at.isoformat()}
+        body = asdict(self) | {"created_at": self.created_at.isoformat()}
         return json.dumps(body).encode() + b"\n"
 
     @classmethod
@@ -70,24 +75,33 @@ class Manifest:
         """
         try:
             body: dict[str, Any] = json.loads(line)
-            version = body.pop("format")
-            if version == FORMAT:
+            version = body["format"]
+            if version <= FORMAT:
                 return cls(**body | {"created_at": datetime.fromisoformat(body["created_at"])})
         except (ValueError, TypeError, KeyError, AttributeError):
             raise BackupError("The file is encrypted, but is not a backup of this service.") from None
         raise BackupError(f"The backup has format {version}. Restore it with a later version of the service.")
 
 
-def write(file: Path, recipients: Sequence[str], manifest: Manifest, dump: Readable) -> int:
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What was read: the manifest, and whether the archive was written with the secret."""
+
+    manifest: Manifest
+    is_authentic: bool
+
+
+def write(file: Path, recipients: Sequence[str], manifest: Manifest, dump: Readable, secret: str) -> int:
     """Encrypt a manifest and a dump into a new file that only its owner can read; return its size in bytes.
 
+    `secret` authenticates them: who does not know it cannot write an archive that `read` finds authentic.
     The file is complete and on the disk when this returns, and does not exist if anything fails.
     """
     partial = file.with_name(f"{file.name}.partial")
     try:
         with create_private(partial) as output:
             keys = [x25519.Recipient.from_str(recipient) for recipient in recipients]
-            _encrypt(_Joined(manifest.as_line(), dump), output, keys)
+            _encrypt(_Joined(manifest.as_line(), dump, Authenticator(secret)), output, keys)
             output.flush()
             os.fsync(output.fileno())
         partial.rename(file)
@@ -98,16 +112,19 @@ def write(file: Path, recipients: Sequence[str], manifest: Manifest, dump: Reada
     return file.stat().st_size
 
 
-def read(file: Path, identities: Sequence[x25519.Identity], sink_for: Callable[[Manifest], Sink]) -> Manifest:
+def read(
+    file: Path, identities: Sequence[x25519.Identity], sink_for: Callable[[Manifest], Sink], secret: str
+) -> Content:
     """Decrypt a backup: call `sink_for` with the manifest, and write the dump to the sink that it returns.
 
-    The sink gets authenticated blocks only, but whether the file is complete is known when this returns.
+    The sink gets unchanged blocks only. Whether the file is complete, and was written with the secret, is
+    known when this returns.
 
     Raises:
         BackupError: the file is of another key, was changed or shortened, or is not a backup.
 
     """
-    splitter = _Splitter(sink_for)
+    splitter = _Splitter(sink_for, Authenticator(secret))
     try:
         with file.open("rb") as encrypted:
             pyrage.decrypt_io(encrypted, splitter, identities)
@@ -117,7 +134,7 @@ def read(file: Path, identities: Sequence[x25519.Identity], sink_for: Callable[[
         if error.errno is not None:  # of the file or of the sink, not of the decryption
             raise
         raise BackupError("The backup is incomplete or was changed. Use another one.") from None
-    return splitter.manifest()
+    return splitter.content()
 
 
 def create_private(file: Path) -> BinaryIO:
@@ -138,19 +155,27 @@ class NoSink:
 
 
 class _Joined:
-    """A stream of the manifest and then the dump; `fault` is the error that reading raised."""
+    """A stream of the manifest, the dump and the code; `fault` is the error that reading raised."""
 
-    def __init__(self, line: bytes, dump: Readable) -> None:
+    def __init__(self, line: bytes, dump: Readable, authenticator: Authenticator) -> None:
         self._line = io.BytesIO(line)
         self._dump = dump
+        self._authenticator = authenticator
+        self._end: io.BytesIO | None = None
         self.fault: Exception | None = None
 
     def read(self, size: int = -1) -> bytes:
         try:
-            return self._line.read(size) or self._dump.read(size)
+            piece = b"" if self._end else self._line.read(size) or self._dump.read(size)
         except Exception as error:
             self.fault = error
             raise
+        if piece:
+            self._authenticator.update(piece)
+            return piece
+        if self._end is None:
+            self._end = io.BytesIO(self._authenticator.line())
+        return self._end.read(size)
 
 
 def _encrypt(joined: _Joined, output: BinaryIO, keys: Sequence[x25519.Recipient]) -> None:
@@ -164,31 +189,40 @@ def _encrypt(joined: _Joined, output: BinaryIO, keys: Sequence[x25519.Recipient]
 
 
 class _Splitter:
-    """Takes the decrypted stream: reads the manifest, and passes the rest on."""
+    """Takes the decrypted stream: reads the manifest, passes the dump on, and keeps the code at the end."""
 
-    def __init__(self, sink_for: Callable[[Manifest], Sink]) -> None:
+    def __init__(self, sink_for: Callable[[Manifest], Sink], authenticator: Authenticator) -> None:
         self._sink_for = sink_for
-        self._head = b""
+        self._authenticator = authenticator
+        self._pending = b""
         self._manifest: Manifest | None = None
         self._sink: Sink = NoSink()
 
-    def manifest(self) -> Manifest:
+    def content(self) -> Content:
         if self._manifest is None:
             raise BackupError("The file is encrypted, but is not a backup of this service.")
-        return self._manifest
+        is_authentic = self._manifest.format == FORMAT and self._authenticator.is_line(self._pending)
+        return Content(self._manifest, is_authentic)
 
     def write(self, piece: bytes) -> int:
+        self._pending += piece
+        if self._manifest is None:
+            self._read_manifest()
         if self._manifest is not None:
-            self._sink.write(piece)
-            return len(piece)
-        self._head += piece
-        line, end, rest = self._head.partition(b"\n")
-        if end or len(self._head) > MAX_MANIFEST_BYTES:
+            held_back = authentication.BYTES if self._manifest.format == FORMAT else 0
+            dump = self._pending[: max(0, len(self._pending) - held_back)]
+            self._pending = self._pending[len(dump) :]
+            self._authenticator.update(dump)
+            self._sink.write(dump)
+        return len(piece)
+
+    def _read_manifest(self) -> None:
+        line, end, rest = self._pending.partition(b"\n")
+        if end or len(self._pending) > MAX_MANIFEST_BYTES:
             self._manifest = Manifest.from_line(line)
             self._sink = self._sink_for(self._manifest)
-            if rest:
-                self._sink.write(rest)
-        return len(piece)
+            self._authenticator.update(line + end)
+            self._pending = rest
 
     def flush(self) -> None:
         """Do nothing: the sink is closed by its owner."""
