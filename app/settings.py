@@ -65,6 +65,7 @@ class Settings:
     hash_job_retention_hours: int
     job_retention_days: int
     contact_retention_days: int
+    notice_days: int
     hide_personal_emails_in: frozenset[str]
     hide_mobiles_in: frozenset[str]
     job_deadline_seconds: int
@@ -250,6 +251,7 @@ def _settings(env: Environment) -> Settings:
         hash_job_retention_hours=env.int("HASH_JOB_RETENTION_HOURS", 24),
         job_retention_days=readers.retention(env, "JOB_RETENTION_DAYS", 90),
         contact_retention_days=readers.between(env, "CONTACT_RETENTION_DAYS", 1095, 0, 36_500),
+        notice_days=readers.between(env, "NOTICE_DAYS", 30, 0, 365),
         hide_personal_emails_in=readers.places(env, "HIDE_PERSONAL_EMAILS_IN"),
         hide_mobiles_in=readers.places(env, "HIDE_MOBILES_IN"),
         job_deadline_seconds=env.int("JOB_DEADLINE_SECONDS", 3600),

@@ -16,6 +16,7 @@ from app.domain.normal.emails import normal_email
 from app.domain.normal.phones import parse_phone
 from app.infra import database_clock
 from cli import erasure as erasure_command
+from cli import first_notices
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.erasure import ErasureTarget
 from cli.suppressions import named
@@ -113,6 +114,10 @@ def rectify_person(
             raise click.ClickException(" ".join(error.detail for error in problem.errors)) from problem
     text = f"Corrected: {', '.join(changed)}" if changed else "Nothing changed."
     show({"contact_ids": list(contact_ids), "changed": changed}, text, as_json=as_json)
+
+
+group.add_command(first_notices.due_notices)
+group.add_command(first_notices.notified)
 
 
 def _correction(

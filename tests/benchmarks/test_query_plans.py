@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import islice
 
 import pytest
 from alembic import command
@@ -14,7 +15,7 @@ from sqlalchemy import create_engine, text
 from app.core.audit import incremental
 from app.core.jobs import usage
 from app.core.jobs.usage import Grouping, UsageScope
-from app.core.privacy import contact_retention
+from app.core.privacy import contact_retention, first_notices
 from app.infra import clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
@@ -102,6 +103,18 @@ def test_expired_values_are_found_and_deleted_by_indexes(service: Service) -> No
     assert deleted.emails > 0 < deleted.phones
     assert {plan["sql"].split()[0] for plan in plans} >= {"SELECT", "DELETE"}
     assert [plan["sql"] for plan in plans[1:] if FILLED.intersection(scanned(plan))] == []
+
+
+def test_overdue_notices_are_counted_and_marked_by_indexes(service: Service) -> None:
+    now = clock.now()
+    with explained(service.api.database) as plans, service.api.database.transaction() as session:
+        overdue = first_notices.count_overdue(session, period=timedelta(days=1), now=now)
+        people = islice(first_notices.due(session, by=now, period=timedelta(days=1)), 500)
+        marked = first_notices.mark(session, [person["contact_id"] for person in people], at=now)
+        session.rollback()
+
+    assert (overdue, marked.marked) == (first_notices.MAX_COUNTED, 500)
+    assert [plan["sql"] for plan in plans if FILLED.intersection(scanned(plan))] == []
 
 
 def test_the_people_expected_in_a_company_do_not_grow_with_the_contacts(service: Service) -> None:

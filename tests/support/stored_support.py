@@ -69,12 +69,12 @@ def a_contact(
         "title": "Engineer",
         "city": "London",
         "country": "GB",
+        "created_at": NOW,
     } | changes
     contact = Contact(
         id=new_id("con"),
         company_id=company.id if company else None,
         provenance={},
-        created_at=NOW,
         updated_at=NOW,
         **values,
     )

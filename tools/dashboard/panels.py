@@ -135,6 +135,7 @@ ROWS: dict[str, tuple[Plot, ...]] = {
         Plot("Queued imports", {"{{status}}": "max by (status) (ext_imports)"}),
         Plot("Bytes left", {"bytes": "max(ext_import_bytes_left)"}, "bytes"),
     ),
+    "Privacy": (Plot("Overdue first notices", {"people": "max(ext_notices_overdue)"}),),
     "Servers": (
         Plot("Checks of the servers", {"{{part}}": "max by (part) (ext_probe_seconds)"}, "s"),
         Plot(

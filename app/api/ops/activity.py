@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -16,6 +16,7 @@ from app.core.jobs import webhook_stats
 from app.core.jobs.webhook_stats import WebhookStats
 from app.core.lists import queued_imports
 from app.core.lists.queued_imports import Backlog
+from app.core.privacy import first_notices
 from app.core.providers import provider_throttles, recent_calls
 from app.core.providers.recent_calls import RecentCalls
 from app.core.queues import recent_jobs, worker_heartbeats
@@ -50,6 +51,7 @@ class DatabaseActivity:
     credits: dict[str, int]
     providers: dict[str, ProviderActivity]
     imports: Backlog
+    overdue_notices: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Activity:
         self._services = services
         self.database = Probe(self._read_database, seconds=PROBE_SECONDS)
         self.redis = Probe(self._read_redis, seconds=PROBE_SECONDS)
+        self._notice_period = timedelta(days=services.settings.notice_days)
         self._redis = redis_client.connect(services.settings.redis_url)
 
     def _read_database(self) -> DatabaseActivity:
@@ -80,6 +83,7 @@ class Activity:
                 workspaces.credit_totals(session),
                 _providers(session, self._services.settings, now),
                 queued_imports.backlog(session),
+                first_notices.count_overdue(session, period=self._notice_period, now=now),
             )
 
     def _read_redis(self) -> RedisActivity:

@@ -67,6 +67,11 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
     yield from _of_webhooks(database.webhooks)
     yield from _of_providers(database.providers)
     yield from _of_imports(database.imports)
+    yield GaugeMetricFamily(
+        "ext_notices_overdue",
+        "People whose first notice is overdue, 1000 at most; 0 if NOTICE_DAYS is 0.",
+        value=database.overdue_notices,
+    )
 
 
 def _of_imports(backlog: Backlog) -> Iterator[Metric]:

@@ -29,12 +29,15 @@ from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all
 from app.infra.db import Base
 
+_UNNOTIFIED = text("notified_at IS NULL")
+
 
 class Contact(Base):
     """A person. `name_key` and `last_key` are the normalised forms of the full and the last name.
 
     `provenance` is the source of each field's value: `{field: {"source": …, "at": RFC 3339}}`, with `*` for
-    fields without their own entry.
+    fields without their own entry. `created_at` is when data of the person was first obtained, `notified_at`
+    when the person was told of it, by the operator (GDPR, article 14).
     """
 
     __tablename__ = "contacts"
@@ -43,6 +46,13 @@ class Contact(Base):
         Index("ix_contacts_company_id_name_key", "company_id", "name_key"),
         Index(
             "ix_contacts_company_id_rank", "company_id", text(f"({RANK_SQL})"), text("coalesce(last_key, '')")
+        ),
+        Index(
+            "ix_contacts_unnotified",
+            "created_at",
+            "id",
+            sqlite_where=_UNNOTIFIED,
+            postgresql_where=_UNNOTIFIED,
         ),
     )
 
@@ -62,6 +72,7 @@ class Contact(Base):
     provenance: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+    notified_at: Mapped[datetime | None]
 
 
 @dataclass(frozen=True, slots=True)

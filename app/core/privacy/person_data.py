@@ -60,6 +60,7 @@ def _contact(session: Session, contact: Contact) -> dict[str, Any]:
         "id": contact.id,
         "created_at": rfc3339(contact.created_at),
         "updated_at": rfc3339(contact.updated_at),
+        "notified_at": rfc3339(contact.notified_at),
         "values": [
             {"field": name, "value": value} | _source(stamps, "company_id" if name == "company" else name)
             for name, value in values.items()

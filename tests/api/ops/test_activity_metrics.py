@@ -9,6 +9,7 @@ from apiflask import APIFlask
 from jobs_support import a_workspace
 from local_servers import free_port
 from settings_support import change_settings
+from stored_support import a_contact
 
 from app.api.ops.activity import _redis_started_at
 from app.core.jobs.provider_calls import ProviderCall
@@ -109,6 +110,14 @@ def test_metrics_show_queued_imports_and_what_is_left_of_them(app: APIFlask) -> 
 
     assert (found['ext_imports{status="waiting"}'], found['ext_imports{status="running"}']) == (1, 0)
     assert found["ext_import_bytes_left"] == 600
+
+
+def test_metrics_show_how_many_first_notices_are_overdue(app: APIFlask) -> None:
+    with app.extensions["services"].database.transaction() as session:
+        for days in (29, 31, 400):
+            a_contact(session, created_at=clock.now() - timedelta(days=days))
+
+    assert scrape(app)["ext_notices_overdue"] == 2
 
 
 def test_metrics_show_beat_and_when_the_servers_started(app: APIFlask) -> None:
