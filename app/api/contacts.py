@@ -17,8 +17,9 @@ from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.owned_pages import download, may_see_values, parse_cursor, read_page
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema, StrictSchema, UtcTime
+from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
 from app.api.schemas.owned_schemas import OwnedContactResponseSchema, OwnedContactSchema
+from app.api.schemas.paging import page_size
 from app.core.owned import owned_contacts, owned_edits
 from app.core.owned.owned_contacts import OwnedContact
 from app.core.owned.owned_edits import Edit
@@ -57,7 +58,7 @@ class ContactsQuery(Schema):
     order = fields.Enum(
         Order, by_value=True, metadata={"description": "By default, latest or alphabetically first."}
     )
-    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
     cursor = fields.String(metadata={"description": "`next_cursor` of the previous page in the same order."})
     format = fields.String(
         validate=validate.OneOf(FORMATS),

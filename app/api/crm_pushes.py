@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
 from flask import Response, request
-from marshmallow import fields, validate
+from marshmallow import fields
 from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import (
@@ -21,7 +22,7 @@ from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger
+from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.crm import connections, people, pushes
 from app.core.crm.pushes import MAX_LIST, PushItem, PushSummary
 from app.domain import ids
@@ -38,15 +39,15 @@ class PushesQuery(Schema):
     """The filter and the page of a list of pushes."""
 
     contact_id = fields.String(metadata={"description": "Only pushes of this contact."})
-    limit = AsciiInteger(load_default=20, validate=validate.Range(min=1, max=DEFAULT_LIMIT))
-    cursor = fields.String(metadata={"description": "`next_cursor` of the previous page."})
+    limit = page_size(20, DEFAULT_LIMIT)
+    cursor = IdCursor("psh")
 
 
 class ItemsQuery(Schema):
     """The page of the receipts of a push."""
 
-    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
-    cursor = fields.String(metadata={"description": "`next_cursor` of the previous page."})
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
+    cursor = IdCursor("psi")
 
 
 @blueprint.post("/api/crm/pushes")
@@ -99,11 +100,11 @@ def index(query: dict[str, Any]) -> Response:
             session,
             caller().workspace_id,
             contact_id=query.get("contact_id"),
-            before=_cursor(query, "psh"),
+            before=query.get("cursor"),
             limit=limit + 1,
         )
-    next_cursor = found[limit - 1].push.id if len(found) > limit else None
-    return json_response({"pushes": [push_json(push) for push in found[:limit]], "next_cursor": next_cursor})
+    page, next_cursor = split(found, limit, "push.id")
+    return json_response({"pushes": list(map(push_json, page)), "next_cursor": next_cursor})
 
 
 @blueprint.get("/api/crm/pushes/<push_id>")
@@ -117,9 +118,9 @@ def show(push_id: str, query: dict[str, Any]) -> Response:
     limit = query["limit"]
     with services().database.reading() as session:
         push = pushes.get(session, caller().workspace_id, push_id)
-        found = pushes.items(session, push_id, after=_cursor(query, "psi"), limit=limit + 1)
-    next_cursor = found[limit - 1].id if len(found) > limit else None
-    return json_response(_described(push, found[:limit], next_cursor))
+        found = pushes.items(session, push_id, after=query.get("cursor"), limit=limit + 1)
+    page, next_cursor = split(found, limit)
+    return json_response(_described(push, page, next_cursor))
 
 
 def push_json(summary: PushSummary) -> dict[str, Any]:
@@ -137,7 +138,9 @@ def push_json(summary: PushSummary) -> dict[str, Any]:
     }
 
 
-def _described(push: PushSummary, items: list[PushItem], next_cursor: str | None = None) -> dict[str, Any]:
+def _described(
+    push: PushSummary, items: Sequence[PushItem], next_cursor: str | None = None
+) -> dict[str, Any]:
     return {"push": push_json(push), "items": list(map(_item_json, items)), "next_cursor": next_cursor}
 
 
@@ -165,10 +168,3 @@ def _in_list(session: Session, workspace_id: str, name: str) -> list[str]:
         error = "No saved profile in this list belongs to a contact that is known. Reveal the people first."
         raise ValidationFailed(errors=(FieldError("/list", error),))
     return contact_ids
-
-
-def _cursor(query: dict[str, Any], prefix: ids.Prefix) -> str | None:
-    cursor: str | None = query.get("cursor")
-    if cursor is not None and not ids.is_id(cursor, prefix):
-        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
-    return cursor

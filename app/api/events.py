@@ -14,11 +14,12 @@ from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME
-from app.api.schemas.fields import AsciiInteger, ResponseSchema
+from app.api.schemas.fields import ResponseSchema
+from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.events import events as core
 from app.domain import ids
 from app.domain.callers import Scope
-from app.domain.errors import FieldError, ValidationFailed
+from app.domain.errors import ValidationFailed
 from app.domain.event_types import EventType
 
 blueprint = APIBlueprint("events", __name__, tag="Events and webhooks")
@@ -31,10 +32,8 @@ class EventsQuery(Schema):
     """The type and page of a list of events."""
 
     type = fields.String(validate=validate.OneOf([type_.value for type_ in EventType]))
-    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
-    cursor = fields.String(
-        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^evt_[0-9a-v]{24}$"}
-    )
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
+    cursor = IdCursor("evt")
 
 
 class EventSchema(ResponseSchema):
@@ -67,13 +66,13 @@ class EventsResponseSchema(ResponseSchema):
 @blueprint.output(EventsResponseSchema)
 def index(query: dict[str, Any]) -> Response:
     """List the events of the workspace, newest first."""
-    cursor, limit = query.get("cursor"), query["limit"]
-    if cursor is not None and not ids.is_id(cursor, "evt"):
-        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
     with services().database.reading() as session:
         rows = core.latest(
-            session, caller().workspace_id, type_=query.get("type"), before=cursor, limit=limit + 1
+            session,
+            caller().workspace_id,
+            type_=query.get("type"),
+            before=query.get("cursor"),
+            limit=query["limit"] + 1,
         )
-    next_cursor = rows[limit - 1].id if len(rows) > limit else None
-    listed = [core.to_public(row) for row in rows[:limit]]
-    return json_response({"events": listed, "next_cursor": next_cursor})
+    page, next_cursor = split(rows, query["limit"])
+    return json_response({"events": list(map(core.to_public, page)), "next_cursor": next_cursor})

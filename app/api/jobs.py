@@ -14,11 +14,11 @@ from app.api.http.body import json_response
 from app.api.http.job_requests import poll
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger
 from app.api.schemas.job_schemas import JobResponseSchema
+from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.jobs import job_history, jobs
 from app.domain import ids
-from app.domain.errors import FieldError, JobNotFound, ValidationFailed
+from app.domain.errors import JobNotFound, ValidationFailed
 from app.domain.kinds import Status
 
 blueprint = APIBlueprint("jobs", __name__, tag="Jobs")
@@ -32,10 +32,8 @@ class JobsQuery(Schema):
 
     id = fields.String(metadata={"description": "Poll this job.", "example": ids.EXAMPLES["job"]})
     status = fields.String(validate=validate.OneOf([status.value for status in Status]))
-    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
-    cursor = fields.String(
-        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^job_[0-9a-v]{24}$"}
-    )
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
+    cursor = IdCursor("job")
 
 
 JOB_LIST: dict[str, Any] = {
@@ -72,19 +70,15 @@ def list_jobs(query: dict[str, Any]) -> Response:
 
 def _page(query: dict[str, Any]) -> dict[str, Any]:
     """Return the jobs of the page that the query asks for, and the cursor of the next one."""
-    cursor = query.get("cursor")
-    if cursor is not None and not ids.is_id(cursor, "job"):
-        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
-    limit = query["limit"]
     with services().database.reading() as session:
-        page = jobs.latest(
+        rows = jobs.latest(
             session,
             caller().workspace_id,
             status=query.get("status"),
-            before=cursor,
-            limit=limit + 1,
+            before=query.get("cursor"),
+            limit=query["limit"] + 1,
             kinds=caller().kinds,
         )
-        described = job_history.describe(session, caller().workspace_id, page[:limit])
-    next_cursor = page[limit - 1].id if len(page) > limit else None
+        page, next_cursor = split(rows, query["limit"])
+        described = job_history.describe(session, caller().workspace_id, page)
     return {"jobs": described, "next_cursor": next_cursor}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from apiflask import APIBlueprint, Schema
 from flask import Response
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.api.docs.operations import documented, id_parameter
 from app.api.http import limit_changes
@@ -15,8 +16,9 @@ from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema
+from app.api.schemas.fields import ResponseSchema, StrictSchema
 from app.api.schemas.limit_schemas import MONTHLY_LIMIT, SPENDING_CAP, SpendingLimitSchema, limit_field
+from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.ledger import limit_settings
 from app.core.ledger.limit_settings import SubjectLimit
 from app.domain import ids
@@ -33,10 +35,8 @@ MAX_PAGE = 100
 class LimitsQuery(Schema):
     """The page of a list of limits."""
 
-    limit = AsciiInteger(load_default=MAX_PAGE, validate=validate.Range(min=1, max=MAX_PAGE))
-    cursor = fields.String(
-        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^lim_[0-9a-v]{24}$"}
-    )
+    limit = page_size(MAX_PAGE, MAX_PAGE)
+    cursor = IdCursor("lim")
 
 
 class AccountLimitsSchema(StrictSchema):
@@ -77,14 +77,10 @@ def index(query: dict[str, Any]) -> Response:
     Admins see those of the workspace, members those of their account and its keys. An API key sees its own
     and those of its account.
     """
-    cursor = query.get("cursor")
-    if cursor is not None and not ids.is_id(cursor, "lim"):
-        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
-    limit = query["limit"]
     with services().database.reading() as session:
-        page = limit_changes.visible(session, before=cursor, limit=limit + 1)
-    next_cursor = page[limit - 1].id if len(page) > limit else None
-    return json_response({"limits": _to_json(page[:limit]), "next_cursor": next_cursor})
+        rows = limit_changes.visible(session, before=query.get("cursor"), limit=query["limit"] + 1)
+    page, next_cursor = split(rows, query["limit"])
+    return json_response({"limits": _to_json(page), "next_cursor": next_cursor})
 
 
 @blueprint.put("/api/limits/accounts/<account_id>")
@@ -129,5 +125,5 @@ def _put(subject_id: str, prefix: ids.Prefix, body: dict[str, int | None]) -> Re
     return json_response({"limits": _to_json(limit_changes.change(subject_id, prefix, limits))})
 
 
-def _to_json(limits: list[SubjectLimit]) -> list[dict[str, Any]]:
+def _to_json(limits: Sequence[SubjectLimit]) -> list[dict[str, Any]]:
     return [limit_settings.to_public(limit) for limit in limits]

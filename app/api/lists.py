@@ -15,8 +15,9 @@ from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema, StrictSchema
+from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
 from app.api.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema
+from app.api.schemas.paging import page_size, split
 from app.core.contacts import contact_lists
 from app.core.owned import owned_edits
 from app.core.owned.owned_edits import Edit
@@ -36,7 +37,7 @@ LIST_ID = {"list_id": id_parameter("lst")}
 class ListsQuery(Schema):
     """The page of the lists."""
 
-    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
     cursor = fields.String(metadata={"description": "`next_cursor` of the previous page."})
 
 
@@ -97,10 +98,8 @@ def index(query: dict[str, Any]) -> Response:
     with services().database.reading() as session:
         after = query.get("cursor")
         rows = contact_lists.page(session, caller().workspace_id, after=after, limit=limit + 1)
-    next_cursor = rows[limit - 1].name if len(rows) > limit else None
-    return json_response(
-        {"lists": [contact_lists.public(row) for row in rows[:limit]], "next_cursor": next_cursor}
-    )
+    page, next_cursor = split(rows, limit, "name")
+    return json_response({"lists": list(map(contact_lists.public, page)), "next_cursor": next_cursor})
 
 
 @blueprint.post("/api/lists")

@@ -19,6 +19,7 @@ from app.api.http.idempotency_header import REPLAYED
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.received_files import receive_file
 from app.api.http.services import services
+from app.api.schemas.paging import split
 from app.api.schemas.upload_schemas import (
     MappingSchema,
     ResultQuery,
@@ -33,8 +34,7 @@ from app.core.uploads.results import ResultRow
 from app.core.uploads.upload_tables import Upload
 from app.domain.audit_actions import Action
 from app.domain.callers import Scope
-from app.domain.errors import FieldError, UploadNotFound, UploadNotReady, ValidationFailed
-from app.domain.ids import is_id
+from app.domain.errors import UploadNotFound, UploadNotReady, ValidationFailed
 
 blueprint = APIBlueprint("uploads", __name__, tag="Uploads")
 
@@ -81,13 +81,12 @@ def create_upload() -> Response:
 @blueprint.output(UploadsResponseSchema)
 def list_uploads(query: dict[str, Any]) -> Response:
     """List the workspace's uploads, newest first."""
-    cursor, limit = query.get("cursor"), query["limit"]
-    if cursor is not None and not is_id(cursor, "upl"):
-        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
     with services().database.reading() as session:
-        page = uploads.latest(session, caller().workspace_id, before=cursor, limit=limit + 1)
-        described = [representations.summary(session, upload) for upload in page[:limit]]
-    next_cursor = page[limit - 1].id if len(page) > limit else None
+        rows = uploads.latest(
+            session, caller().workspace_id, before=query.get("cursor"), limit=query["limit"] + 1
+        )
+        page, next_cursor = split(rows, query["limit"])
+        described = [representations.summary(session, upload) for upload in page]
     return json_response({"uploads": described, "next_cursor": next_cursor})
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from apiflask import APIBlueprint, Schema
 from flask import Response
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.api.docs.operations import documented, id_parameter
 from app.api.http import admission
@@ -16,13 +16,14 @@ from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME
-from app.api.schemas.fields import AsciiInteger, ResponseSchema
+from app.api.schemas.fields import ResponseSchema
+from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.jobs import webhook_admin, webhook_attempts
 from app.core.jobs.webhook_admin import DeliveryState
 from app.core.jobs.webhook_attempts import AttemptState
 from app.domain import ids
 from app.domain.callers import Scope
-from app.domain.errors import AdminRequired, FieldError, NotFound, ValidationFailed
+from app.domain.errors import AdminRequired, NotFound, ValidationFailed
 from app.infra import database_clock
 from app.infra.log import log
 
@@ -42,10 +43,8 @@ class WebhooksQuery(Schema):
         load_default=False,
         metadata={"description": "Only deliveries that failed or were given up."},
     )
-    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
-    cursor = fields.String(
-        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^whk_[0-9a-v]{24}$"}
-    )
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
+    cursor = IdCursor("whk")
 
 
 class WebhookSchema(ResponseSchema):
@@ -117,19 +116,16 @@ class WebhooksResponseSchema(ResponseSchema):
 @blueprint.output(WebhooksResponseSchema)
 def index(query: dict[str, Any]) -> Response:
     """List the workspace's deliveries, newest first."""
-    cursor, limit = query.get("cursor"), query["limit"]
-    if cursor is not None and not ids.is_id(cursor, "whk"):
-        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
     with services().database.reading() as session:
         rows = webhook_admin.latest(
             session,
             workspace_id=caller().workspace_id,
             failed=query["failed"],
-            before=cursor,
-            limit=limit + 1,
+            before=query.get("cursor"),
+            limit=query["limit"] + 1,
         )
-    next_cursor = rows[limit - 1].webhook.id if len(rows) > limit else None
-    return json_response({"webhooks": [row.to_public() for row in rows[:limit]], "next_cursor": next_cursor})
+    page, next_cursor = split(rows, query["limit"], "webhook.id")
+    return json_response({"webhooks": [row.to_public() for row in page], "next_cursor": next_cursor})
 
 
 @blueprint.get("/api/webhooks/<webhook_id>")

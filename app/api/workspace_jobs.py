@@ -15,13 +15,13 @@ from app.api.http.body import json_response
 from app.api.http.downloads import FORMATS, csv_download, json_download, json_file
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger, NonBlankString, ResponseSchema, UtcTime
+from app.api.schemas.fields import NonBlankString, ResponseSchema, UtcTime
 from app.api.schemas.job_schemas import JobSchema, TraceSchema
+from app.api.schemas.paging import IdCursor, page_size
 from app.core.jobs import job_history, job_receipts
 from app.core.jobs.job_receipts import JobFilter
 from app.core.jobs.jobs import Job
-from app.domain import ids
-from app.domain.errors import FieldError, ValidationFailed
+from app.domain.errors import ValidationFailed
 from app.domain.kinds import Kind, Outcome, Status
 from app.infra.db import Database
 
@@ -41,10 +41,8 @@ class WorkspaceJobsQuery(Schema):
     outcome = fields.Enum(Outcome, by_value=True)
     account = NonBlankString(metadata={"description": "The id of an account, or `me`.", "example": ME})
     since = UtcTime(metadata={"description": "Created since then.", "example": "2026-11-01T00:00:00Z"})
-    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
-    cursor = fields.String(
-        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^job_[0-9a-v]{24}$"}
-    )
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
+    cursor = IdCursor("job")
     format = fields.String(
         validate=validate.OneOf(FORMATS),
         metadata={"description": "Return a file of receipts, which name no person, without pages."},
@@ -52,9 +50,6 @@ class WorkspaceJobsQuery(Schema):
 
     @post_load
     def _filter(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
-        cursor = data.get("cursor")
-        if cursor is not None and not ids.is_id(cursor, "job"):
-            raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
         paging = {name: data.pop(name, None) for name in ("limit", "cursor", "format")}
         return paging | {"filter": data}
 

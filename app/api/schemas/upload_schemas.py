@@ -5,6 +5,7 @@ from __future__ import annotations
 from marshmallow import fields, validate
 
 from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema
+from app.api.schemas.paging import IdCursor, page_size
 from app.core.uploads import chunks, starters
 from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
@@ -62,17 +63,15 @@ class StartSchema(StrictSchema):
 class UploadsQuery(StrictSchema):
     """The page of a list of uploads."""
 
-    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
-    cursor = fields.String(
-        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^upl_[0-9a-v]{24}$"}
-    )
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
+    cursor = IdCursor("upl")
 
 
 class ResultQuery(StrictSchema):
     """The format of a result, and the page of one in JSON."""
 
     format = fields.String(validate=validate.OneOf(["csv", "json"]), load_default="csv")
-    limit = AsciiInteger(load_default=100, validate=validate.Range(min=1, max=MAX_RESULT_ROWS))
+    limit = page_size(100, MAX_RESULT_ROWS)
     cursor = AsciiInteger(
         load_default=0,
         validate=validate.Range(min=0),
