@@ -12,6 +12,7 @@ from app import settings as app_settings
 from app.api import (
     company_by_hash,
     company_filter,
+    company_filter_evaluation,
     company_login,
     contacts,
     crm_connections,
@@ -59,6 +60,7 @@ BLUEPRINTS = (
     linkedin_save.blueprint,
     company_by_hash.blueprint,
     company_filter.blueprint,
+    company_filter_evaluation.blueprint,
     leads_by_website_hash.blueprint,
     jobs.blueprint,
     workspace_jobs.blueprint,

@@ -135,7 +135,7 @@ def between(env: Environment, name: str, default: int, least: int, most: int) ->
 
 @collect_errors
 def signing_seed(env: Environment, name: str) -> bytes | None:
-    """Return the 32 bytes of an Ed25519 private key in base64 (RFC 8032, 5.1.5); None if it is empty."""
+    """Return the 32 bytes in base64 from which a private key is made; None if it is empty."""
     text = env.str(name, "").strip()
     try:
         seed = base64.b64decode(text, validate=True)

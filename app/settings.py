@@ -78,10 +78,12 @@ class Settings:
     prefix_length: int
     company_filter_seconds: int
     company_filter_key: bytes | None = field(repr=False)
+    company_filter_oprf_key: bytes | None = field(repr=False)
     limit_lookup: str
     limit_spend: str
     limit_write: str
     limit_read: str
+    limit_evaluate: str
     limit_login_address: str
     limit_login_account: str
     providers_email: tuple[str, ...]
@@ -264,10 +266,12 @@ def _settings(env: Environment) -> Settings:
         prefix_length=readers.between(env, "HASH_PREFIX_LENGTH", 2, 1, 8),
         company_filter_seconds=readers.between(env, "COMPANY_FILTER_SECONDS", 600, 0, 86_400),
         company_filter_key=readers.signing_seed(env, "COMPANY_FILTER_KEY"),
+        company_filter_oprf_key=readers.signing_seed(env, "COMPANY_FILTER_OPRF_KEY"),
         limit_lookup=readers.limit(env, "LIMIT_LOOKUP", "6000/minute"),
         limit_spend=readers.limit(env, "LIMIT_SPEND", "6000/minute"),
         limit_write=readers.limit(env, "LIMIT_WRITE", "6000/minute"),
         limit_read=readers.limit(env, "LIMIT_READ", "12000/minute"),
+        limit_evaluate=readers.limit(env, "LIMIT_EVALUATE", "600/hour"),
         limit_login_address=readers.limit(env, "LIMIT_LOGIN_ADDRESS", "60/minute"),
         limit_login_account=readers.limit(env, "LIMIT_LOGIN_ACCOUNT", "10/minute"),
         providers_email=readers.order(env, "PROVIDERS_EMAIL", "email"),

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from app import settings as app_settings
 from app.infra import broker
-from cli.checks import database, host, processes, rabbitmq, redis
+from cli.checks import company_filter, database, host, processes, rabbitmq, redis
 from cli.checks import settings as setting_checks
 from cli.checks.findings import Finding, Level
 from cli.tables import UNLIMITED_WIDTH
@@ -58,6 +58,8 @@ def _findings() -> Iterator[Finding]:
         yield from (rabbitmq if is_rabbitmq else redis).findings(settings.broker_url)
     if tables:
         yield from processes.worker_findings(settings.database_url)
+        if not faults:
+            yield from company_filter.findings(settings)
     if not faults:
         yield from processes.provider_findings(settings)
     yield from host.findings(settings, environment)

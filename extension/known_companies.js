@@ -1,28 +1,63 @@
 // The file of known websites and company pages: downloaded, verified and stored, so that nothing is sent about others.
 
 import { ApiError } from "./client/api.js";
+import { InvalidProof, blind } from "./client/blinding.js";
 import { InvalidFilter, readCompanyFilter } from "./client/company_filter.js";
 import { loadPolicy } from "./policy.js";
-import { FILTER_CACHE, disk } from "./storage.js";
+import { FILTER_CACHE, disk, memory } from "./storage.js";
 
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./client/company_filter.js").CompanyFilter} CompanyFilter */
+/** `hashes` are those that may be known, or null without a file that could be used; `state` says how they were looked up:
+ *  without a request, with a blinded one, or else why not.
+ *  @typedef {{state: "local"|"blinded"|"missing"|"refused"|"unproven", hashes: string[]|null}} Known */
 /** `checkedAt` is when the stored file was last compared with the server's, in milliseconds since 1970.
  *  @typedef {{etag: string, checkedAt: number}} FileState */
 
 const STATE = "company_filter";
 const MAX_AGE = 3600_000;
+const OUTPUTS = "filter_outputs";
+const MAX_OUTPUTS = 2_000;
+const KEY_DIGITS = 16; // of an output, a filter reads no more
+const KEY_CHANGED = 409;
 
-/** Return the hashes that may be known; null without a file, `false` if the file is not signed with the pinned key.
- *  @param {App} app @param {string[]} hashes @returns {Promise<string[]|null|false>} */
-export async function knownHashes(app, hashes) {
-  const filter = await loadFilter(app);
-  return filter && hashes.filter((hash) => filter.has(hash));
+/** Return what the file says about hashes.
+ *  @param {App} app @param {string[]} hashes @param {boolean} [isFresh] compare the file with the server's first
+ *  @returns {Promise<Known>} */
+export async function knownHashes(app, hashes, isFresh = false) {
+  const filter = await loadFilter(app, isFresh);
+  if (!filter) return { state: filter === null ? "missing" : "refused", hashes: null };
+  if (filter.oprfKey === null) return { state: "local", hashes: hashes.filter((hash) => filter.has(hash)) };
+  try {
+    const outputs = await outputsOf(app, filter.oprfKey, hashes);
+    return { state: "blinded", hashes: hashes.filter((_hash, index) => filter.has(outputs[index])) };
+  } catch (error) {
+    if (error instanceof InvalidProof) return { state: "unproven", hashes: null };
+    if (!(error instanceof ApiError) || error.status !== KEY_CHANGED) throw error;
+    return isFresh ? { state: "missing", hashes: null } : knownHashes(app, hashes, true);
+  }
+}
+
+/** Return the outputs for the hashes, from the memory of this browser session or from the server, to which they are sent
+ *  blinded. @param {App} app @param {string} key @param {string[]} hashes @returns {Promise<string[]>} */
+async function outputsOf({ client, signal }, key, hashes) {
+  const stored = (await memory.get(OUTPUTS))[OUTPUTS];
+  /** @type {Record<string, string>} */
+  const outputs = stored?.key === key ? stored.outputs : {};
+  const missing = hashes.filter((hash) => !(hash in outputs));
+  if (missing.length > 0) {
+    const { blinded, finalize } = blind(missing, key);
+    const received = finalize(await client.evaluateBlinded({ key, blinded }, { signal }));
+    missing.forEach((hash, index) => (outputs[hash] = received[index].slice(0, KEY_DIGITS)));
+    const kept = Object.fromEntries(Object.entries(outputs).slice(-MAX_OUTPUTS));
+    await memory.set({ [OUTPUTS]: { key, outputs: kept } });
+  }
+  return hashes.map((hash) => outputs[hash]);
 }
 
 /** Return the stored filter, or the server's if an hour has passed and it is newer; `false` if that one is refused.
- *  @param {App} app @returns {Promise<CompanyFilter|null|false>} */
-async function loadFilter({ session, client, signal }) {
+ *  @param {App} app @param {boolean} isFresh @returns {Promise<CompanyFilter|null|false>} */
+async function loadFilter({ session, client, signal }, isFresh) {
   const key = (await loadPolicy()).filterKey ?? session.filterKey ?? session.hash_lookup.filter_key;
   if (!key) return null;
   return navigator.locks.request(FILTER_CACHE, async () => {
@@ -31,7 +66,7 @@ async function loadFilter({ session, client, signal }) {
     const stored = await verified(await (await cache.match(url))?.arrayBuffer(), key);
     /** @type {FileState|undefined} */
     const state = stored ? (await disk.get(STATE))[STATE] : undefined;
-    if (stored && state && Date.now() - state.checkedAt < MAX_AGE) return stored;
+    if (stored && state && !isFresh && Date.now() - state.checkedAt < MAX_AGE) return stored;
     const file = await download(client, state?.etag ?? null, signal);
     if (file === undefined) return stored;
     const received = file && (await verified(file.bytes, key));

@@ -21,7 +21,7 @@ from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.submission import JobRequest
 from app.core.lookups.company_overviews import HashKind
 from app.domain.callers import Scope
-from app.domain.errors import BadHash, FieldError
+from app.domain.errors import BadHash, FieldError, PrefixNotAllowed
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Kind
 from app.domain.normal.hashes import parse_prefix
@@ -95,7 +95,7 @@ class CompanyByHashResponseSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/company-by-hash")
-@documented(BadHash)
+@documented(BadHash, PrefixNotAllowed)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(CompanyByHashSchema, arg_name="body", example={"hash": EXAMPLE})
@@ -121,6 +121,9 @@ def company_by_hash(body: dict[str, Any]) -> Response:
 
 
 def _check_prefix(prefix: str) -> None:
+    if services().settings.company_filter_oprf_key is not None:  # all prefixes together list the companies
+        detail = "Prefixes are not accepted, since the company filter is keyed. Send 'hash' or 'hashes'."
+        raise PrefixNotAllowed(detail, errors=(FieldError("/prefix", detail),))
     try:
         parse_prefix(prefix, services().settings.prefix_length)
     except BadHash as problem:

@@ -15,6 +15,7 @@ from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import ResponseSchema
+from app.api.schemas.hash_schemas import OPRF_KEY_EXAMPLE
 from app.api.schemas.job_schemas import BalanceSchema
 from app.core.accounts import sessions, workspaces
 from app.core.accounts.accounts import Account, Role
@@ -23,7 +24,7 @@ from app.core.providers import provider_throttles
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
 from app.domain.version import API_VERSION
-from app.infra import clock, database_clock, signing_keys
+from app.infra import clock, database_clock, oprf, signing_keys
 from app.settings import Settings
 
 blueprint = APIBlueprint("session", __name__, tag="Session")
@@ -79,6 +80,14 @@ class HashLookupSchema(ResponseSchema):
                 "The Ed25519 public key that signs the company filter, in base64; null if none is built. "
                 "Pin it at sign-in."
             ),
+        },
+    )
+    filter_oprf_key = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": OPRF_KEY_EXAMPLE,
+            "description": "The public key of a keyed company filter, in hex; prefixes are refused then.",
         },
     )
 
@@ -173,10 +182,12 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
 
 def _hash_lookup(settings: Settings) -> dict[str, Any]:
     key = signing_keys.company_filter_key(settings) if settings.company_filter_seconds else None
+    oprf_key = oprf.from_settings(settings)
     return {
         "algorithm": "sha256",
         "prefix_length": settings.prefix_length,
         "filter_key": None if key is None else signing_keys.public_text(key),
+        "filter_oprf_key": None if oprf_key is None else oprf_key.public.hex(),
     }
 
 

@@ -1,7 +1,8 @@
 """The file in which clients get a company filter: a header, the fingerprints, and a signature.
 
 Its numbers are little-endian; docs/website-privacy.md has a table of its fields. The key of a website or of a
-company page is the first eight bytes of its SHA-256, as a big-endian number.
+company page is the first eight bytes of its SHA-256, as a big-endian number. In a file with the public key of
+an OPRF, it is the first eight bytes of the output for its SHA-256.
 """
 
 from __future__ import annotations
@@ -11,18 +12,32 @@ import struct
 from app.domain.fuse_filter import FuseFilter
 
 MAGIC = b"CLF1"
+OPRF_MAGIC = b"CLF2"
+"""Of a file whose keys are outputs of an OPRF. A client that does not know it refuses the file."""
 KEY_BYTES = 8
 _HEADER = struct.Struct("<4sB3xQIQII")
+_OPRF_KEY_BYTES = 32
+HEADER_BYTES = _HEADER.size + _OPRF_KEY_BYTES
+"""Of the longest header."""
 
 
 def key_of(digest: bytes) -> int:
-    """Return the key of a 32-byte hash."""
+    """Return the key of a 32-byte hash, or of a 64-byte output."""
     return int.from_bytes(digest[:KEY_BYTES], "big")
 
 
-def encode(built: FuseFilter, version: int) -> bytes:
-    """Return the file without its signature; `version` rises with every file, and is below 2^64."""
+def encode(built: FuseFilter, version: int, oprf_key: bytes = b"") -> bytes:
+    """Return the file without its signature; `version` rises with every file, and is below 2^64.
+
+    `oprf_key` is the public key of 32 bytes, if the filter has outputs.
+    """
+    magic = OPRF_MAGIC if oprf_key else MAGIC
     header = _HEADER.pack(
-        MAGIC, built.bits, version, built.entries, built.seed, built.segment_length, built.segment_count
+        magic, built.bits, version, built.entries, built.seed, built.segment_length, built.segment_count
     )
-    return header + built.fingerprints
+    return header + oprf_key + built.fingerprints
+
+
+def oprf_key(file: bytes) -> bytes:
+    """Return the public key in a file, of which HEADER_BYTES are enough; empty if it is not keyed."""
+    return file[_HEADER.size : HEADER_BYTES] if file.startswith(OPRF_MAGIC) else b""

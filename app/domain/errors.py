@@ -15,6 +15,7 @@ Problem                      every error response (RFC 9457)
 ├── MethodNotAllowed         405
 ├── RequestTimeout           408
 ├── UploadNotReady           409
+├── FilterKeyUnknown         409
 ├── PayloadTooLarge          413
 ├── UnsupportedMediaType     415
 ├── Unprocessable            422  ValidationFailed InsufficientIdentifiers IdempotencyKeyReused
@@ -358,6 +359,15 @@ class UploadNotReady(Problem):
     )
 
 
+class FilterKeyUnknown(Problem):
+    """The service does not evaluate with this public key: the OPRF key was changed, or is not used."""
+
+    code = "filter_key_unknown"
+    status = 409
+    title = "The service does not evaluate with this key"
+    help = "Download the company filter again; its header has the public key, if there is one."
+
+
 class PayloadTooLarge(Problem):
     """The body exceeds the limit of 256 KiB."""
 
@@ -418,7 +428,7 @@ class BadHash(Unprocessable):
 
 
 class PrefixNotAllowed(Unprocessable):
-    """The request has a prefix where a whole hash is required."""
+    """The request has a prefix where a whole hash is required, or the company filter is keyed."""
 
     code = "prefix_not_allowed"
     title = "A prefix is not accepted here"

@@ -17,7 +17,7 @@
  * @typedef {{account: {id: string, email: string, name: string, role: string, api_access: boolean},
  *   workspace: {id: string, name: string}, auth: {kind: string, scopes: string[], expires_at: string|null},
  *   credits: Credits, prices: Record<string, number>,
- *   hash_lookup: {algorithm: string, prefix_length: number, filter_key?: string|null},
+ *   hash_lookup: {algorithm: string, prefix_length: number, filter_key?: string|null, filter_oprf_key?: string|null},
  *   providers: {name: string, healthy: boolean}[], server: {version: string, api_version: string}}} Session
  */
 /** @typedef {{password: boolean, company: {name: string, path: string, extension_ids: string[]}|null}} SignInOptions */
@@ -200,6 +200,12 @@ export class Client {
     const { response, bytes } = await this.#fetch("GET", path, undefined, { signal, headers });
     if (response.status === 304) return null;
     return response.status === 200 ? { etag: response.headers.get("ETag") ?? "", bytes } : parse(response, bytes);
+  }
+
+  /** Evaluate blinded hashes with the key of the company filter (blinding.js). @param {{key: string, blinded: string[]}} body
+   *  @param {RequestOptions} [options] @returns {Promise<{evaluated: string[], proof: string}>} */
+  evaluateBlinded(body, options) {
+    return this.#send("POST", "/api/ext/company-filter/evaluate", body, options);
   }
 
   /** Poll a job. @param {string} id @param {RequestOptions} [options] @returns {Promise<JobResponse>} */

@@ -3,7 +3,9 @@
 // clients can copy this file.
 
 const MAGIC = "CLF1";
+const OPRF_MAGIC = "CLF2";
 const HEADER_BYTES = 36;
+const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const U64 = (1n << 64n) - 1n;
 
@@ -21,16 +23,17 @@ export async function readCompanyFilter(file, publicKey) {
   const isValid = await crypto.subtle.verify("Ed25519", key, new Uint8Array(file, end), signed);
   if (!isValid) throw new InvalidFilter("another signature");
   const filter = new CompanyFilter(new DataView(file, 0, end));
-  if (new TextDecoder().decode(signed.subarray(0, 4)) !== MAGIC || filter.byteLength !== end)
-    throw new InvalidFilter("another format");
+  if (![MAGIC, OPRF_MAGIC].includes(filter.magic) || filter.byteLength !== end) throw new InvalidFilter("another format");
   return filter;
 }
 
-/** A binary fuse filter (Graf and Lemire, 2022): it has every known hash, and one in 2^bits of all others. */
+/** A binary fuse filter (Graf and Lemire, 2022): it has every known hash, and one in 2^bits of all others. With an
+ *  `oprfKey`, it has the outputs for the hashes (blinding.js) instead of the hashes. */
 export class CompanyFilter {
   /** @param {DataView} view the file without its signature */
   constructor(view) {
     this.view = view;
+    this.magic = String.fromCharCode(...[0, 1, 2, 3].map((position) => view.getUint8(position)));
     this.bits = view.getUint8(4);
     /** Rises with every file of the server. */
     this.version = Number(view.getBigUint64(8, true));
@@ -38,14 +41,22 @@ export class CompanyFilter {
     this.seed = view.getBigUint64(20, true);
     this.segmentLength = view.getUint32(28, true);
     this.segmentCount = view.getUint32(32, true);
+    this.start = HEADER_BYTES + (this.magic === OPRF_MAGIC ? KEY_BYTES : 0);
   }
 
   /** The length of the file without its signature. */
   get byteLength() {
-    return HEADER_BYTES + ((this.segmentCount + 2) * this.segmentLength * this.bits) / 8;
+    return this.start + ((this.segmentCount + 2) * this.segmentLength * this.bits) / 8;
   }
 
-  /** Return whether a website or company page may be known. @param {string} hash its SHA-256, 64 hexadecimal digits */
+  /** The public key that blinded hashes are evaluated with, as 64 hexadecimal digits; null if the filter has hashes. */
+  get oprfKey() {
+    const key = new Uint8Array(this.view.buffer, this.view.byteOffset + HEADER_BYTES, this.start - HEADER_BYTES);
+    return key.length === 0 ? null : [...key].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  /** Return whether a website or company page may be known. @param {string} hash its SHA-256, 64 hexadecimal digits, or
+   *  its output */
   has(hash) {
     const digest = mix((BigInt(`0x${hash.slice(0, 16)}`) + this.seed) & U64);
     const mask = BigInt(this.segmentLength - 1);
@@ -59,8 +70,8 @@ export class CompanyFilter {
   /** @param {number} position */
   #at(position) {
     return this.bits === 8
-      ? this.view.getUint8(HEADER_BYTES + position)
-      : this.view.getUint16(HEADER_BYTES + 2 * position, true);
+      ? this.view.getUint8(this.start + position)
+      : this.view.getUint16(this.start + 2 * position, true);
   }
 }
 

@@ -23,19 +23,21 @@ export function siteView(page) {
   return async (/** @type {App} */ app) => {
     const content = h("div", { class: "stack" });
     const { lookupBy } = await loadSettings();
-    const isPrefix = lookupBy === "prefix" && page.kind === "site";
+    const takesPrefixes = !app.session.hash_lookup.filter_oprf_key; // all prefixes together would list the companies
+    const isPrefix = lookupBy === "prefix" && page.kind === "site" && takesPrefixes;
     const hashes = await hashesOf(isPrefix ? { ...page, host: page.host.replace(/^www\./, "") } : page);
     const sent = lookupBy === "hash" ? hashes : asked;
-    const known = sent ?? (await knownHashes(app, hashes));
+    const checked = sent ? null : await knownHashes(app, hashes);
+    const known = checked?.hashes;
     const lookUp = (/** @type {string[]} */ chosen) => showOnClick(app, content, page, (asked = chosen));
     if (sent) await showCompany(app, content, page, () => companyByHash(app, page, sent));
-    else if (known && known.length === 0)
+    else if (known?.length === 0)
       content.append(
         unknownState(page),
         button(t("ask_server"), () => lookUp(hashes)),
       );
-    else if (isPrefix) await showCompany(app, content, page, () => companyByPrefix(app, known || hashes), true);
-    else content.append(...invitation(page, known, () => lookUp(known || hashes)));
+    else if (isPrefix) await showCompany(app, content, page, () => companyByPrefix(app, known ?? hashes), true);
+    else content.append(...invitation(page, checked?.state ?? "missing", () => lookUp(known ?? hashes)));
     return content;
   };
 }
@@ -49,9 +51,15 @@ function hashesOf(page) {
 const unknownState = (page) => emptyState(t("site_unknown_title", page.host || page.url), t("site_unknown_text"));
 
 /** Return what is shown before anything has been sent.
- *  @param {Page} page @param {string[]|null|false} known what `knownHashes` returned @param {() => void} lookUp */
-function invitation(page, known, lookUp) {
-  const text = known ? t("site_known_text") : t(known === null ? "site_unchecked_text" : "site_refused_text");
+ *  @param {Page} page @param {import("../known_companies.js").Known["state"]} state @param {() => void} lookUp */
+function invitation(page, state, lookUp) {
+  const text = {
+    local: t("site_known_text"),
+    blinded: t("site_known_blinded_text"),
+    missing: t("site_unchecked_text"),
+    refused: t("site_refused_text"),
+    unproven: t("site_unproven_text"),
+  }[state];
   return [
     h("section", { class: "card company" }, cardHeader(page.host || page.url, true), h("p", {}, text)),
     button(t("show_company"), lookUp, { class: "primary" }),

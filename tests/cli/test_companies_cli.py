@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,9 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import text
 
+from app.infra import oprf
 from app.infra.db import Database
+from app.infra.oprf import OprfKey
 from cli import companies
 
 Run = Callable[..., Result]
@@ -81,3 +84,16 @@ def test_the_filter_is_built_and_shown(run: Run, file: Path) -> None:
     assert [(item["bits"], item["entries"]) for item in built["filters"]] == [(8, 2), (16, 2)]
     assert "16 bits: 2 entries, " in shown
     assert f"key {built['key']}" in shown
+
+
+def test_a_keyed_filter_is_shown_with_its_public_key(
+    run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("import", file)
+    key = OprfKey.derive(bytes(32))
+    monkeypatch.setattr(oprf, "from_settings", lambda _settings: key)
+
+    built = json.loads(run("filter", "--build", "--json").stdout)
+
+    assert built["oprf_key"] == base64.b64encode(key.public).decode()
+    assert f"OPRF key {built['oprf_key']}" in run("filter").stdout

@@ -35,6 +35,7 @@ NOT_RUN = {
     ("docs/operating.md", "systemctl"): "needs root and systemd",
     ("docs/backup.md", ""): "needs a key in the settings; tests/cli/test_backup_cli.py runs the commands",
     ("docs/suppressions.md", ""): "needs lists and a backup; tests/cli/test_suppressions_cli.py runs it",
+    ("docs/website-privacy.md", ""): "prints a random key; tests/test_settings_hash_lookups.py reads one",
     ("docs/reliability.md", ""): "runs for an hour; .ci/run runs the short forms",
 }
 """A page, the start of its blocks that no test runs, and the reason."""

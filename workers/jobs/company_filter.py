@@ -8,7 +8,7 @@ from datetime import timedelta
 from app.core.lookups import company_filters
 from app.domain.errors import Unavailable
 from app.domain.kinds import BUILD_COMPANY_FILTER
-from app.infra import celery_app, database_clock, signing_keys
+from app.infra import celery_app, database_clock, oprf, signing_keys
 from app.infra.log import log
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
@@ -41,7 +41,8 @@ def build_if_due(services: WorkerServices) -> bool:
         if not company_filters.claim(session, every=every, now=database_clock.now()):
             return False
     started = time.monotonic()
-    is_new = company_filters.build(services.database, signing_keys.company_filter_key(services.settings))
+    signing_key = signing_keys.company_filter_key(services.settings)
+    is_new = company_filters.build(services.database, signing_key, oprf.from_settings(services.settings))
     milliseconds = round((time.monotonic() - started) * 1000)
     log.info("company filter checked", is_new=is_new, ms=milliseconds)
     return is_new

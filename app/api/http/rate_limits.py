@@ -24,10 +24,12 @@ class Policy(StrEnum):
     SPEND = "spend"
     WRITE = "write"
     READ = "read"
+    EVALUATE = "evaluate"
+    """Counted per account: with one token more, an account could guess twice as many companies."""
 
 
 def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
-    """Limit a view per workspace and token; place it below `auth_required`.
+    """Limit a view per workspace and token, or account; place it below `auth_required`.
 
     The view raises RateLimited if there were more requests than the policy allows.
 
@@ -47,7 +49,8 @@ def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Res
 def _count(policy: Policy) -> None:
     current = caller()
     rate: str = getattr(services().settings, f"limit_{policy}")
-    status = services().limiter.hit(rate, policy.value, current.workspace_id, current.token_id)
+    owner = current.account_id if policy is Policy.EVALUATE else current.token_id
+    status = services().limiter.hit(rate, policy.value, current.workspace_id, owner)
 
     after_this_request(partial(_set_headers, policy, status))
     if not status.allowed:

@@ -12,25 +12,30 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import BigInteger, select
+from sqlalchemy import BigInteger, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts.companies import Company
+from app.core.lookups import filter_outputs
 from app.domain import company_filter_file, fuse_filter
 from app.domain.fuse_filter import FuseFilter
 from app.infra import database_clock
 from app.infra.database_clock import Moment
 from app.infra.db import Base, Database, insert
+from app.infra.oprf import OprfKey
 
 ROWS_AT_ONCE = 20_000
 ETAG_DIGITS = 32
+DIGEST_BYTES = 32
+OUTPUTS_ROW = max(fuse_filter.SIZES)
 
 
 class CompanyFilter(Base):
     """The newest file with fingerprints of this size; without `content`, none has been built.
 
-    `source` is the digest of what the file was built from: the keys and the public key. `version` is the time
-    of the build in seconds since 1970, or one more than the version before.
+    `source` is the digest of what the file was built from: the keys and the public keys. `version` is the
+    time of the build in seconds since 1970, or one more than the version before. `outputs` has what was
+    computed for the last file with an OPRF (`filter_outputs`), in the row of the largest fingerprints.
     """
 
     __tablename__ = "company_filters"
@@ -42,6 +47,7 @@ class CompanyFilter(Base):
     source: Mapped[bytes | None]
     etag: Mapped[str | None]
     content: Mapped[bytes | None]
+    outputs: Mapped[bytes | None] = mapped_column(deferred=True)
 
 
 class StoredFilter(NamedTuple):
@@ -66,38 +72,60 @@ def claim(session: Session, *, every: timedelta, now: Moment) -> bool:
     return bool(session.scalars(claimed.returning(CompanyFilter.bits)).all())
 
 
-def build(database: Database, key: Ed25519PrivateKey) -> bool:
+def build(database: Database, key: Ed25519PrivateKey, oprf_key: OprfKey | None = None) -> bool:
     """Build and store the files; return whether anything they are built from has changed.
 
-    `claim` has inserted the rows. No transaction is open while it computes, which takes about twelve
-    seconds of processor time for a million entries.
+    With an OPRF key, the files have the outputs of the hashes instead of the hashes. `claim` has inserted the
+    rows. No transaction is open while it computes, which takes about twelve seconds of processor time for a
+    million entries, and with a new OPRF key minutes more.
     """
+    public_keys = key.public_key().public_bytes_raw() + (oprf_key.public if oprf_key else b"")
     with database.reading(no_deadline=True) as session:
-        keys = array("Q", sorted(_keys(session)))
-        source = hashlib.sha256(key.public_key().public_bytes_raw() + keys.tobytes()).digest()
+        digests = b"".join(_digests(session))
+        keys = array("Q", sorted(map(company_filter_file.key_of, _each(digests))))
+        source = hashlib.sha256(public_keys + keys.tobytes()).digest()
         if set(session.scalars(select(CompanyFilter.source))) == {source}:
             return False
         seconds = int(database_clock.value(session).timestamp())
+    if oprf_key:
+        keys = _outputs(database, digests, oprf_key)
     for bits in fuse_filter.SIZES:
         built = fuse_filter.build(keys, bits)
         with database.transaction() as session:
             row = session.get_one(CompanyFilter, bits, with_for_update=True)
-            _store(row, built, max(seconds, row.version + 1), key)
+            _store(row, built, max(seconds, row.version + 1), key, oprf_key)
             row.source = source
     return True
 
 
-def _keys(session: Session) -> Iterator[int]:
+def _digests(session: Session) -> Iterator[bytes]:
     for column in (Company.domain_hash, Company.linkedin_hash):
         last = b""
         page = select(column).order_by(column).limit(ROWS_AT_ONCE)
         while hashes := session.scalars(page.where(column > last)).all():
-            yield from (company_filter_file.key_of(digest) for digest in hashes if digest is not None)
+            yield from filter(None, hashes)
             last = hashes[-1] or b""
 
 
-def _store(row: CompanyFilter, built: FuseFilter, version: int, key: Ed25519PrivateKey) -> None:
-    unsigned = company_filter_file.encode(built, version)
+def _each(digests: bytes) -> Iterator[bytes]:
+    return (digests[start : start + DIGEST_BYTES] for start in range(0, len(digests), DIGEST_BYTES))
+
+
+def _outputs(database: Database, digests: bytes, oprf_key: OprfKey) -> array[int]:
+    """Return the filter keys of the outputs, and store them: the next file needs only those of new hashes."""
+    stored = select(CompanyFilter.outputs).where(CompanyFilter.bits == OUTPUTS_ROW)
+    with database.reading(no_deadline=True) as session:
+        known = filter_outputs.decode(session.scalar(stored), oprf_key.public)
+    computed = filter_outputs.of_hashes(_each(digests), oprf_key, known)
+    with database.transaction() as session:
+        session.get_one(CompanyFilter, OUTPUTS_ROW).outputs = computed.encode(oprf_key.public)
+    return computed.outputs
+
+
+def _store(
+    row: CompanyFilter, built: FuseFilter, version: int, key: Ed25519PrivateKey, oprf_key: OprfKey | None
+) -> None:
+    unsigned = company_filter_file.encode(built, version, oprf_key.public if oprf_key else b"")
     row.content = unsigned + key.sign(unsigned)
     row.etag = hashlib.sha256(row.content).hexdigest()[:ETAG_DIGITS]
     row.version, row.entries = version, built.entries
@@ -113,6 +141,13 @@ def content(session: Session, bits: int) -> tuple[str, bytes] | None:
     columns = select(CompanyFilter.etag, CompanyFilter.content).where(CompanyFilter.bits == bits)
     row = session.execute(columns).one_or_none()
     return None if row is None or row.content is None else (row.etag, row.content)
+
+
+def oprf_key(session: Session, bits: int) -> bytes:
+    """Return the public OPRF key of the file; empty if it is not keyed, or there is none."""
+    header = select(func.substr(CompanyFilter.content, 1, company_filter_file.HEADER_BYTES))
+    start = session.scalar(header.where(CompanyFilter.bits == bits)) or b""
+    return company_filter_file.oprf_key(start)
 
 
 def stored(session: Session) -> list[StoredFilter]:

@@ -7,18 +7,22 @@ import pytest
 from company_filter_support import build_filter, read_filter
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import select
 from stored_support import a_company
 
+from app.core.contacts.companies import Company
 from app.core.lookups import company_filters
 from app.core.lookups.company_filters import CompanyFilter
 from app.domain import company_filter_file
 from app.domain.normal.hashes import profile_hash, website_hash
 from app.infra import clock, signing_keys
 from app.infra.db import Database
+from app.infra.oprf import OprfKey
 from app.settings import Settings
 
 PAGE = "https://www.linkedin.com/company/acme"
 KEY, OTHER_KEY = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+OPRF_KEY, OTHER_OPRF_KEY = OprfKey.derive(bytes(32)), OprfKey.derive(bytes(31) + b"1")
 
 
 def stored_file(database: Database, bits: int = 16) -> bytes:
@@ -125,3 +129,68 @@ def test_the_key_is_that_of_the_settings_or_derived_from_the_secret_key(settings
     assert keys["derived"] == keys["again"]
     assert len(set(keys.values())) == 3
     assert keys["set"] == "O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik="
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Record the hashes whose outputs are computed."""
+    hashes: list[bytes] = []
+    output = OprfKey.output
+
+    def record(key: OprfKey, digest: bytes) -> bytes:
+        hashes.append(digest)
+        return output(key, digest)
+
+    monkeypatch.setattr(OprfKey, "output", record)
+    return hashes
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_a_keyed_file_has_the_outputs_and_the_public_key_instead_of_the_hashes(
+    database: Database, bits: int
+) -> None:
+    domains = [f"company-{number}.com" for number in range(40)]
+    for domain in domains:
+        add_company(database, domain)
+
+    build_filter(database, KEY, OPRF_KEY)
+
+    file = stored_file(database, bits)
+    read = read_filter(file, signing_keys.public_text(KEY), keyed=True)
+    hashes = [website_hash(domain) for domain in domains]
+    assert all(company_filter_file.key_of(OPRF_KEY.output(digest)) in read for digest in hashes)
+    assert sum(company_filter_file.key_of(digest) in read for digest in hashes) < 5
+    assert (file[36:68], read.entries) == (OPRF_KEY.public, 40)
+
+
+def test_only_outputs_of_new_companies_are_computed(database: Database, computed: list[bytes]) -> None:
+    add_company(database, "first.com")
+    build_filter(database, KEY, OPRF_KEY)
+    add_company(database, "second.com", PAGE)
+    build_filter(database, KEY, OPRF_KEY)
+    with database.transaction() as session:
+        session.delete(session.scalars(select(Company).where(Company.domain == "first.com")).one())
+    build_filter(database, KEY, OPRF_KEY)
+
+    assert computed[:1] == [website_hash("first.com")]
+    assert sorted(computed[1:]) == sorted([website_hash("second.com"), profile_hash(PAGE)])
+    read = read_filter(stored_file(database), signing_keys.public_text(KEY), keyed=True)
+    assert read.entries == 2
+    assert company_filter_file.key_of(OPRF_KEY.output(profile_hash(PAGE))) in read
+
+
+def test_another_oprf_key_makes_another_file_of_new_outputs(
+    database: Database, computed: list[bytes]
+) -> None:
+    add_company(database, "first.com")
+
+    builds = [
+        build_filter(database, KEY, OPRF_KEY),
+        build_filter(database, KEY, OPRF_KEY),
+        build_filter(database, KEY, OTHER_OPRF_KEY),
+        build_filter(database, KEY),
+    ]
+
+    assert builds == [True, False, True, True]
+    assert computed == [website_hash("first.com")] * 2
+    assert stored_file(database)[:4] == b"CLF1"

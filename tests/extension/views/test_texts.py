@@ -24,7 +24,11 @@ from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
 
 EXTENSION = Path(__file__).parents[3] / "extension"
-SOURCES = {path.relative_to(EXTENSION).as_posix(): path.read_text() for path in EXTENSION.rglob("*.js")}
+SOURCES = {
+    path.relative_to(EXTENSION).as_posix(): path.read_text()
+    for path in EXTENSION.rglob("*.js")
+    if path.parent.name != "vendor"
+}
 TEXTS = {
     key: text["message"]
     for key, text in json.loads((EXTENSION / "_locales/en/messages.json").read_text()).items()

@@ -1,0 +1,79 @@
+"""The oblivious pseudorandom function that keys the company filter: VOPRF(ristretto255, SHA-512) of RFC 9497.
+
+A client learns the output of its input from the server, which does not learn the input. The proof shows that
+the output is that of the public key, so that no caller can be given outputs of a key of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from voprf import ristretto
+
+from app.settings import Settings
+
+KEY_INFO = b"company filter"
+ELEMENT_BYTES = 32
+_PROOF_BYTES = 64
+
+
+class InvalidElement(ValueError):  # noqa: N818 -- the name states the fault
+    """The bytes at position `index` are not an element of the group, or are its identity (RFC 9497, 3.3)."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(f"element {index} is invalid")
+        self.index = index
+
+
+class Evaluation(NamedTuple):
+    """Evaluated elements of 32 bytes in the order of the blinded ones, and one proof of 64 bytes for all."""
+
+    elements: tuple[bytes, ...]
+    proof: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OprfKey:
+    """A private key, with its public key of 32 bytes."""
+
+    public: bytes
+    _evaluator: ristretto.Evaluator = field(repr=False, compare=False)
+
+    @classmethod
+    def derive(cls, seed: bytes, info: bytes = KEY_INFO) -> OprfKey:
+        """Return the key of a secret seed of 32 bytes (DeriveKeyPair, RFC 9497, 3.2.1)."""
+        evaluator = ristretto.Evaluator.from_seed(seed, info)
+        return cls(evaluator.public_key.serialize(), evaluator)
+
+    def output(self, message: bytes) -> bytes:
+        """Return the 64 bytes that a client gets for this input (Evaluate, RFC 9497, 3.3.2)."""
+        return self._evaluator.evaluate_known_input(message)
+
+    def evaluate(self, blinded: Sequence[bytes]) -> Evaluation:
+        """Return the evaluated elements (BlindEvaluate, RFC 9497, 3.3.2).
+
+        Raises:
+            InvalidElement: one of the elements is invalid.
+
+        """
+        elements = [_element(index, raw) for index, raw in enumerate(blinded)]
+        raw = self._evaluator.evaluate_batch(elements).serialize()
+        evaluated = (raw[at : at + ELEMENT_BYTES] for at in range(_PROOF_BYTES, len(raw), ELEMENT_BYTES))
+        return Evaluation(tuple(evaluated), raw[:_PROOF_BYTES])
+
+
+def from_settings(settings: Settings) -> OprfKey | None:
+    """Return the key of COMPANY_FILTER_OPRF_KEY; None if it is not set."""
+    seed = settings.company_filter_oprf_key
+    return None if seed is None else OprfKey.derive(seed)
+
+
+def _element(index: int, raw: bytes) -> ristretto.BlindedInput:
+    if len(raw) != ELEMENT_BYTES:  # the package ignores further bytes
+        raise InvalidElement(index)
+    try:
+        return ristretto.BlindedInput.deserialize(raw)
+    except ValueError:
+        raise InvalidElement(index) from None
