@@ -1,16 +1,26 @@
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from jobs_support import NOW
+from local_servers import POSTGRES
+from query_plans_support import explained
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.providers import recent_calls
 from app.domain.ids import new_id
 from app.infra import database_clock
+from app.infra.db import Database
+
+_EARLIER_CALL = """
+    INSERT INTO provider_calls (id, job_id, field, provider, subject, attempt, outcome, cost, asked_at)
+    VALUES (:id, 'job_x', 'email', :provider, '', 1, 'hit', 1, now() - :days * interval '1 day')
+"""
 
 
 def a_call(session: Session, **changes: Any) -> None:
@@ -69,3 +79,21 @@ def test_the_credits_of_today_are_those_since_midnight_utc(
     a_call(session, provider="prospeo", cost=3.0)
 
     assert recent_calls.credits_today(session) == {"hunter": 2.5, "prospeo": 3.0}
+
+
+@pytest.mark.skipif(not POSTGRES, reason="the plan is PostgreSQL's")
+def test_the_credits_of_the_day_are_summed_without_reading_earlier_days(database: Database) -> None:
+    """Each scrape of /metrics sums them."""
+    with database.transaction() as session:
+        rows = [
+            {"id": f"cal_{number}", "days": number % 100, "provider": f"p{number % 3}"}
+            for number in range(20_000)
+        ]
+        session.execute(text(_EARLIER_CALL), rows)
+        session.execute(text("ANALYZE provider_calls"))
+
+    with explained(database) as plans, database.reading() as session:
+        recent_calls.credits_today(session)
+
+    [plan] = [plan for plan in plans if "provider_calls" in plan["sql"]]
+    assert '"Index Name": "ix_provider_calls_asked_at"' in json.dumps(plan)
