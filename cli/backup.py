@@ -100,6 +100,7 @@ def verify(
     """
     settings = services().settings
     identities = _identities(key_file)
+    file = click.get_current_context().with_resource(restoring.private_copy(file))
     content = restoring.inspect(file, identities, settings)
     manifest = content.manifest
     restoring.require_keys(manifest, settings)
@@ -147,6 +148,7 @@ def restore(
     """
     settings, identities = services().settings, _identities(key_file)
     services().database.close()
+    file = click.get_current_context().with_resource(restoring.private_copy(file))
     content = restoring.inspect(file, identities, settings)
     manifest = content.manifest
     if not accept_other_keys:

@@ -20,6 +20,7 @@ const OUTPUTS = "filter_outputs";
 const MAX_OUTPUTS = 2_000;
 const KEY_DIGITS = 16; // of an output, a filter reads no more
 const KEY_CHANGED = 409;
+const TOO_MANY = 429;
 
 /** Return what the file says about hashes.
  *  @param {App} app @param {string[]} hashes @param {boolean} [isFresh] compare the file with the server's first
@@ -33,6 +34,7 @@ export async function knownHashes(app, hashes, isFresh = false) {
     return { state: "blinded", hashes: hashes.filter((_hash, index) => filter.has(outputs[index])) };
   } catch (error) {
     if (error instanceof InvalidProof) return { state: "unproven", hashes: null };
+    if (error instanceof ApiError && error.status === TOO_MANY) return { state: "missing", hashes: null };
     if (!(error instanceof ApiError) || error.status !== KEY_CHANGED) throw error;
     return isFresh ? { state: "missing", hashes: null } : knownHashes(app, hashes, true);
   }

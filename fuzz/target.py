@@ -106,6 +106,7 @@ def _populate(target: FuzzTarget, access: dict[str, str]) -> tuple[str, str]:
         ("credits", "grant", workspace, CREDITS, "--reason", "fuzz"),
         ("accounts", "create", EMAIL, *options),
         ("accounts", "create", OTHER_EMAIL, *options),
+        ("companies", "filter", "--build"),
     ):
         code, output = target.flask(*arguments, stdin=PASSWORD)
         if code:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from app import settings
-from app.domain.regional_rules import EUROPEAN_UNION, RegionalRules
+from app.domain.regional_rules import EUROPEAN_UNION, RegionalRules, parse_places
 from app.settings import SettingsError
 
 
@@ -64,6 +64,12 @@ def test_a_mobile_is_hidden_by_its_persons_country_or_its_own(
     rules = RegionalRules(mobiles=frozenset({"DE"}))
 
     assert rules.hides_phone(kind, line_type, person, number) is hidden
+
+
+@pytest.mark.parametrize("region", ["EU", "EEA"])
+@pytest.mark.parametrize("territory", ["RE", "GP", "AX"])
+def test_the_union_has_its_parts_with_codes_of_their_own(region: str, territory: str) -> None:
+    assert territory in parse_places([region])
 
 
 def test_rules_are_known_by_their_places() -> None:

@@ -9,7 +9,9 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.countries import is_country
 
 _EU_CODES = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
-EUROPEAN_UNION = frozenset(_EU_CODES.split())
+_EU_TERRITORIES = "AX GF GP MF MQ RE YT"
+"""Parts of Finland and France, in the Union, that have codes of their own (TFEU, article 355)."""
+EUROPEAN_UNION = frozenset(f"{_EU_CODES} {_EU_TERRITORIES}".split())
 _REGIONS = {"EU": EUROPEAN_UNION, "EEA": EUROPEAN_UNION | {"IS", "LI", "NO"}}
 EVERYWHERE, UNKNOWN = "*", "unknown"
 """The words for people of all countries, and for those whose country is not known."""

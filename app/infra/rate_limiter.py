@@ -120,7 +120,7 @@ def _status_of(
     previous, previous_seconds, current, current_seconds = window
     remaining = max(0, item.amount - math.floor(previous * previous_seconds / seconds + current))
     resets = [previous_seconds % (seconds / previous)] if previous else []
-    resets += [current_seconds % seconds] if current else []
+    resets += [current_seconds % seconds or seconds] if current else []
     return LimitStatus(
         allowed=allowed if count else remaining > 0,
         quota=item.amount,

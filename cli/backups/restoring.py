@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,6 +45,26 @@ class Restored:
     def faults(self) -> int:
         """The number of violations that the audit found."""
         return sum(len(result.faults) for result in self.audit)
+
+
+@contextmanager
+def private_copy(file: Path) -> Iterator[Path]:
+    """Copy the backup to a place that only this user can write; return the copy, deleted after the block.
+
+    A backup is read twice, to check it and to load it. Whoever can write where backups are kept could replace
+    the file in between.
+
+    Raises:
+        BackupError: the file cannot be read, or not copied.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="backup-") as directory:
+        copy = Path(directory) / file.name
+        try:
+            shutil.copyfile(file, copy)
+        except OSError as error:
+            raise BackupError(f"{file} cannot be copied to {directory}: {error.strerror}.") from None
+        yield copy
 
 
 def inspect(file: Path, identities: Sequence[x25519.Identity], settings: Settings) -> Content:

@@ -32,6 +32,7 @@ def stream(
 
     """
     directory.prepare()
+    programs.find("pg_receivewal")  # a slot without a receiver would fill the server's disk
     create_slot(url)
     with _stopped_by_signals(), _receiving(url, directory) as process:
         report(f"Receiving WAL into {directory.wal}.")

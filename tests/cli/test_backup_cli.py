@@ -32,6 +32,7 @@ from app.infra.digest_keys import DigestKeys
 from app.settings import Settings
 from cli import contacts as _all_tables  # noqa: F401 -- its imports register the tables
 from cli.application import create_app
+from cli.backups import restoring
 from cli.database import revisions
 from tools.services import postgres
 
@@ -316,6 +317,23 @@ def test_a_backup_that_somebody_else_encrypted_for_the_public_key_is_refused(
     for result in (verified, restored):
         assert refusal(result).startswith("The backup was not written with the SUPPRESSION_KEY of the")
     assert accepted.exit_code == 0, accepted.output
+
+
+def test_a_backup_that_is_replaced_after_its_check_is_not_loaded(
+    run: Run, backup: Path, key: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inspect = restoring.inspect
+
+    def inspect_then_replace(*arguments: Any) -> archive.Content:
+        content = inspect(*arguments)
+        backup.write_bytes(b"another file")
+        return content
+
+    monkeypatch.setattr(restoring, "inspect", inspect_then_replace)
+
+    result = run(target, "restore", backup, "--key", key)
+
+    assert (result.exit_code, "Loaded" in result.output) == (0, True)
 
 
 def test_another_key_cannot_read_the_backup(run: Run, backup: Path, target: str, tmp_path: Path) -> None:

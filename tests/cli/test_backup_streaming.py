@@ -26,7 +26,8 @@ def server() -> Iterator[Engine]:
     engine = create_engine(parsed_url(POSTGRES or ""), isolation_level="AUTOCOMMIT")
     yield engine
     with engine.connect() as connection:
-        connection.execute(text("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"))
+        drop = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = :slot"
+        connection.execute(text(drop), {"slot": streaming.SLOT})
     engine.dispose()
 
 

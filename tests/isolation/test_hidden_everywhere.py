@@ -232,6 +232,25 @@ def test_a_new_enrichment_without_a_profile_keeps_the_numbers_that_no_rule_hides
     assert ("+16175550101" in repr(item.result), hidden) == (True, frozenset())
 
 
+def test_an_answer_without_a_profile_follows_the_country_that_is_stored_later(harness: WorkerHarness) -> None:
+    contact_id = harness.store_contact(person(linkedin_url=ADA, country=None, phones=(phone(),)))
+    hide(harness, "DE")
+    job_id = harness.submit_enrichment({"subject": {"linkedin_url": ADA}}, fields=("phone",))
+    harness.run_enrichment(job_id)
+
+    found = []
+    for country in ("US", "DE"):
+        with harness.database.transaction() as session:
+            session.get_one(Contact, contact_id).country = country
+        with harness.database.reading() as session:
+            [item] = session.scalars(select(JobItem))
+            answer = (item.result, item.request)
+            hidden = hidden_values.in_answers(session, [answer])
+        found.append([entry["e164"] in hidden for entry in (item.result or {})["phones"]])
+
+    assert (any(found[0]), any(found[1])) == (False, True)
+
+
 def test_the_same_question_is_asked_anew_once_a_rule_hides_something(harness: WorkerHarness) -> None:
     with harness.database.transaction() as session:
         before = a_job(session, harness.workspace_id)

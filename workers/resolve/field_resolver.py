@@ -168,8 +168,8 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
     if stored.suppressed or _fulfils(field_request, stored.emails, ()):
         return stored
     try:
-        country = known.data.country_of(known.contact) if known.contact else None
-        is_fulfilled = partial(_is_fulfilled_by, field_request, services.settings.regional_rules, country)
+        rules = services.settings.regional_rules
+        is_fulfilled = partial(_is_fulfilled_by, field_request, rules, known.stored_country)
         fetched = run_waterfall(claim, services, request, is_fulfilled, item=item)
     except RetryLater as retry:
         retry.trace = stored.trace + retry.trace

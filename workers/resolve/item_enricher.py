@@ -271,8 +271,8 @@ def _fill_in(
             profile="profile" in requested,
         ),
     }
-    if rules := hidden_values.rules_of(session):
-        item.request = item.request | {hidden_values.ANSWERED_UNDER: rules.key}
+    for disclosed in disclosures.values():
+        item.request = item.request | {hidden_values.ANSWERED_ABOUT: disclosed.contact_id}
     missing = [name for name in requested if not values[name]]
     item.outcome = (
         Outcome.FOUND

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,6 +27,7 @@ from app.infra import beat_heartbeat, database_clock, redis_client
 from app.infra.db import UtcDateTime
 from app.settings import Settings
 
+RECOUNT_SECONDS = 300.0
 PROBE_SECONDS = 3.0
 """The time limit of each probe; Prometheus waits ten seconds for an answer unless told otherwise."""
 
@@ -51,7 +53,6 @@ class DatabaseActivity:
     credits: dict[str, int]
     providers: dict[str, ProviderActivity]
     imports: Backlog
-    overdue_notices: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,9 @@ class Activity:
     def __init__(self, services: AppServices) -> None:
         self._services = services
         self.database = Probe(self._read_database, seconds=PROBE_SECONDS)
+        self.overdue_notices = Probe(self._count_overdue_notices, seconds=PROBE_SECONDS)
         self.redis = Probe(self._read_redis, seconds=PROBE_SECONDS)
+        self._counted: tuple[int, float] | None = None
         self._notice_period = timedelta(days=services.settings.notice_days)
         self._redis = redis_client.connect(services.settings.redis_url)
 
@@ -83,8 +86,16 @@ class Activity:
                 workspaces.credit_totals(session),
                 _providers(session, self._services.settings, now),
                 queued_imports.backlog(session),
-                first_notices.count_overdue(session, period=self._notice_period, now=now),
             )
+
+    def _count_overdue_notices(self) -> int:
+        """Return the count of this process, a few minutes old: it can take seconds."""
+        if self._counted is None or time.monotonic() - self._counted[1] > RECOUNT_SECONDS:
+            with self._services.database.reading() as session:
+                now = database_clock.value(session)
+                count = first_notices.count_overdue(session, period=self._notice_period, now=now)
+            self._counted = count, time.monotonic()
+        return self._counted[0]
 
     def _read_redis(self) -> RedisActivity:
         server = self._redis.info("server")

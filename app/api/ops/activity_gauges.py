@@ -31,6 +31,12 @@ class ActivityGauges(Collector):
                 started.add_metric(["database"], database.started_at.timestamp())
             yield from _of_database(database)
         with suppress(ProbeTimeout, Unreachable):
+            yield GaugeMetricFamily(
+                "ext_notices_overdue",
+                "People whose first notice was due a day ago, 1000 at most; 0 if NOTICE_DAYS is 0.",
+                value=self._activity.overdue_notices(),
+            )
+        with suppress(ProbeTimeout, Unreachable):
             redis = self._activity.redis()
             if redis.started_at is not None:
                 started.add_metric(["redis"], redis.started_at)
@@ -67,11 +73,6 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
     yield from _of_webhooks(database.webhooks)
     yield from _of_providers(database.providers)
     yield from _of_imports(database.imports)
-    yield GaugeMetricFamily(
-        "ext_notices_overdue",
-        "People whose first notice is overdue, 1000 at most; 0 if NOTICE_DAYS is 0.",
-        value=database.overdue_notices,
-    )
 
 
 def _of_imports(backlog: Backlog) -> Iterator[Metric]:

@@ -26,8 +26,8 @@ from app.domain.regional_rules import (
 )
 
 _INFO = "regional_rules"
-ANSWERED_UNDER = "regional_rules"
-"""The key in the request of an enrichment's item with the rules by which its answer was made."""
+ANSWERED_ABOUT = "answered_about"
+"""The key in the request of an enrichment's item with the id of the contact whose values were disclosed."""
 
 
 def session_info(rules: RegionalRules) -> dict[str, Any]:
@@ -73,17 +73,16 @@ def in_answers(
     if not rules:
         return frozenset()
     found = [
-        (result, entry)
+        (_contact_id(result) or request.get(ANSWERED_ABOUT, ""), entry)
         for result, request in answers
-        if result is not None and request.get(ANSWERED_UNDER) != rules.key
+        if result is not None
         for entry in _restricted(rules, result)
     ]
-    countries = _countries(session, {_contact_id(result) for result, _entry in found})
+    countries = _countries(session, {contact_id for contact_id, _entry in found})
     return frozenset(
         entry.get("email") or entry["e164"]
-        for result, entry in found
-        if (contact_id := _contact_id(result)) not in countries
-        or _is_entry_hidden(rules, entry, countries[contact_id])
+        for contact_id, entry in found
+        if contact_id not in countries or _is_entry_hidden(rules, entry, countries[contact_id])
     )
 
 

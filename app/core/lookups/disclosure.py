@@ -88,7 +88,7 @@ class KnownPerson:
     `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
     requested type that have not been verified. `visible_types` are the requested types without those that a
-    regional rule hides of this person. `data` is what was read of the contact.
+    regional rule hides of this person, by `stored_country`. `data` is what was read of the contact.
     """
 
     provided: Subject
@@ -99,6 +99,7 @@ class KnownPerson:
     has_fresh_value: bool
     has_value: bool
     country: str | None = None
+    stored_country: str | None = None
     visible_types: tuple[str, ...] = ()
     unverified: tuple[FoundEmail, ...] = ()
     data: ContactData
@@ -133,6 +134,7 @@ def assess(
     """
     stored = _stored_person(session, workspace_id, subject, field_request)
     match, contact = stored.match, stored.contact
+    stored_country = _stored_country(stored)
     provider_subject = subject
     if contact is not None and not match.remembered:
         provider_subject = _stored_facts(subject, contact, match, stored.data)
@@ -147,9 +149,8 @@ def assess(
         else bool(stored.values),
         has_value=bool(stored.values),
         country=_country(match) or country_of(provider_subject.company_domain),
-        visible_types=hidden_values.rules_of(session).visible_types(
-            field_request.types, _stored_country(stored)
-        ),
+        stored_country=stored_country,
+        visible_types=hidden_values.rules_of(session).visible_types(field_request.types, stored_country),
         unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
         data=stored.data,
     )

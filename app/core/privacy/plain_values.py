@@ -21,7 +21,8 @@ def count(session: Session) -> dict[str, int]:
     It reads every row of the encrypted tables. Values not encrypted yet after an upgrade count, too.
     """
     conditions = {f"{column.table.name}.{column.name}": _is_plain(column) for column in encrypted_columns()}
-    conditions["revealed_values.value"] = func.length(RevealedValue.__table__.c.value) != INDEX_LENGTH
+    value = RevealedValue.__table__.c.value
+    conditions["revealed_values.value"] = or_(func.length(value) != INDEX_LENGTH, value.contains("@"))
     conditions["upload_files.content"] = ~upload_files.begins_with(UploadFile.content, upload_files.MARK)
     counts = {
         name: session.scalar(select(func.count()).where(condition)) or 0

@@ -114,9 +114,8 @@ def encrypt_next(session: Session, name: str, *, now: datetime) -> bool:
             row.rows = totp.encrypt_again(session) + connections.encrypt_again(session)
             row.finished_at = now
         elif name == FILES:
-            is_changed = upload_files.encrypt_next(session)
-            row.rows += is_changed
-            row.finished_at = None if is_changed else now
+            row.rows += upload_files.encrypt_next(session)
+            row.finished_at = None if upload_files.is_any_outdated(session) else now
         else:
             _encrypt_batch(session, Base.metadata.tables[name], row, now)
         session.flush()

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from app.core.accounts import workspaces
-from app.core.contacts import bounce_reports, contact_locks, emails
+from app.core.contacts import bounce_reports, contact_locks, emails, hidden_values
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback, FeedbackKind
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
@@ -151,6 +151,7 @@ def _owned_address(session: Session, report: FeedbackReport) -> Email:
             Reveal.refunded_at.is_(None) | Feedback.id.is_not(None),
             Email.contact_id == report.contact_id,
             emails.has_address(session, [report.email]),
+            hidden_values.is_shown(hidden_values.rules_of(session), Email),
         )
         .execution_options(populate_existing=True)
     )

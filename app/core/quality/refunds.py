@@ -18,6 +18,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
+from app.core.contacts import hidden_values
 from app.core.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
 from app.core.contacts.emails import Email
 from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
@@ -122,6 +123,7 @@ def _has_another(session: Session, feedback: Feedback, counts: ColumnElement[boo
         Email.id != feedback.email_id,
         Email.status != EmailStatus.INVALID.value,
         Email.id.not_in(reported),
+        hidden_values.is_shown(hidden_values.rules_of(session), Email),
     )
     return session.scalar(query.limit(1)) is not None
 

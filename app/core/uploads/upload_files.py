@@ -33,14 +33,13 @@ def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
 def encrypt_next(session: Session) -> bool:
     """Encrypt a file that is not under the current key; return whether there was one.
 
-    A file that another transaction locks is being deleted, because its rows are stored.
+    A file that another transaction locks, probably to delete it, is left for the next call.
 
     Raises:
         Undecryptable: as in `decrypted`.
 
     """
-    current = MARK + bytes((key_ring(session).current_id,))
-    query = select(UploadFile).where(~begins_with(UploadFile.content, current)).limit(1)
+    query = select(UploadFile).where(_is_outdated(session)).limit(1)
     file = session.scalar(query.with_for_update(skip_locked=True))
     if file is None:
         return False
@@ -48,6 +47,15 @@ def encrypt_next(session: Session) -> bool:
     session.flush()
     session.expunge(file)
     return True
+
+
+def is_any_outdated(session: Session) -> bool:
+    """Return whether a file is not under the current key, also one that another transaction locks."""
+    return session.scalar(select(UploadFile.upload_id).where(_is_outdated(session)).limit(1)) is not None
+
+
+def _is_outdated(session: Session) -> ColumnElement[bool]:
+    return ~begins_with(UploadFile.content, MARK + bytes((key_ring(session).current_id,)))
 
 
 def begins_with(content: SQLColumnExpression[bytes], start: bytes) -> ColumnElement[bool]:

@@ -114,7 +114,7 @@ def test_metrics_show_queued_imports_and_what_is_left_of_them(app: APIFlask) -> 
 
 def test_metrics_show_how_many_first_notices_are_overdue(app: APIFlask) -> None:
     with app.extensions["services"].database.transaction() as session:
-        for days in (29, 31, 400):
+        for days in (29, 30.5, 32, 400):
             a_contact(session, created_at=clock.now() - timedelta(days=days))
 
     assert scrape(app)["ext_notices_overdue"] == 2

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 
 import pytest
@@ -9,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from stored_support import SOURCE, a_company, a_contact, an_email
 
-from app.core.contacts import emails
+from app.core.contacts import emails, hidden_values
 from app.core.contacts.bounce_reports import Feedback, FeedbackKind
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
@@ -27,6 +28,7 @@ from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.ids import EXAMPLES, new_id
 from app.domain.kinds import Outcome
+from app.domain.regional_rules import RegionalRules
 from app.infra.db import Database
 
 ADDRESS = "ada@acme.com"
@@ -179,6 +181,21 @@ def test_a_reveal_is_refunded_when_all_its_addresses_bounced(
     assert (first.refunded, first.refund) == (0, RefundDecision.NOT_DUE)
     assert (other.refunded, other.refund) == (2, RefundDecision.GIVEN)
     assert figures(session, workspace_id) == (10, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("is_hidden", "refund"), [(True, RefundDecision.GIVEN), (False, RefundDecision.NOT_DUE)]
+)
+def test_an_address_that_a_rule_hides_withholds_no_refund_and_cannot_be_reported(
+    session: Session, workspace_id: str, contact_id: str, *, is_hidden: bool, refund: RefundDecision
+) -> None:
+    an_email(session, a_contact(session), "ada@gmail.com", type="personal").contact_id = contact_id
+    if is_hidden:
+        session.info |= hidden_values.session_info(RegionalRules(personal_emails=frozenset({"*"})))
+
+    assert report(session, workspace_id, contact_id).refund == refund
+    with pytest.raises(ContactNotFound) if is_hidden else nullcontext():
+        report(session, workspace_id, contact_id, email="ada@gmail.com")
 
 
 def test_a_refunded_contacts_other_addresses_cannot_be_guessed(
