@@ -130,9 +130,8 @@ def _used(worker: psutil.Process) -> tuple[float, float]:
 @contextmanager
 def _running(environment: dict[str, str], name: str) -> Iterator[psutil.Process]:
     """Run a process of the Procfile, and kill it with SIGKILL at the end of the block."""
-    process = subprocess.Popen(  # noqa: S602 -- the commands of the Procfile
-        procfile_commands()[name], shell=True, env=environment, start_new_session=True
-    )
+    command = ["/bin/sh", "-c", procfile_commands()[name]]
+    process = subprocess.Popen(command, env=environment, start_new_session=True)  # noqa: S603 -- of the Procfile
     try:
         yield psutil.Process(process.pid)
     finally:
