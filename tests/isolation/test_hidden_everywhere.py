@@ -251,6 +251,13 @@ def test_an_answer_without_a_profile_follows_the_country_that_is_stored_later(ha
     assert (any(found[0]), any(found[1])) == (False, True)
 
 
+def test_an_answer_without_values_hides_nothing(harness: WorkerHarness) -> None:
+    hide(harness, "DE")
+
+    with harness.database.reading() as session:
+        assert hidden_values.in_answers(session, [({"emails": [], "phones": []}, {})]) == frozenset()
+
+
 def test_the_same_question_is_asked_anew_once_a_rule_hides_something(harness: WorkerHarness) -> None:
     with harness.database.transaction() as session:
         before = a_job(session, harness.workspace_id)

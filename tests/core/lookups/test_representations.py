@@ -24,11 +24,11 @@ from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS
 from app.domain.records.subjects import Subject
 
 
-def test_a_contact_without_a_company_is_identified_by_its_own_values(session: Session) -> None:
+def test_a_contact_whose_employer_was_not_read_is_identified_by_its_own_values(session: Session) -> None:
     ada = a_contact(session, linkedin_url=ADA_URL)
     session.flush()
 
-    data = contact_data.load(session, a_workspace(session), [ada])
+    data = contact_data.load(session, a_workspace(session), [])
 
     assert {identifier.kind for identifier in data.identifiers_of(ada)} == {"linkedin_url"}
 
