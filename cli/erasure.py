@@ -9,7 +9,7 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.privacy import erasing, erasure
 from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import ContactNotFound

@@ -12,8 +12,9 @@ import click
 from flask.cli import with_appcontext
 
 from app.core.contacts import suppression_imports, suppressions
+from app.core.contacts.suppression_digests import Identifier
 from app.core.contacts.suppression_imports import DROP, Change
-from app.core.contacts.suppressions import Identifier, Listing
+from app.core.contacts.suppressions import Listing
 from app.core.privacy import suppression_replay
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.lists.cells import emails_in, phones_in, value

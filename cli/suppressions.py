@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts import suppression_checks, suppressions
+from app.core.contacts.suppression_digests import Identifier
 from app.core.providers import provider_opt_outs
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.emails import normal_email
@@ -112,7 +112,7 @@ def check(
                 "by": row.kind,
                 "version": row.version,
             }
-            for row in suppressions.entries_for(session, identifiers[0])
+            for row in suppression_checks.entries_for(session, identifiers[0])
         ]
     rows = [[entry[name] for name in ("since", "by", "list", "reason")] for entry in entries]
     text = table(("since", "by", "list", "reason"), rows) if entries else "The value is not suppressed."

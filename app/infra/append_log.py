@@ -29,7 +29,7 @@ def append(path: Path, lines: Sequence[str]) -> None:
     finally:
         os.close(descriptor)
     if is_new:
-        _sync_folder(path.parent)
+        sync_directory(path.parent)
 
 
 def _write(descriptor: int, content: bytes) -> None:
@@ -38,9 +38,9 @@ def _write(descriptor: int, content: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _sync_folder(folder: Path) -> None:
-    """Write a new file's name to the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync_directory(directory: Path) -> None:
+    """Write the directory to the disk, so that a new name in it survives a crash."""
+    descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,26 +1,21 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 from local_servers import free_port
+from rabbitmq_support import rabbitmq_server
 
 from app.domain.kinds import Queue
 from app.infra import rabbitmq_broker
 from cli.checks import rabbitmq as check
 from cli.checks.findings import Level
-from tools.services import rabbitmq
 from tools.services.rabbitmq import RabbitMq
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[RabbitMq]:
-    if rabbitmq.program() is None:
-        if os.environ.get("CI"):
-            pytest.fail(rabbitmq.NOT_FOUND)
-        pytest.skip(rabbitmq.NOT_FOUND)
-    with rabbitmq.server() as started:
+    with rabbitmq_server() as started:
         yield started
 
 

@@ -14,7 +14,8 @@ from click.testing import Result
 from sqlalchemy import delete
 
 from app.core.contacts import suppression_journal
-from app.core.contacts.suppressions import Identifier, Suppression, suppress
+from app.core.contacts.suppression_digests import Identifier
+from app.core.contacts.suppressions import Suppression, suppress
 from app.core.providers import provider_opt_outs
 from app.domain.records.subjects import Subject
 from app.domain.suppression_lists.hashed_values import hash_of

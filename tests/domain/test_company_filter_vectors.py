@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from node_support import run_in_node
 
 from app.domain import company_filter_file, fuse_filter
 from app.domain.normal.hashes import website_hash
@@ -61,14 +59,8 @@ def _text(raw: bytes) -> str:
 
 @pytest.fixture(scope="module")
 def read_in_javascript() -> dict[str, Any]:
-    """The results of the extension's reader; with NODE=required a missing Node.js is a failure, no skip."""
-    node = shutil.which("node")
-    if node is None and os.environ.get("NODE") == "required":
-        pytest.fail("NODE=required, and there is no node on the PATH")
-    if node is None:
-        pytest.skip("there is no node on the PATH to run the client's side of the vectors")
-    done = subprocess.run([node, READER, VECTORS], capture_output=True, text=True, timeout=60, check=True)
-    answers: dict[str, Any] = json.loads(done.stdout)
+    """The results of the extension's reader."""
+    answers: dict[str, Any] = run_in_node(READER, VECTORS)
     return answers
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from app.core.contacts import companies, contacts, suppressions
 from app.core.contacts.emails import Email
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs.jobs import Job
 from app.domain.findings import (
     EmailStatus,

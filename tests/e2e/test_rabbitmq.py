@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,8 +14,8 @@ import pytest
 from e2e_stack import ApiResponse, Stack, kill, running, spawn, suspended
 from local_servers import empty_database, free_port
 from polling import wait_until
+from rabbitmq_support import rabbitmq_server
 
-from tools.services import rabbitmq
 from tools.services.rabbitmq import RabbitMq
 
 LOGIN = "admin:a-long-password"
@@ -24,11 +23,7 @@ LOGIN = "admin:a-long-password"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[RabbitMq]:
-    if rabbitmq.program() is None:
-        if os.environ.get("CI"):
-            pytest.fail(rabbitmq.NOT_FOUND)
-        pytest.skip(rabbitmq.NOT_FOUND)
-    with rabbitmq.server() as started:
+    with rabbitmq_server() as started:
         yield started
 
 

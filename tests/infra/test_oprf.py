@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from node_support import run_in_node
 from voprf import ristretto
 
 from app.infra.oprf import InvalidElement, OprfKey
@@ -75,14 +73,8 @@ def test_invalid_elements_are_refused_with_their_position(key: OprfKey, invalid:
 
 @pytest.fixture(scope="module")
 def in_javascript() -> dict[str, Any]:
-    """The results of the extension's modules; with NODE=required a missing Node.js is a failure, no skip."""
-    node = shutil.which("node")
-    if node is None and os.environ.get("NODE") == "required":
-        pytest.fail("NODE=required, and there is no node on the PATH")
-    if node is None:
-        pytest.skip("there is no node on the PATH to run the client's side of the vectors")
-    done = subprocess.run([node, READER, VECTORS], capture_output=True, text=True, timeout=60, check=True)
-    answers: dict[str, Any] = json.loads(done.stdout)
+    """The results of the extension's modules."""
+    answers: dict[str, Any] = run_in_node(READER, VECTORS)
     return answers
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from local_servers import free_port
 from polling import wait_until
+from rabbitmq_support import rabbitmq_server
 
 from app.domain.kinds import QUEUES, Kind, Queue
 from app.infra import broker, celery_app, rabbitmq_broker, task_messages
@@ -20,7 +21,6 @@ from app.infra.circuit_breaker import CircuitOpen
 from app.infra.queue import JobPublisher
 from app.infra.rabbitmq_broker import RabbitMqBroker
 from app.settings import Settings
-from tools.services import rabbitmq
 from tools.services.rabbitmq import RabbitMq
 from tools.state import ROOT
 
@@ -43,11 +43,7 @@ def email(job_id):
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[RabbitMq]:
-    if rabbitmq.program() is None:
-        if os.environ.get("CI"):
-            pytest.fail(rabbitmq.NOT_FOUND)
-        pytest.skip(rabbitmq.NOT_FOUND)
-    with rabbitmq.server() as started:
+    with rabbitmq_server() as started:
         yield started
 
 

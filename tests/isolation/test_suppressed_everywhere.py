@@ -16,10 +16,11 @@ from sqlalchemy.orm import Session
 from stored_support import PRICES, own
 from worker_harness import ADA, NAMED, WorkerHarness
 
-from app.core.contacts import suppressions
+from app.core.contacts import suppression_digests, suppressions
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
-from app.core.contacts.suppressions import Identifier, Listing
+from app.core.contacts.suppression_digests import Identifier
+from app.core.contacts.suppressions import Listing
 from app.core.crm import people as crm_people
 from app.core.lists import exports, ingest
 from app.core.lookups import company_hashes, enrichment_estimates, leads, profile_snapshots
@@ -56,9 +57,9 @@ def kind(request: pytest.FixtureRequest, harness: WorkerHarness) -> str:
     with harness.database.transaction() as session:
         keys = session.info["digest_keys"]
         entry = (
-            suppressions.hashed_entry(keys, kind, hash_of(value))
+            suppression_digests.hashed_entry(keys, kind, hash_of(value))
             if form == "hashed"
-            else suppressions.Entry(kind, keys.suppression_digest(kind, value), 1)
+            else suppression_digests.Entry(kind, keys.suppression_digest(kind, value), 1)
         )
         if form == "plain":
             suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=NOW)

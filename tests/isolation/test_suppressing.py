@@ -9,7 +9,8 @@ from sqlalchemy import func, select
 from worker_harness import ADA, BOB, WorkerHarness
 
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier, Suppression, digest
+from app.core.contacts.suppression_digests import Identifier, digest
+from app.core.contacts.suppressions import Suppression
 from app.core.providers import provider_opt_outs
 from app.core.providers.provider_opt_outs import ProviderOptOut
 from app.domain.findings import FoundContact

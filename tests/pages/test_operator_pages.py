@@ -10,13 +10,12 @@ from apiflask import APIFlask
 from page_support import Visitor, visitor
 from settings_support import change_settings
 from sqlalchemy.orm import Session
-from stored_support import ADA_URL
+from stored_support import ADA_URL, a_provider_call
 from users_support import PASSWORD, SignedInUser, create_user
 
 from app.core.accounts import workspaces
-from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier
-from app.core.jobs.provider_calls import ProviderCall
+from app.core.contacts import suppression_checks
+from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import import_runs, queued_imports
 from app.core.lists.queued_imports import QueuedImport, QueuedOptions
 from app.core.providers import daily_stats
@@ -40,20 +39,8 @@ def operator(app: APIFlask, user: SignedInUser) -> Visitor:
 
 
 def a_call(session: Session, provider: str, outcome: str, at: datetime, **changes: object) -> None:
-    values: dict[str, object] = {"cost": 1.0, "latency_ms": 100} | changes
-    session.add(
-        ProviderCall(
-            id=new_id("cal"),
-            job_id=new_id("job"),
-            field="email",
-            provider=provider,
-            subject=b"",
-            attempt=1,
-            outcome=outcome,
-            asked_at=at,
-            **values,
-        )
-    )
+    values: dict[str, object] = {"latency_ms": 100, "answered_at": None} | changes
+    a_provider_call(session, provider=provider, outcome=outcome, asked_at=at, **values)
 
 
 def test_credits_are_granted_with_a_reason_in_the_ledger(operator: Visitor, user: SignedInUser) -> None:
@@ -136,7 +123,7 @@ def test_a_value_is_added_found_and_removed(
     before = operator.send("/admin/suppressions", value=typed, action="check").text
     added = operator.send("/admin/suppressions", value=typed, action="add").text
     with user.database.reading() as session:
-        listed = suppressions.suppressed(session, [identifier])
+        listed = suppression_checks.suppressed(session, [identifier])
     checked = operator.send("/admin/suppressions", value=typed, action="check").text
     removed = operator.send("/admin/suppressions", value=typed, action="remove").text
 

@@ -18,10 +18,10 @@ from sqlalchemy import event, select, update
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own
 from worker_harness import make_services
 
-from app.core.contacts import suppressions
+from app.core.contacts import suppression_checks
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.events import events
 from app.core.privacy import erased_people, mailbox_proofs
 from app.core.privacy.mailbox_codes import MailboxCode
@@ -233,7 +233,7 @@ def test_the_deletion_of_an_address_erases_nobody_when_a_backup_brings_it_back(a
     assert erased.contacts == 0
     with ada.database.reading() as session:
         assert session.get(Contact, ada.contact_id) is not None
-        assert suppressions.suppressed(session, [Identifier("email", "info@acme.com")])
+        assert suppression_checks.suppressed(session, [Identifier("email", "info@acme.com")])
 
 
 def test_an_unknown_address_gets_a_code_too_and_sees_that_nothing_is_stored(ada: Person) -> None:

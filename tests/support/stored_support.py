@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Engine, event, text
@@ -15,7 +15,8 @@ from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
+from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import acquisition
 from app.domain.ids import new_id
 from app.domain.normal import hashes, names
@@ -166,3 +167,22 @@ def scans(session: Session, seen: list[tuple[str, Any]]) -> list[str]:
         for detail in details
         if detail.startswith("SCAN") and not any(name in detail for name in subqueries)
     ]
+
+
+def a_provider_call(session: Session, **changes: Any) -> None:
+    """Insert a call of Hunter that found something ten seconds ago, for 0.2 seconds and one credit."""
+    values: dict[str, Any] = {
+        "id": new_id("cal"),
+        "job_id": "job_x",
+        "field": "email",
+        "provider": "hunter",
+        "subject": b"",
+        "attempt": 1,
+        "outcome": "hit",
+        "cost": 1.0,
+        "latency_ms": 200,
+        "asked_at": NOW - timedelta(seconds=10),
+        "answered_at": NOW - timedelta(seconds=9),
+    }
+    session.add(ProviderCall(**values | changes))
+    session.flush()

@@ -17,7 +17,7 @@ from app.api.http.job_responses import job_body
 from app.api.http.waiting import JobSnapshot
 from app.core.accounts.workspaces import Balance
 from app.core.contacts import contacts, suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs import jobs
 from app.core.jobs.jobs import Job
 from app.core.jobs.provider_calls import ProviderCall

@@ -16,8 +16,8 @@ from functools import partial
 from cattrs.preconf.json import make_converter
 from sqlalchemy.orm import Session
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts import suppression_checks
+from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs import leases, provider_calls
 from app.core.jobs.claims import Claim
 from app.core.jobs.provider_calls import PENDING, CallKey, ProviderCall
@@ -102,8 +102,9 @@ class DatabaseCallGateway:
         """
         if request.field is not ProviderField.VERIFICATION:
             return False
+        address = Identifier("email", str(request.subject.email))
         with self.services.database.reading() as session:
-            return bool(suppressions.suppressed(session, [Identifier("email", str(request.subject.email))]))
+            return bool(suppression_checks.suppressed(session, [address]))
 
     def _free_call(
         self, provider: Provider, request: ProviderRequest

@@ -9,8 +9,8 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, emails, suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts import bulk, emails, suppression_checks
+from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import LIMITED_BY
 from app.core.ledger import ownership
@@ -109,7 +109,7 @@ def resolve_field(
     visible = replace(field_request, types=known.visible_types)
     result = _verify_then_fetch(claim, services, request, known, visible, item)
     with services.database.reading() as session:
-        if suppressions.suppressed(session, identified_by(result)):
+        if suppression_checks.suppressed(session, identified_by(result)):
             result = replace(result, suppressed=True)
     return FieldResolution(request=field_request, known=known, result=result)
 
@@ -231,7 +231,7 @@ def store(
     if returned := identified_by(resolution.result):
         bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
         stored = disclosure.identifiers(session, workspace_id, known)
-        if suppressions.suppressed(session, [*stored, *returned]):  # during the provider calls
+        if suppression_checks.suppressed(session, [*stored, *returned]):  # during the provider calls
             return StoredField(suppressed=True)
     contacts = contact_storage.store(session, known, resolution.result, now=now)
     if resolution.result.answers and contacts and known.subject.contact_id is None:

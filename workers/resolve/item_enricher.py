@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, companies, hidden_values, suppressions
+from app.core.contacts import bulk, companies, hidden_values, suppression_checks
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.jobs import leases
@@ -199,7 +199,7 @@ def _is_suppressed_by_now(
             *disclosure.identifiers(session, claim.workspace_id, resolved.known),
             *field_resolver.identified_by(resolved.result),
         ]
-    return bool(suppressions.suppressed(session, identifiers))
+    return bool(suppression_checks.suppressed(session, identifiers))
 
 
 def _disclose_fields(

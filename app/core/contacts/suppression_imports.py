@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Entry, Identifier, Listing
+from app.core.contacts import suppression_digests, suppressions
+from app.core.contacts.suppression_digests import Entry, Identifier
+from app.core.contacts.suppressions import Listing
 from app.domain.suppression_lists import forms
 from app.domain.suppression_lists.drop_files import KINDS, DropRow
 from app.infra import database_clock
@@ -76,10 +77,10 @@ def load(
 def _entry(keys: DigestKeys, change: Change) -> list[Entry]:
     """Return the entries of a change, that of the value as it was given first."""
     if change.hashed is not None:
-        return [suppressions.hashed_entry(keys, *change.hashed)]
+        return [suppression_digests.hashed_entry(keys, *change.hashed)]
     item = change.identifier
     listed = forms.listed(item.kind, item.value) if item is not None else ()
-    return [suppressions.entry_of_form(keys, form) for form in listed]
+    return [suppression_digests.entry_of_form(keys, form) for form in listed]
 
 
 def _batches(changes: Iterable[Change]) -> Iterator[list[Change]]:

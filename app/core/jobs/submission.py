@@ -15,7 +15,7 @@ from typing import Any, cast
 from sqlalchemy import Select, bindparam, case, false, literal, or_, select, true, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bounce_reports, emails, hidden_values, suppressions
+from app.core.contacts import bounce_reports, emails, hidden_values, suppression_checks
 from app.core.events import endpoints
 from app.core.jobs import jobs, webhooks
 from app.core.jobs.jobs import LIMITED_BY, WITHDRAWN, Job, JobItem
@@ -167,7 +167,7 @@ def _hold(session: Session, job: Job, job_request: JobRequest, amount: int, *, n
 def _is_free(session: Session, workspace_id: str, price: RevealPrice) -> bool:
     """Return whether a reveal costs nothing: the values are owned, or the person is suppressed."""
     is_owned, identifiers = disclosure.is_owned(session, workspace_id, price.subject, price.field_request)
-    return is_owned or bool(suppressions.suppressed(session, identifiers))
+    return is_owned or bool(suppression_checks.suppressed(session, identifiers))
 
 
 def _insert_or_find(
@@ -224,11 +224,11 @@ def _price(session: Session, job_request: JobRequest) -> _Price:
     """
     price = job_request.price
     if isinstance(price, int):
-        return _Price(price, suppressions.parameters() | ownership.field_parameters())
+        return _Price(price, suppression_checks.parameters() | ownership.field_parameters())
     subject, field = price.subject, price.field_request.field.value
     if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
         raise ContactNotFound
-    listed = suppressions.request_parameters(
+    listed = suppression_checks.request_parameters(
         session, contact_data.requested_identifiers(subject, names=False)
     )
     profile = subject.linkedin_url if subject.contact_id is None else None
@@ -292,7 +292,7 @@ def _last_finished(fixed_time: datetime | None, *, holds: bool) -> Statement:
 def _last_finished_on(dialect: str, *, fixed_time: datetime | None, holds: bool) -> Select[Any]:
     times = (
         import_runs.LATEST.label("last_import"),
-        suppressions.LATEST.label("last_suppression"),
+        suppression_checks.LATEST.label("last_suppression"),
         column(fixed_time or DatabaseNow()).label("now"),
     )
     query = select(Job.__table__).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
@@ -370,7 +370,7 @@ def _insertion(names: tuple[str, ...], deadline: timedelta, fixed_time: datetime
     now = fixed_time or DatabaseNow()
     columns = Job.__table__.c
     values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names}
-    is_free = or_(suppressions.IS_ANY_OF_FEW, ownership.is_field_owned(values["workspace_id"]))
+    is_free = or_(suppression_checks.IS_ANY_OF_FEW, ownership.is_field_owned(values["workspace_id"]))
     values["held"] = case((is_free, 0), else_=values["held"])
     values |= {"run_after": now, "deadline_at": now + deadline, "created_at": now}
     has_endpoints = endpoints.any_enabled(values["workspace_id"]).label("has_endpoints")

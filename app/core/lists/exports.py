@@ -19,7 +19,8 @@ from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
-from app.core.contacts.suppressions import Identifier, any_suppressed
+from app.core.contacts.suppression_checks import any_suppressed
+from app.core.contacts.suppression_digests import Identifier
 from app.domain.regional_rules import RegionalRules
 from app.infra.bulk_statements import is_among
 from app.infra.clock import rfc3339

@@ -19,7 +19,7 @@ from pathlib import Path
 from sqlalchemy import ForeignKey, Index, String, delete, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import suppressions
+from app.core.contacts import suppression_checks
 from app.core.contacts.bulk import batched
 from app.core.contacts.contacts import Contact
 from app.infra.bulk_statements import insert_all, is_among
@@ -82,7 +82,7 @@ class RowDigester:
 
 def unchanged(session: Session, digests: Collection[bytes]) -> frozenset[bytes]:
     """Return the digests of rows that need not be imported again."""
-    suppressed_at = suppressions.LATEST
+    suppressed_at = suppression_checks.LATEST
     query = (
         select(ImportedRow.digest)
         .join(Contact, Contact.id == ImportedRow.contact_id)

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import companies, contacts
 from app.core.contacts.bulk import lock_resolution
-from app.core.contacts.suppressions import Identifier, any_suppressed
+from app.core.contacts.suppression_checks import any_suppressed
+from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import imported_rows
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.lists.people_rows import ParsedPerson

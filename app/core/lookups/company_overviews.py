@@ -27,7 +27,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.core.contacts import emails
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.contacts.suppression_digests import Identifier
+from app.core.contacts.suppressions import Suppression
 from app.core.lookups import people_counts
 from app.core.lookups.company_people import Filter
 from app.core.lookups.contact_data import ContactData

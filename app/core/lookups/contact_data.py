@@ -25,14 +25,14 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
-from app.core.contacts import bounce_reports, hidden_values, saved_profiles, suppressions
+from app.core.contacts import bounce_reports, hidden_values, saved_profiles, suppression_checks
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedRow
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import ownership
 from app.core.ledger.ownership import Ownership
 from app.domain.normal.company_names import company_key
@@ -196,7 +196,7 @@ def load(
         return data
     identifiers = {value for contact in contacts for value in data.identifiers_of(contact)}
     identifiers |= {value for subject in subjects for value in requested_identifiers(subject, names=True)}
-    return replace(data, suppressed=suppressions.suppressed(session, identifiers))
+    return replace(data, suppressed=suppression_checks.suppressed(session, identifiers))
 
 
 def _load(

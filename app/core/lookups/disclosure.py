@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import emails, hidden_values
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import acquisition
 from app.core.lookups import contact_data, representations
 from app.core.lookups.contact_data import BouncedEmail, ContactData, EmailRow, PhoneRow

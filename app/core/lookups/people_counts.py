@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import suppressions
+from app.core.contacts import suppression_checks
 from app.core.contacts.bulk import batched
 from app.core.contacts.contacts import Contact
 from app.core.lists import import_runs
@@ -78,7 +78,7 @@ def is_stored(company_id: SQLColumnExpression[str], criteria: Filter) -> ColumnE
         PeopleCount.filter == criteria.key,
         PeopleCount.counted_at > DatabaseNow() - MAX_AGE,
         func.coalesce(PeopleCount.counted_at > import_runs.LATEST, true()),
-        func.coalesce(PeopleCount.counted_at > suppressions.LATEST, true()),
+        func.coalesce(PeopleCount.counted_at > suppression_checks.LATEST, true()),
     )
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import ForeignKey, Index, String, bindparam, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.subjects import EXACT, Subject

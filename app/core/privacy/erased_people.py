@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from app.core.contacts import suppressions
+from app.core.contacts import suppression_checks, suppressions
 from app.core.contacts.bulk import BATCH_SIZE
 from app.core.contacts.companies import Company
 from app.core.contacts.contact_lists import ContactList
@@ -22,7 +22,8 @@ from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedProfile
-from app.core.contacts.suppressions import ERASED, ERASURES, Identifier
+from app.core.contacts.suppression_digests import Identifier
+from app.core.contacts.suppressions import ERASED, ERASURES
 from app.core.events.deliveries import Webhook
 from app.core.jobs.jobs import Job, JobItem
 from app.core.privacy import erasure
@@ -73,7 +74,7 @@ class ErasedAgain:
 def erase_again(database: Database) -> ErasedAgain:
     """Erase everybody on the list of erasures of whom something is stored; return what was erased."""
     with database.reading(no_deadline=True) as session:
-        if not suppressions.has_reason(session, ERASED):
+        if not suppression_checks.has_reason(session, ERASED):
             return ErasedAgain()
         identifiers = sorted(_erased_values(session), key=lambda item: (item.kind, item.value))
         nameless = _erased_names(session)
@@ -112,7 +113,7 @@ def _erased_values(session: Session) -> set[Identifier]:
         for rows in _batches(session, [getattr(table, name) for name in keys], columns):
             texts = ([getattr(row, name) for name in columns] for row in rows)
             identifiers = {Identifier(*value) for text in texts for value in identifiers_in(text)}
-            found |= suppressions.with_reason(session, identifiers, ERASED)
+            found |= suppression_checks.with_reason(session, identifiers, ERASED)
     return found
 
 
@@ -135,7 +136,7 @@ def _erased_names(session: Session) -> list[str]:
             for employer in (row.domain, row.company_key)
             if row.name_key and employer
         }
-        found += [names[item] for item in suppressions.with_reason(session, names, ERASED)]
+        found += [names[item] for item in suppression_checks.with_reason(session, names, ERASED)]
     return sorted(set(found))
 
 

@@ -30,7 +30,7 @@ from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedProfile
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.crm.records import CrmWrittenRecord
 from app.core.jobs.jobs import Job
 from app.core.jobs.provider_calls import ProviderCall

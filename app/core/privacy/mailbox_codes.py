@@ -1,4 +1,4 @@
-"""Codes that are sent to addresses, at most one in 20 minutes to each, whoever asks for it.
+"""Codes that are sent to e-mail addresses: at most one in 20 minutes to each, no matter who requests it.
 
 Each request for an address is for the same code, as long as that can still be used for 20 minutes: requests
 of a stranger neither fill a mailbox nor keep its owner from getting a code. The address is encrypted, the

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from app.core.contacts import emails
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.privacy import erasure
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus

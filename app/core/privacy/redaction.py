@@ -16,7 +16,7 @@ from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import BATCH_SIZE
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.events.deliveries import OF_CALLER, Webhook
 from app.core.events.endpoints import WebhookEndpoint
 from app.core.jobs import provider_calls

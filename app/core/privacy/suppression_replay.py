@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import suppression_journal, suppressions
 from app.core.contacts.bulk import BATCH_SIZE
+from app.core.contacts.suppression_digests import Entry
 from app.core.contacts.suppression_journal import ADD, JournalLine
-from app.core.contacts.suppressions import Entry, Listing
+from app.core.contacts.suppressions import Listing
 from app.core.privacy import erased_people
 from app.core.privacy.erased_people import ErasedAgain
 from app.infra.db import Database

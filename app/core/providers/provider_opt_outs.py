@@ -15,8 +15,9 @@ from typing import Any
 from sqlalchemy import SmallInteger, String, UniqueConstraint, bindparam, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppressions import OPT_OUTS, Entry, Identifier, Listing, Suppression
+from app.core.contacts import suppression_checks, suppression_digests, suppressions
+from app.core.contacts.suppression_digests import Entry, Identifier
+from app.core.contacts.suppressions import OPT_OUTS, Listing, Suppression
 from app.domain.ids import new_id
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
@@ -77,15 +78,15 @@ def record(
         "question": question,
         "asked_by": sorted(name for name in subject.as_dict() if name != "contact_id"),
         "kind": identifier and identifier.kind,
-        "digest": identifier and suppressions.digest(digest_keys(session), identifier),
-        "version": suppressions.VERSION,
+        "digest": identifier and suppression_digests.digest(digest_keys(session), identifier),
+        "version": suppression_digests.VERSION,
         "state": (OptOutState.LISTED if is_alone else OptOutState.OPEN).value,
         "created_at": now,
     }
     added = insert(session, ProviderOptOut).values(**values).on_conflict_do_nothing()
     is_new = session.scalar(added.returning(ProviderOptOut.id)) is not None
     if is_new and is_alone and identifier is not None:
-        entry = Entry(identifier.kind, suppressions.digest(digest_keys(session), identifier))
+        entry = Entry(identifier.kind, suppression_digests.digest(digest_keys(session), identifier))
         suppressions.suppress_entries(session, [entry], _LISTING, now=now)
 
 
@@ -139,7 +140,7 @@ def dismiss(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool
     if opt_out.digest is None or session.scalars(others.limit(1)).first() is not None:
         return False
     removed = suppressions.remove_digest(session, opt_out.digest, reason=REASON)
-    return removed and not suppressions.is_listed(session, opt_out.digest)
+    return removed and not suppression_checks.is_listed(session, opt_out.digest)
 
 
 def unreviewed(session: Session) -> dict[str, int]:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from sqlalchemy import Row, Table, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts import emails, hidden_values, phones, suppressions
+from app.core.contacts import emails, hidden_values, phones, suppression_checks
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.bulk import rows_in
 from app.core.contacts.contacts import Contact
@@ -186,7 +186,7 @@ def _suppressed(session: Session, contact_ids: Collection[str]) -> frozenset[str
     people = session.scalars(select(Contact).where(Contact.id.in_(contact_ids)))
     contact_points = emails.by_contact(session, contact_ids), phones.by_contact(session, contact_ids)
     identifiers = {person.id: contact_data.stored_identifiers(person, *contact_points) for person in people}
-    suppressed_identifiers = suppressions.suppressed(
+    suppressed_identifiers = suppression_checks.suppressed(
         session, [identifier for values in identifiers.values() for identifier in values]
     )
     return frozenset(

@@ -13,8 +13,9 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppressions import ERASED, Identifier
+from app.core.contacts import suppression_checks
+from app.core.contacts.suppression_digests import Identifier
+from app.core.contacts.suppressions import ERASED
 from app.core.lookups import contact_data
 from app.core.uploads.upload_tables import UNFINISHED, Upload, UploadRow
 from app.domain.records.identifier_finder import identifiers_in
@@ -51,11 +52,11 @@ def of_erased_people(session: Session, rows: Mapping[int, Sequence[str] | Subjec
 
     Call it in the transaction that stores the rows, after `dispatch.renew`.
     """
-    if not suppressions.has_reason(session, ERASED):
+    if not suppression_checks.has_reason(session, ERASED):
         return frozenset()
     identifiers = {number: frozenset(_identifiers(row)) for number, row in rows.items()}
     named = frozenset().union(*identifiers.values())
-    erased = suppressions.with_reason(session, named, ERASED)
+    erased = suppression_checks.with_reason(session, named, ERASED)
     return frozenset(number for number, own in identifiers.items() if not own.isdisjoint(erased))
 
 

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, Protocol
 import pyrage
 from pyrage import x25519
 
+from app.infra.append_log import sync_directory
 from app.infra.backup import authentication
 from app.infra.backup.authentication import Authenticator
 
@@ -108,7 +109,7 @@ def write(file: Path, recipients: Sequence[str], manifest: Manifest, dump: Reada
     finally:
         with suppress(FileNotFoundError):
             partial.unlink()
-    _sync_directory(file.parent)
+    sync_directory(file.parent)
     return file.stat().st_size
 
 
@@ -226,12 +227,3 @@ class _Splitter:
 
     def flush(self) -> None:
         """Do nothing: the sink is closed by its owner."""
-
-
-def _sync_directory(directory: Path) -> None:
-    """Write the directory to the disk, so that the new name in it survives a crash."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

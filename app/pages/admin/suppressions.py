@@ -12,8 +12,8 @@ from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.core.audit_log import entries as audit_log
-from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts import suppression_checks, suppressions
+from app.core.contacts.suppression_digests import Identifier
 from app.domain.audit_actions import Action
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.emails import normal_email
@@ -55,7 +55,7 @@ def change() -> Response:
     if action in {"add", "remove"}:
         _change(action, identifier)
     with services().database.reading() as session:
-        is_listed = bool(suppressions.suppressed(session, [identifier]))
+        is_listed = bool(suppression_checks.suppressed(session, [identifier]))
     return _page(checked=identifier, is_listed=is_listed)
 
 

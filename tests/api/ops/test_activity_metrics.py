@@ -9,14 +9,12 @@ from apiflask import APIFlask
 from jobs_support import a_workspace
 from local_servers import free_port
 from settings_support import change_settings
-from stored_support import a_contact
+from stored_support import a_contact, a_provider_call
 
 from app.api.ops.activity import _redis_started_at
-from app.core.jobs.provider_calls import ProviderCall
 from app.core.lists import queued_imports
 from app.core.lists.queued_imports import QueuedImport, QueuedOptions
 from app.core.providers import provider_throttles
-from app.domain.ids import new_id
 from app.domain.kinds import TraceOutcome
 from app.domain.lists.column_mapping import Entity
 from app.infra import beat_heartbeat, clock
@@ -33,22 +31,16 @@ def scrape(app: APIFlask) -> dict[str, float]:
 
 
 def a_call(app: APIFlask, **changes: Any) -> None:
-    values: dict[str, Any] = {
-        "id": new_id("cal"),
-        "job_id": "job_x",
-        "field": "email",
-        "provider": "hunter",
-        "subject": b"",
-        "attempt": 1,
-        "outcome": "hit",
+    now = clock.now()
+    values = {
         "cost": 2.0,
         "latency_ms": 500,
         "reply": {"emails": [CANARY]},
-        "asked_at": clock.now(),
-        "answered_at": clock.now(),
+        "asked_at": now,
+        "answered_at": now,
     }
     with app.extensions["services"].database.transaction() as session:
-        session.add(ProviderCall(**values | changes))
+        a_provider_call(session, **values | changes)
 
 
 def test_metrics_show_outcomes_durations_and_spend_of_providers(app: APIFlask) -> None:

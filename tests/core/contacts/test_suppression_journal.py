@@ -13,8 +13,8 @@ from jobs_support import NOW
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from app.core.contacts import suppression_journal, suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts import suppression_checks, suppression_journal, suppressions
+from app.core.contacts.suppression_digests import Identifier
 from app.domain.errors import JournalUnwritable
 from app.infra.clock import rfc3339
 from app.infra.db import Database
@@ -91,7 +91,7 @@ def test_nothing_is_suppressed_if_the_journal_cannot_be_written(database: Databa
         suppressions.suppress(session, [ADA], reason="asked", now=NOW)
 
     with database.reading() as session:
-        assert suppressions.suppressed(session, [ADA]) == frozenset()
+        assert suppression_checks.suppressed(session, [ADA]) == frozenset()
 
 
 def test_without_a_journal_nothing_is_recorded(database: Database) -> None:

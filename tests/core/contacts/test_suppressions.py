@@ -7,8 +7,9 @@ from jobs_support import DIGEST_KEYS, NOW
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Entry, Identifier, Listing, Suppression, digest
+from app.core.contacts import suppression_checks, suppression_digests, suppressions
+from app.core.contacts.suppression_digests import Entry, Identifier, digest
+from app.core.contacts.suppressions import Listing, Suppression
 from app.domain.suppression_lists.hashed_values import hash_of
 
 ADA = Identifier("email", "ada@acme.com")
@@ -19,13 +20,13 @@ CAROL = Identifier("linkedin_url", "https://www.linkedin.com/in/carol")
 def test_only_suppressed_identifiers_are_returned(session: Session) -> None:
     suppressions.suppress(session, [ADA, BOB], reason="asked", now=NOW)
 
-    assert suppressions.suppressed(session, [ADA, CAROL]) == {ADA}
+    assert suppression_checks.suppressed(session, [ADA, CAROL]) == {ADA}
 
 
 def test_without_identifiers_nothing_is_suppressed(session: Session) -> None:
     suppressions.suppress(session, [ADA], reason="asked", now=NOW)
 
-    assert suppressions.suppressed(session, []) == frozenset()
+    assert suppression_checks.suppressed(session, []) == frozenset()
 
 
 def test_only_new_identifiers_are_counted(session: Session) -> None:
@@ -58,12 +59,12 @@ def test_the_digest_depends_on_the_suppression_key_only() -> None:
 
 
 def test_the_time_of_the_latest_suppression_is_known(session: Session) -> None:
-    empty = session.scalar(select(suppressions.LATEST))
+    empty = session.scalar(select(suppression_checks.LATEST))
     suppressions.suppress(session, [ADA], reason="asked", now=NOW)
     suppressions.suppress(session, [BOB], reason="asked", now=NOW + timedelta(hours=1))
     suppressions.suppress(session, [ADA], reason="again", now=NOW + timedelta(hours=2))
 
-    latest = session.scalar(select(suppressions.LATEST))
+    latest = session.scalar(select(suppression_checks.LATEST))
 
     assert (empty, latest) == (None, NOW + timedelta(hours=1))
 
@@ -73,20 +74,20 @@ def test_entries_of_version_1_stay_in_effect_and_can_be_removed(session: Session
         old = DIGEST_KEYS.suppression_digest(item.kind, item.value)
         suppressions.suppress_entries(session, [Entry(item.kind, old, version=1)], Listing("asked"), now=NOW)
 
-    before = suppressions.suppressed(session, [ADA, BOB, CAROL])
+    before = suppression_checks.suppressed(session, [ADA, BOB, CAROL])
     removed = suppressions.remove(session, [BOB])
 
     assert (before, removed) == ({ADA, BOB, CAROL}, 1)
-    assert suppressions.suppressed(session, [ADA, BOB, CAROL]) == {ADA, CAROL}
+    assert suppression_checks.suppressed(session, [ADA, BOB, CAROL]) == {ADA, CAROL}
 
 
 def test_a_published_hash_suppresses_a_person_whose_value_was_never_seen(session: Session) -> None:
     hashes = {"email": "ada@acme.com", "phone": "2025550143"}
     for kind, text in hashes.items():
-        entry = suppressions.hashed_entry(DIGEST_KEYS, kind, hash_of(text))
+        entry = suppression_digests.hashed_entry(DIGEST_KEYS, kind, hash_of(text))
         suppressions.suppress_entries(session, [entry], Listing("asked", "partner"), now=NOW)
 
-    assert suppressions.suppressed(session, [ADA, BOB, CAROL]) == {ADA, BOB}
+    assert suppression_checks.suppressed(session, [ADA, BOB, CAROL]) == {ADA, BOB}
 
 
 def test_an_identifier_may_be_on_several_lists(session: Session) -> None:
@@ -96,8 +97,8 @@ def test_an_identifier_may_be_on_several_lists(session: Session) -> None:
 
     removed = suppressions.remove_entries(session, [entry.digest], list_name="one")
 
-    assert (removed, suppressions.suppressed(session, [ADA])) == (1, {ADA})
-    assert [row.list_name for row in suppressions.entries_for(session, ADA)] == ["two"]
+    assert (removed, suppression_checks.suppressed(session, [ADA])) == (1, {ADA})
+    assert [row.list_name for row in suppression_checks.entries_for(session, ADA)] == ["two"]
     assert suppressions.remove(session, [ADA]) == 1
 
 
@@ -105,7 +106,7 @@ def test_a_domain_suppresses_its_addresses(session: Session) -> None:
     suppressions.suppress(session, [Identifier("domain", "acme.com")], reason="asked", now=NOW)
     below, other = Identifier("email", "ada@uk.acme.com"), Identifier("email", "ada@acme.org")
 
-    assert suppressions.suppressed(session, [ADA, below, other]) == {ADA, below}
+    assert suppression_checks.suppressed(session, [ADA, below, other]) == {ADA, below}
     assert suppressions.remove(session, [ADA]) == 0
 
 
@@ -113,4 +114,4 @@ def test_many_identifiers_are_checked_at_once(session: Session) -> None:
     suppressions.suppress(session, [ADA], reason="asked", now=NOW)
     many = [Identifier("email", f"{number}@acme.com") for number in range(1000)]
 
-    assert suppressions.suppressed(session, [*many, ADA]) == {ADA}
+    assert suppression_checks.suppressed(session, [*many, ADA]) == {ADA}

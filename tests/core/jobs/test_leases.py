@@ -25,7 +25,8 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.contacts.suppression_digests import Identifier
+from app.core.contacts.suppressions import Suppression
 from app.core.jobs import claims, jobs, leases, sweeper
 from app.core.jobs.claims import Claim, Refusal
 from app.core.jobs.jobs import Job, JobItem

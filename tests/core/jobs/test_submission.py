@@ -24,7 +24,7 @@ from stored_support import a_company, a_contact, an_email
 
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs import jobs, leases, submission, sweeper
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult

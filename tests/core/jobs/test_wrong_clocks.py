@@ -14,7 +14,7 @@ from stored_support import NOW, a_contact, an_email, own
 from app.core.accounts import accounts, authentication, login_throttle, sessions
 from app.core.accounts.sessions import LoginSession
 from app.core.audit import audits
-from app.core.contacts import suppressions
+from app.core.contacts import suppression_digests, suppressions
 from app.core.jobs import claims, idempotency, leases, submission, sweeper, webhook_attempts, webhooks
 from app.core.jobs.claims import Claim
 from app.core.jobs.idempotency import IdempotencyKey
@@ -135,7 +135,7 @@ def test_a_result_is_not_reused_after_an_import(session: Session, workspace_id: 
 
 def test_a_result_is_reused_if_the_import_was_before_it(session: Session, workspace_id: str) -> None:
     import_runs.start(session, entity="contacts", now=now() - MINUTE)
-    identifier = suppressions.Identifier("email", "ada@acme.example")
+    identifier = suppression_digests.Identifier("email", "ada@acme.example")
     suppressions.suppress(session, [identifier], reason="test", now=now() - MINUTE)
     job_id = submit(session, workspace_id).job.id
     settled(session, job_id)

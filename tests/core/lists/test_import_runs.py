@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import contacts, emails, phones, suppressions
 from app.core.contacts.bulk import lock_resolution
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import import_runs, ingest
 from app.domain.findings import FoundContact
 from app.domain.lists.people_rows import ParsedPerson

@@ -16,7 +16,7 @@ from sqlalchemy import delete, func, select
 
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import imported_rows, importer, row_parser
 from app.core.lists.imported_rows import RETENTION, ImportedRow
 from app.core.lists.importer import ImportOptions

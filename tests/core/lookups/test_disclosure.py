@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email
 
 from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import acquisition
 from app.core.lookups import contact_data, disclosure
 from app.core.lookups.disclosure import TYPES, ContactField, FieldRequest, KnownPerson, MinStatus

@@ -11,7 +11,7 @@ from stored_support import NOW, a_contact, an_email
 
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.lookups import disclosure, enrichment_estimates
 from app.core.lookups.disclosure import ContactField
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, Estimate

@@ -11,7 +11,7 @@ from stored_support import PRICES, a_company, a_contact, an_email, suppress
 from app.core.contacts import emails, suppressions
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.lists.import_runs import ImportRun
 from app.core.lookups import company_hashes, leads, people_counts
 from app.core.lookups.people_counts import PeopleCount

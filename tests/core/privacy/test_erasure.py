@@ -14,7 +14,7 @@ from app.core.accounts import accounts
 from app.core.contacts import contact_lists, saved_contacts
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.crm import connections, pushes, records
 from app.core.crm.connections import Credentials
 from app.core.crm.pushes import PushItem

@@ -10,7 +10,7 @@ from sqlalchemy import event, func, select
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW
 
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs import leases
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult

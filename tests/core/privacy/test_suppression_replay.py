@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from jobs_support import NOW
 
-from app.core.contacts import suppression_journal, suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts import suppression_checks, suppression_journal, suppressions
+from app.core.contacts.suppression_digests import Identifier
 from app.core.privacy import suppression_replay
 from app.infra.db import Database
 from app.infra.digest_keys import INFO
@@ -43,7 +43,7 @@ def test_lines_are_applied_in_transactions_of_any_size(
 
     assert (applied.read, applied.added, applied.removed, applied.other_key) == (3, 2, 1, 0)
     with database.reading() as session:
-        assert suppressions.suppressed(session, [ADA, BOB, EVE]) == {ADA}
+        assert suppression_checks.suppressed(session, [ADA, BOB, EVE]) == {ADA}
 
 
 def test_an_empty_journal_changes_nothing(database: Database, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from jobs_support import NOW
@@ -10,10 +9,9 @@ from local_servers import POSTGRES
 from query_plans_support import explained
 from sqlalchemy import text
 from sqlalchemy.orm import Session
+from stored_support import a_provider_call
 
-from app.core.jobs.provider_calls import ProviderCall
 from app.core.providers import recent_calls
-from app.domain.ids import new_id
 from app.infra import database_clock
 from app.infra.db import Database
 
@@ -23,30 +21,11 @@ _EARLIER_CALL = """
 """
 
 
-def a_call(session: Session, **changes: Any) -> None:
-    """Insert a call of Hunter that found something ten seconds ago, for 0.2 seconds and one credit."""
-    values: dict[str, Any] = {
-        "id": new_id("cal"),
-        "job_id": "job_x",
-        "field": "email",
-        "provider": "hunter",
-        "subject": b"",
-        "attempt": 1,
-        "outcome": "hit",
-        "cost": 1.0,
-        "latency_ms": 200,
-        "asked_at": NOW - timedelta(seconds=10),
-        "answered_at": NOW - timedelta(seconds=9),
-    }
-    session.add(ProviderCall(**values | changes))
-    session.flush()
-
-
 def test_the_calls_of_the_last_minute_are_counted_by_outcome(session: Session) -> None:
     for outcome in ("hit", "hit", "error", "timeout", "started", "pending", "no_credits"):
-        a_call(session, outcome=outcome)
-    a_call(session, asked_at=NOW - timedelta(seconds=61))
-    a_call(session, provider="prospeo")
+        a_provider_call(session, outcome=outcome)
+    a_provider_call(session, asked_at=NOW - timedelta(seconds=61))
+    a_provider_call(session, provider="prospeo")
 
     found = recent_calls.by_provider(session, now=NOW)
 
@@ -57,12 +36,12 @@ def test_the_calls_of_the_last_minute_are_counted_by_outcome(session: Session) -
 
 
 def test_the_mean_duration_is_that_of_recent_calls_that_were_not_polled(session: Session) -> None:
-    a_call(session, latency_ms=200)
-    a_call(session, latency_ms=10_000, outcome="timeout")
-    a_call(session, latency_ms=90_000)
-    a_call(session, latency_ms=1, answered_at=NOW - timedelta(seconds=31))
-    a_call(session, latency_ms=None, outcome="started")
-    a_call(session, latency_ms=None, outcome="pending", provider="prospeo")
+    a_provider_call(session, latency_ms=200)
+    a_provider_call(session, latency_ms=10_000, outcome="timeout")
+    a_provider_call(session, latency_ms=90_000)
+    a_provider_call(session, latency_ms=1, answered_at=NOW - timedelta(seconds=31))
+    a_provider_call(session, latency_ms=None, outcome="started")
+    a_provider_call(session, latency_ms=None, outcome="pending", provider="prospeo")
 
     found = recent_calls.by_provider(session, now=NOW)
 
@@ -73,10 +52,10 @@ def test_the_credits_of_today_are_those_since_midnight_utc(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database_clock, "now", lambda: NOW)
-    a_call(session, cost=2.0, asked_at=NOW.replace(hour=0, minute=0))
-    a_call(session, cost=0.5)
-    a_call(session, cost=4.0, asked_at=NOW - timedelta(days=1))
-    a_call(session, provider="prospeo", cost=3.0)
+    a_provider_call(session, cost=2.0, asked_at=NOW.replace(hour=0, minute=0))
+    a_provider_call(session, cost=0.5)
+    a_provider_call(session, cost=4.0, asked_at=NOW - timedelta(days=1))
+    a_provider_call(session, provider="prospeo", cost=3.0)
 
     assert recent_calls.credits_today(session) == {"hunter": 2.5, "prospeo": 3.0}
 

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from upload_support import Uploader, a_list, addresses, people, uploader
 from worker_harness import worker_harness
 
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.privacy import erasure
 from app.core.uploads import uploads
 from app.core.uploads.upload_tables import Upload, UploadRow

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from node_support import run_in_node
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.hashes import hex_hash, profile_hash, website_hash
@@ -23,14 +21,8 @@ EXACT = ("profile_url", "company_url", "email")
 
 @pytest.fixture(scope="module")
 def client() -> dict[str, list[list[dict[str, str]]]]:
-    """The results of the JavaScript client; with NODE=required a missing Node.js is a failure, not a skip."""
-    node = shutil.which("node")
-    if node is None and os.environ.get("NODE") == "required":
-        pytest.fail("NODE=required, and there is no node on the PATH")
-    if node is None:
-        pytest.skip("there is no node on the PATH to run the client's side of the vectors")
-    done = subprocess.run([node, CLIENT, VECTORS], capture_output=True, text=True, timeout=60, check=True)
-    answers: dict[str, list[list[dict[str, str]]]] = json.loads(done.stdout)
+    """The results of the JavaScript client."""
+    answers: dict[str, list[list[dict[str, str]]]] = run_in_node(CLIENT, VECTORS)
     return answers
 
 

@@ -15,7 +15,7 @@ from polling import wait_until
 from proxy_support import CannedReply, RecordedRequest, RecordingProxy, problem_reply
 
 from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.privacy import erasure
 from app.infra import clock
 

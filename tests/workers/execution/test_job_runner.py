@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
 from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.contacts.suppression_digests import Identifier
+from app.core.contacts.suppressions import Suppression
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult, LeaseLost

@@ -11,7 +11,7 @@ from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
 from app.core.contacts import suppressions
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.privacy import erasing, erasure
 from app.core.privacy.erasure import ErasurePlan
 from app.core.uploads import pricing

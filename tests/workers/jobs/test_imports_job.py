@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import importer, queued_imports
 from app.core.lists.queued_imports import ImportStatus, QueuedImport
 from app.domain.kinds import RUN_IMPORT, Queue

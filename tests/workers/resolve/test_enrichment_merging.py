@@ -13,7 +13,7 @@ from worker_harness import ADA, BOB, WorkerHarness
 
 from app.core.contacts import companies, suppressions
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.domain.findings import Source, SourceKind
 from app.domain.kinds import TraceOutcome
 from app.domain.records.merging import sortable

@@ -15,7 +15,7 @@ from worker_harness import ADA, NAMED, WorkerHarness
 
 from app.core.contacts import bulk, contacts, suppressions
 from app.core.contacts.emails import Email
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs import jobs
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
