@@ -17,7 +17,7 @@ from app.core.contacts.saved_profiles import SavedProfile
 from app.core.jobs.jobs import Job
 from app.core.ledger import ownership, reveals
 from app.core.ledger.reveals import RevealedValue
-from app.core.privacy import reencryption
+from app.core.privacy import reencrypted_rows, reencryption
 from app.core.uploads import row_store, uploads
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
@@ -188,7 +188,7 @@ def test_a_value_owned_in_both_forms_stays_owned_once(database: Database) -> Non
 def test_contacts_with_the_same_address_are_changed_together(
     database: Database, rotated: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reencryption, "BATCH", 1)
+    monkeypatch.setattr(reencrypted_rows, "BATCH", 1)
     with database.transaction() as session:
         workspace_id, _contact = with_owned_address(session)
         twin = a_contact(session)
@@ -231,13 +231,13 @@ def test_a_value_is_not_changed_while_one_of_its_rows_is_locked(
         workspace_id, contact = with_owned_address(session)
         twin = a_contact(session)
         locked = an_email(session, twin, ADA).id
-    lockable = reencryption._lockable  # noqa: SLF001 -- SQLite has no locks of rows
+    lockable = reencrypted_rows._lockable  # noqa: SLF001 -- SQLite has no locks of rows
 
     def without_locked(*arguments: object) -> frozenset[tuple[object, ...]]:
         return lockable(*arguments) - {(locked,)}  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch, rotated.transaction() as session:
-        patch.setattr(reencryption, "_lockable", without_locked)
+        patch.setattr(reencrypted_rows, "_lockable", without_locked)
         reencryption.encrypt_next(session, "emails", now=NOW)
 
     with rotated.reading() as session:
@@ -252,7 +252,7 @@ def test_a_value_is_not_changed_while_one_of_its_rows_is_locked(
 def test_an_interrupted_run_continues_and_a_finished_one_has_nothing_to_do(
     database: Database, rotated: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reencryption, "BATCH", 2)
+    monkeypatch.setattr(reencrypted_rows, "BATCH", 2)
     with database.transaction() as session:
         for number in range(5):
             an_email(session, a_contact(session), f"{number}@acme.example")
@@ -295,14 +295,14 @@ def test_a_change_between_reading_and_writing_is_not_overwritten(
 ) -> None:
     with database.transaction() as session:
         job_id = a_job(session, a_workspace(session), request={"subject": {"email": ADA}})
-    lockable = reencryption._lockable  # noqa: SLF001 -- what runs between both
+    lockable = reencrypted_rows._lockable  # noqa: SLF001 -- what runs between both
 
     def change_first(session: Session, *arguments: object) -> frozenset[tuple[object, ...]]:
         session.get_one(Job, job_id).request = {"subject": {"email": BOB}}
         session.flush()
         return lockable(session, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reencryption, "_lockable", change_first)
+    monkeypatch.setattr(reencrypted_rows, "_lockable", change_first)
     with rotated.transaction() as session:
         reencryption.encrypt_next(session, "jobs", now=NOW)
 
