@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import psutil
 import pytest
-from e2e_stack import PASSWORD, PROCESSES, Stack, run_flask, suspended
+from e2e_stack import PASSWORD, PROCESSES, Stack, run_flask
 from polling import wait_until
 
 EVERY_SECONDS = 0.05
@@ -147,7 +147,7 @@ def test_a_waiting_request_is_refused_once_its_session_has_ended_and_its_job_con
     body = {"subject": {"contact_id": stack.create_contacts(1)[0]}}
 
     with ThreadPoolExecutor(1) as threads:
-        with suspended(stack.workers):
+        with stack.suspended_workers():
             waiting = threads.submit(
                 stack.call, "POST", "/api/ext/reveal/email", body, Authorization=session, Prefer="wait=25"
             )

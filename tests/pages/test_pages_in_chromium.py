@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from e2e_stack import PASSWORD, Stack, running, suspended
+from e2e_stack import PASSWORD, Stack, running
 from local_servers import empty_database
 from page_browser_support import (
     ASYNC,
@@ -116,7 +116,7 @@ def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed
         assert_accessible(page)
         _search(page, SLOW)
         assert_accessible(page)
-        with suspended(browser.stack.workers):
+        with browser.stack.suspended_workers():
             page.get_by_role("button", name="Find e-mail").click()
             expect(page.get_by_text("You can close this page")).to_be_visible()
             assert_accessible(page)
@@ -136,7 +136,7 @@ def test_a_reveal_without_javascript_shows_its_progress_and_then_the_number(brow
         page.locator("summary", has_text="By e-mail").click()
         page.get_by_label("Profile URL").fill(SLOW)
         page.get_by_role("button", name="Search").click()
-        with suspended(browser.stack.workers):
+        with browser.stack.suspended_workers():
             page.get_by_role("button", name="Find phone").click()
             expect(page.get_by_text("You can close this page")).to_be_visible()
 

@@ -7,12 +7,13 @@ import os
 import re
 import secrets
 import signal
+import sqlite3
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -158,6 +159,15 @@ class Stack:
         self.workers.append(worker)
         return worker
 
+    @contextmanager
+    def suspended_workers(self) -> Iterator[None]:
+        """Suspend the workers until the block ends, while none of them holds SQLite's lock for writing."""
+        while True:
+            with suspended(self.workers):
+                if _can_be_written(self.database):
+                    yield
+                    return
+
     def stop_redis(self) -> None:
         self.redis.kill()
         self.redis.wait()
@@ -220,6 +230,17 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         process.wait()
     except ProcessLookupError:
         process.wait()
+
+
+def _can_be_written(database: Database) -> bool:
+    if not database.is_sqlite:
+        return True
+    with closing(sqlite3.connect(database.engine.url.database or "", timeout=1)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+    return True
 
 
 @contextmanager
