@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from polling import wait_until
+from redis import Redis
 
-from app.infra import redis_client
 from tools.state import ROOT
 
 CELERYS = "Connected to redis://"  # a record of celery.worker.consumer.connection at level info
@@ -34,7 +34,7 @@ def log_of_worker(database_url: str, redis_url: str, tmp_path: Path) -> Iterator
                 stderr=file,
             )
         started.append(worker)
-        with redis_client.connect(redis_url) as client:
+        with Redis.from_url(redis_url) as client:
             wait_until(lambda: any(each["cmd"] == "brpop" for each in client.client_list()), seconds=30)
         worker.terminate()
         worker.wait(20)
