@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from e2e_stack import ApiResponse, Stack, running, suspended
+from e2e_stack import ApiResponse, Stack, running
 from local_servers import empty_database
 from polling import wait_until
 from sqlalchemy import func, select
@@ -99,7 +99,7 @@ def flood(stack: Stack, gate: GatedVendor, tag: str) -> tuple[str, str]:
     The worker is suspended meanwhile: the vendor holds a request for nine seconds at most.
     """
     workspace_id, token = stack.create_workspace()
-    with suspended(stack.workers[1:2]):
+    with stack.suspended_workers(slice(1, 2)):
         for number in range(REVEALS):
             assert reveal(stack, token, f"{tag} Number{number}", Prefer="respond-async").status == 202
     wait_until(lambda: len(gate.requested_names) == THREADS)

@@ -160,10 +160,10 @@ class Stack:
         return worker
 
     @contextmanager
-    def suspended_workers(self) -> Iterator[None]:
-        """Suspend the workers until the block ends, while none of them holds SQLite's lock for writing."""
+    def suspended_workers(self, only: slice = slice(None)) -> Iterator[None]:
+        """Suspend these workers until the block ends, while none of them holds SQLite's lock for writing."""
         while True:
-            with suspended(self.workers):
+            with suspended(self.workers[only]):
                 if _can_be_written(self.database):
                     yield
                     return
