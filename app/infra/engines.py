@@ -11,6 +11,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import ArgumentError, InvalidatePoolError
 
+from app.infra import gevent_connection
 from app.infra.transaction_deadlines import TransactionReaper
 from app.settings import SettingsError
 
@@ -98,6 +99,7 @@ def _postgresql(url: URL, isolation_level: IsolationLevel, pool_size: int, *, is
         pool_timeout=BUSY_SECONDS,
         pool_use_lifo=True,  # the connection used last has the statements prepared
     )
+    gevent_connection.use(engine)
     event.listen(engine, "connect", require_utf8, insert=True)  # before the first queries of SQLAlchemy
     TransactionReaper(engine)
     event.listen(engine, "checkout", _require_alive)  # within the time limit

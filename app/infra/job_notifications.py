@@ -10,9 +10,11 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from redis.client import PubSub
 from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from app.infra import redis_client
 from app.infra.circuit_breaker import CircuitOpen
@@ -103,7 +105,7 @@ class JobListener:
         """Dispatch notifications until the connection fails; a silent connection must answer a ping."""
         pinged = False
         while not self.is_closed:
-            message = subscription.get_message(timeout=LISTEN_SECONDS)
+            message = _next_message(subscription)
             if message is None:
                 if pinged:
                     raise ConnectionError("no answer to a ping")
@@ -125,3 +127,17 @@ class JobListener:
             for events in self._waiters.values():
                 for event in events:
                     event.set()
+
+
+def _next_message(subscription: PubSub) -> Any:  # noqa: ANN401 -- a dictionary of the library
+    """Return the next message, or None after LISTEN_SECONDS.
+
+    The library's `get_message` does the same, at five times the processor time for each notification.
+    """
+    try:
+        response = subscription.connection.read_response(
+            timeout=LISTEN_SECONDS, disconnect_on_error=False, push_request=True
+        )
+    except RedisTimeoutError:
+        return None
+    return subscription.handle_message(response)
