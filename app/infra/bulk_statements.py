@@ -7,6 +7,7 @@ SQLite gets the usual statements.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -36,6 +37,7 @@ _NULL = secrets.token_hex(8)
 """What stands for null in COPY: unlike the usual mark, it does not contain the character of escapes."""
 _SPECIAL = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _ESCAPES = str.maketrans(_SPECIAL)
+_HAS_SPECIAL = re.compile(f"[{re.escape(''.join(_SPECIAL))}]").search
 
 
 def is_among(
@@ -135,15 +137,14 @@ def _lines(rows: Sequence[dict[str, Any]]) -> str:
 def _texts(column: Sequence[Any]) -> Sequence[str]:
     """Return the texts of a column; values that rows share are formatted once."""
     if set(map(type, column)) == {str}:
-        text = "".join(column)
-        return list(map(_escaped, column)) if any(sign in text for sign in _SPECIAL) else column
+        return list(map(_escaped, column)) if _HAS_SPECIAL("".join(column)) else column
     shared = dict(zip(map(id, column), column, strict=True))
     texts = {identity: _formatted(value) for identity, value in shared.items()}
     return [texts[id(value)] for value in column]
 
 
 def _escaped(text: str) -> str:
-    return text.translate(_ESCAPES)
+    return text.translate(_ESCAPES) if _HAS_SPECIAL(text) else text  # translating takes ten times as long
 
 
 def _formatted(value: object) -> str:

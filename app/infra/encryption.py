@@ -25,10 +25,8 @@ class Undecryptable(ValueError):  # noqa: N818 -- named after what is wrong with
 
 def seal(ring: KeyRing, context: str, plain: bytes) -> bytes:
     """Return the value encrypted under the first key of the ring."""
-    key_id, nonce = ring.current_id, secrets.token_bytes(NONCE_BYTES)
-    cipher = ring.cipher(key_id)
-    assert cipher is not None  # noqa: S101 -- the ring has its own keys
-    return bytes((key_id,)) + nonce + cipher.encrypt(nonce, plain, context.encode())
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    return bytes((ring.current_id,)) + nonce + ring.current_cipher.encrypt(nonce, plain, context.encode())
 
 
 def open_sealed(ring: KeyRing, context: str, sealed: bytes) -> bytes:

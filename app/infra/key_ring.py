@@ -41,6 +41,11 @@ class KeyRing:
         return self.keys[0][0]
 
     @property
+    def current_cipher(self) -> AESGCM:
+        """Return the cipher of the key that encrypts."""
+        return _cipher(self.keys[0][1])
+
+    @property
     def ids(self) -> tuple[int, ...]:
         """Return the ids of all keys, the one that encrypts first."""
         return tuple(key_id for key_id, _ in self.keys)

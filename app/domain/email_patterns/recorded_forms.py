@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.domain.email_patterns.company_forms import FORMS, OTHER
-from app.domain.email_patterns.patterns import form_of, render, simple_form_of
+from app.domain.email_patterns.patterns import form_of, simple_form_of
+from app.domain.email_patterns.spelling import fill
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, spellings
 from app.domain.normal.nicknames import given_names
@@ -19,7 +20,8 @@ def recorded_form(email: str, name: PersonName) -> str | None:
     if not (name.first and name.last):
         return None
     form = simple_form_of(email, name) or _any_form(email, name)
-    if form or not render(FORMS[0], name, "") or "role" in email_reasons(email):
+    is_latin = next(fill(FORMS[0], name), None) is not None
+    if form or not is_latin or "role" in email_reasons(email):
         return form
     return OTHER
 
