@@ -19,7 +19,7 @@ RV = TypeVar("RV")
 class GeventConnection(psycopg.Connection[Any]):
     """A connection whose greenlet waits on the event loop."""
 
-    def wait(self, gen: PQGen[RV], interval: float = 0.0, timeout: float | None = None) -> RV:
+    def wait(self, gen: PQGen[RV], interval: float = 0.0, timeout: float | None = None) -> RV:  # noqa: ARG002 -- psycopg's signature
         """Run the generator of an operation, and return its result; only one without a `timeout` waits here.
 
         A connection that a deadline shuts down becomes readable, so `interval` is not needed.

@@ -129,10 +129,10 @@ class JobListener:
                     event.set()
 
 
-def _next_message(subscription: PubSub) -> Any:  # noqa: ANN401 -- a dictionary of the library
-    """Return the next message, or None after LISTEN_SECONDS.
+def _next_message(subscription: Any) -> Any:  # noqa: ANN401 -- the library has no types there
+    """Return the next message, a dictionary, or None after LISTEN_SECONDS.
 
-    The library's `get_message` does the same, at five times the processor time for each notification.
+    The library's `get_message` does the same at several times the processor time.
     """
     try:
         response = subscription.connection.read_response(

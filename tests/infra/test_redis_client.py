@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from local_servers import free_port
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from app.domain.kinds import Kind
 from app.infra import redis_client
@@ -62,3 +63,41 @@ def test_the_circuit_is_shared_by_all_callers() -> None:
 
     with pytest.raises(CircuitOpen), redis_client.guarded(url).breaker:
         pass
+
+
+def test_a_command_on_a_connection_that_the_server_has_closed_is_sent_again(redis_url: str) -> None:
+    with redis_client.connect(redis_url) as client, redis_client.connect(redis_url) as admin:
+        client.ping()
+        admin.client_kill_filter(_type="normal", skipme=True)
+
+        assert client.ping() is True
+
+
+def test_a_refused_command_leaves_its_connection_usable(redis_url: str) -> None:
+    with redis_client.connect(redis_url) as client:
+        client.set("text", "a")
+        with pytest.raises(ResponseError):
+            client.lpush("text", "b")
+
+        assert client.get("text") == b"a"
+
+
+def test_a_command_waits_until_another_thread_returns_its_connection(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_client, "CONNECTIONS", 1)
+    with redis_client.connect(redis_url) as client, ThreadPoolExecutor(4) as threads:
+        values = list(threads.map(lambda _number: client.incr("counter"), range(40)))
+
+        assert sorted(values) == list(range(1, 41))
+
+
+def test_without_a_free_connection_a_command_fails(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis_client, "CONNECTIONS", 1)
+    with redis_client.connect(redis_url) as client:
+        taken = client.connection_pool.get_connection()
+
+        with pytest.raises(RedisError, match="No connection"):
+            client.ping()
+
+        client.connection_pool.release(taken)
