@@ -17,9 +17,8 @@ from app.api.http.services import services
 from app.api.schemas.fields import ResponseSchema
 from app.api.schemas.hash_schemas import OPRF_KEY_EXAMPLE
 from app.api.schemas.job_schemas import BalanceSchema
-from app.core.accounts import sessions, workspaces
-from app.core.accounts.accounts import Account, Role
-from app.core.accounts.workspaces import Workspace
+from app.core.accounts import accounts, sessions
+from app.core.accounts.accounts import Role
 from app.core.providers import provider_throttles
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
@@ -154,9 +153,7 @@ def logout() -> Response:
 def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     """Return the body of `session`, which is also part of the login response."""
     settings = services().settings
-    account = transaction.get_one(Account, current.account_id)
-    workspace = transaction.get_one(Workspace, current.workspace_id)
-    balance = workspaces.balance(transaction, current.workspace_id)
+    account = accounts.profile(transaction, current.account_id)
     health = provider_throttles.health(transaction)
     return {
         "account": {
@@ -166,13 +163,13 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
             "role": account.role,
             "api_access": account.api_access,
         },
-        "workspace": {"id": workspace.id, "name": workspace.name},
+        "workspace": {"id": account.workspace_id, "name": account.workspace_name},
         "auth": {
             "kind": current.kind,
             "scopes": list(current.scopes),
             "expires_at": clock.rfc3339(current.expires_at),
         },
-        "credits": {"balance": balance.available, "reserved": balance.held},
+        "credits": {"balance": account.available, "reserved": account.held},
         "prices": settings.prices,
         "hash_lookup": _hash_lookup(settings),
         "providers": [{"name": name, "healthy": health.get(name, True)} for name in _providers(settings)],
@@ -181,12 +178,13 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
 
 
 def _hash_lookup(settings: Settings) -> dict[str, Any]:
-    key = signing_keys.company_filter_key(settings) if settings.company_filter_seconds else None
     oprf_key = oprf.from_settings(settings)
     return {
         "algorithm": "sha256",
         "prefix_length": settings.prefix_length,
-        "filter_key": None if key is None else signing_keys.public_text(key),
+        "filter_key": (
+            signing_keys.company_filter_public_text(settings) if settings.company_filter_seconds else None
+        ),
         "filter_oprf_key": None if oprf_key is None else oprf_key.public.hex(),
     }
 

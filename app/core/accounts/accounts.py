@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import CheckConstraint, String, select
+from sqlalchemy import CheckConstraint, String, bindparam, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts import api_keys, sessions
-from app.core.accounts.workspaces import foreign_key
+from app.core.accounts.workspaces import Workspace, foreign_key
 from app.core.audit_log import entries as audit_log
 from app.domain.audit_actions import Action
 from app.domain.errors import ApiAccessRequired, NotFound
 from app.domain.ids import is_id, new_id
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
+from app.infra.statements import Statement
 
 
 class EmailTaken(ValueError):  # noqa: N818 -- named after what is wrong with the value
@@ -46,6 +48,26 @@ class Account(Base):
     disabled_at: Mapped[datetime | None]
     totp_enabled_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
+
+
+_PROFILE = Statement(
+    lambda _dialect: (
+        select(
+            *(getattr(Account, name) for name in ("id", "email", "name", "role", "api_access")),
+            Workspace.id.label("workspace_id"),
+            Workspace.name.label("workspace_name"),
+            Workspace.available,
+            Workspace.held,
+        )
+        .join(Workspace, Workspace.id == Account.workspace_id)
+        .where(Account.id == bindparam("account_id"))
+    )
+)
+
+
+def profile(session: Session, account_id: str) -> Any:  # noqa: ANN401 -- a row
+    """Return an existing account with the id, the name and the balance of its workspace."""
+    return _PROFILE.first(session, {"account_id": account_id})
 
 
 def create(

@@ -17,6 +17,7 @@ from app.domain.providers.throttles import BreakerState, Permit, ProviderThrottl
 from app.infra import database_clock
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
+from app.infra.statements import Statement
 
 
 class ProviderThrottleRow(Base):
@@ -35,6 +36,9 @@ class ProviderThrottleRow(Base):
     window_calls: Mapped[int]
     window_failures: Mapped[int]
     last_outcome: Mapped[str | None]
+
+
+_ALL = Statement(lambda _dialect: select(ProviderThrottleRow.__table__))
 
 
 def admit(session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: Moment) -> Permit:
@@ -65,7 +69,7 @@ def report(
 
 def health(session: Session) -> dict[str, bool]:
     """Return, for each provider ever called, whether it is healthy."""
-    return {row.provider: _gate(row).is_healthy for row in session.scalars(select(ProviderThrottleRow))}
+    return {row.provider: _gate(row).is_healthy for row in _ALL.all(session, {})}
 
 
 def _locked(session: Session, provider: str, rates: Sequence[Rate], now: Moment) -> ProviderThrottleRow:
@@ -82,7 +86,7 @@ def _locked(session: Session, provider: str, rates: Sequence[Rate], now: Moment)
     return row
 
 
-def _gate(row: ProviderThrottleRow) -> ProviderThrottle:
+def _gate(row: Any) -> ProviderThrottle:  # noqa: ANN401 -- an object of the ORM or a row
     values = {field.name: getattr(row, field.name) for field in fields(ProviderThrottle)}
     return ProviderThrottle(**values | {"state": BreakerState(row.state), "tokens": tuple(row.tokens)})
 
