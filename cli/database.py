@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from app import migrations
 from app.infra.db import Database
+from app.settings import SettingsError
 from cli import database_move
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
@@ -47,6 +48,19 @@ def upgrade(*, seconds: float, as_json: bool) -> None:
     show({"upgraded": True}, "The database is up to date.", as_json=as_json)
 
 
+def _target(url: str) -> Database:
+    """Return the database of `--to`.
+
+    Raises:
+        ClickException: it is not the URL of a database.
+
+    """
+    try:
+        return Database(url, seconds=None)
+    except SettingsError as error:
+        raise click.ClickException(str(error).replace("DATABASE_URL", "TARGET_DATABASE_URL")) from None
+
+
 @group.command()
 @click.option(
     "--to",
@@ -65,7 +79,7 @@ def move(*, url: str, as_json: bool) -> None:
     """
     if url == FROM_STDIN:
         url = sys.stdin.readline().strip()
-    source, target = database(), Database(url, seconds=None)
+    source, target = database(), _target(url)
     try:
         database_move.require_kinds(source, target)
         migrate(target)

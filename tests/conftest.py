@@ -69,7 +69,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         folder = item.path.relative_to(TESTS).parts[0]
         if folder in {END_TO_END, EXTENSION}:
             item.add_marker("slow")
-        if folder == END_TO_END or "database_url" in getattr(item, "fixturenames", ()):
+        is_for_postgresql = hasattr(getattr(item, "module", None), "POSTGRES")
+        if folder == END_TO_END or is_for_postgresql or "database_url" in getattr(item, "fixturenames", ()):
             item.add_marker("database")
     yield
     items.sort(key=_order)

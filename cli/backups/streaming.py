@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import subprocess
 import time
@@ -19,6 +20,7 @@ from app.infra.backup.archive import BackupError
 from app.infra.backup.wal import SLOT, WalDirectory
 
 CHECK_SECONDS = 1.0
+SLOT_CHECK_SECONDS = 30.0
 STOP_SECONDS = 5.0
 
 
@@ -28,15 +30,19 @@ def stream(
     """Receive WAL until SIGTERM or SIGINT, with a new base backup when the newest is older than `every`.
 
     Raises:
-        BackupError: the server refuses, or the program that receives WAL ends.
+        BackupError: the server refuses or has removed WAL, or the program that receives WAL ends.
 
     """
     directory.prepare()
     programs.find("pg_receivewal")  # a slot without a receiver would fill the server's disk
     create_slot(url)
+    slot_checked_at = -math.inf
     with _stopped_by_signals(), _receiving(url, directory) as process:
         report(f"Receiving WAL into {directory.wal}.")
         while process.poll() is None:
+            if time.monotonic() - slot_checked_at >= SLOT_CHECK_SECONDS:
+                require_slot(url)
+                slot_checked_at = time.monotonic()
             newest = directory.newest_base_at()
             if newest is None or clock.now() - newest >= every:
                 base = directory.create_base(url, clock.now())
@@ -64,6 +70,30 @@ def create_slot(url: URL) -> None:
         return
     except psycopg.Error as error:
         raise BackupError(f"The replication slot cannot be created: {str(error).strip()}") from None
+
+
+def require_slot(url: URL) -> None:
+    """Check that the server still has all WAL since the slot was created; an unreachable server passes.
+
+    A server with `max_slot_wal_keep_size` removes it if the receiver was away for long, and `pg_receivewal`
+    would request it again and again.
+
+    Raises:
+        BackupError: some of it is lost.
+
+    """
+    query = "SELECT wal_status FROM pg_replication_slots WHERE slot_name = %s"
+    try:
+        with psycopg.connect(programs.address(url), password=url.password, autocommit=True) as connection:
+            row = connection.execute(query, [SLOT]).fetchone()
+    except psycopg.OperationalError:
+        return
+    if row == ("lost",):
+        raise BackupError(
+            "The server has removed WAL that was not received, so this directory cannot restore what was"
+            f" written since. Run SELECT pg_drop_replication_slot('{SLOT}') in the database, stream into a"
+            " new directory, and raise max_slot_wal_keep_size."
+        )
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from local_servers import POSTGRES
+from local_servers import POSTGRES, free_port
 from sqlalchemy import Engine, create_engine, text
 
 from app.infra.backup.archive import BackupError
@@ -51,3 +51,27 @@ def test_a_server_that_refuses_is_named(server: Engine) -> None:
                 streaming.create_slot(server.url.set(username="plain", password="plain"))
         finally:
             admin.execute("DROP ROLE plain")
+
+
+def test_a_slot_whose_wal_the_server_has_removed_ends_the_stream(server: Engine) -> None:
+    streaming.create_slot(server.url)
+    streaming.require_slot(server.url)
+    with server.connect() as connection:
+        connection.execute(text("ALTER SYSTEM SET max_slot_wal_keep_size = '1MB'"))
+        connection.execute(text("SELECT pg_reload_conf()"))
+        try:
+            for _ in range(3):
+                connection.execute(
+                    text("SELECT pg_logical_emit_message(false, 'test', 'x'), pg_switch_wal()")
+                )
+            connection.execute(text("CHECKPOINT"))
+
+            with pytest.raises(BackupError, match="pg_drop_replication_slot"):
+                streaming.require_slot(server.url)
+        finally:
+            connection.execute(text("ALTER SYSTEM RESET max_slot_wal_keep_size"))
+            connection.execute(text("SELECT pg_reload_conf()"))
+
+
+def test_a_server_that_cannot_be_reached_is_not_one_that_has_lost_its_slot(server: Engine) -> None:
+    streaming.require_slot(server.url.set(port=free_port()))

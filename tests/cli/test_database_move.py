@@ -215,3 +215,12 @@ def test_a_target_of_another_kind_is_refused(run: Run, tmp_path: Path) -> None:
     assert result.stderr == (
         "Error: The target must be PostgreSQL: TARGET_DATABASE_URL=postgresql://user:password@host/database\n"
     )
+
+
+@pytest.mark.parametrize("url", ["not a URL", "mysql://user:secret@host/database"])
+def test_an_invalid_target_is_named_by_its_own_setting(run: Run, url: str) -> None:
+    result = run("--to", url)
+
+    assert result.exit_code == 1
+    assert "TARGET_DATABASE_URL is not" in result.output
+    assert "secret" not in result.output
