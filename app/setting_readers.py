@@ -22,6 +22,7 @@ from redis.connection import parse_url
 from app import provider_settings
 from app.domain.errors import InvalidValue
 from app.domain.normal import emails as email_forms
+from app.domain.purposes import DEFAULT, parse_purposes
 from app.domain.regional_rules import parse_places
 from app.provider_settings import SettingsError
 from app.secret_strength import GENERATE, MIN_SECRET_LENGTH, is_guessable
@@ -178,6 +179,17 @@ def places(env: Environment, name: str) -> frozenset[str]:
     except InvalidValue as error:
         message = f"{name} is invalid: {error} Separate several countries by commas, as in DE,AT."
         raise SettingsError(message) from error
+
+
+@collect_errors
+def purposes(env: Environment, name: str) -> tuple[str, ...]:
+    """Return the purposes that can be stated, separated by commas; without any, the default ones."""
+    try:
+        words = parse_purposes(word.strip() for word in env.str(name, "").split(",") if word.strip())
+    except InvalidValue as error:
+        message = f"{name} is invalid: {error} Separate several purposes by commas."
+        raise SettingsError(message) from error
+    return words or DEFAULT
 
 
 @collect_errors

@@ -11,6 +11,7 @@ from app import crm_settings, encryption_settings, mail_settings, provider_setti
 from app import setting_readers as readers
 from app.crm_settings import CrmAccess
 from app.domain.kinds import Kind
+from app.domain.purposes import PurposeRule
 from app.domain.regional_rules import RegionalRules
 from app.provider_settings import ProviderSettings, SettingsError
 from app.secret_strength import GENERATE
@@ -68,6 +69,8 @@ class Settings:
     notice_days: int
     hide_personal_emails_in: frozenset[str]
     hide_mobiles_in: frozenset[str]
+    require_purpose_in: frozenset[str]
+    purposes: tuple[str, ...]
     job_deadline_seconds: int
     lease_seconds: int
     sweep_seconds: float
@@ -173,6 +176,11 @@ class Settings:
         return RegionalRules(self.hide_personal_emails_in, self.hide_mobiles_in)
 
     @property
+    def purpose_rule(self) -> PurposeRule:
+        """Return the rule that says for whose values a purpose must be stated."""
+        return PurposeRule(self.require_purpose_in, self.purposes)
+
+    @property
     def prices(self) -> dict[str, int]:
         """Return the credits for one revealed field, by the keys of the session's `prices`."""
         return {
@@ -256,6 +264,8 @@ def _settings(env: Environment) -> Settings:
         notice_days=readers.between(env, "NOTICE_DAYS", 30, 0, 365),
         hide_personal_emails_in=readers.places(env, "HIDE_PERSONAL_EMAILS_IN"),
         hide_mobiles_in=readers.places(env, "HIDE_MOBILES_IN"),
+        require_purpose_in=readers.places(env, "REQUIRE_PURPOSE_IN"),
+        purposes=readers.purposes(env, "PURPOSES"),
         job_deadline_seconds=env.int("JOB_DEADLINE_SECONDS", 3600),
         lease_seconds=env.int("LEASE_SECONDS", 20),
         sweep_seconds=env.float("SWEEP_SECONDS", 1.0),

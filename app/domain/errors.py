@@ -20,7 +20,7 @@ Problem                      every error response (RFC 9457)
 ├── UnsupportedMediaType     415
 ├── Unprocessable            422  ValidationFailed InsufficientIdentifiers IdempotencyKeyReused
 │                                 BadHash PrefixNotAllowed NotAProfileUrl PersonSuppressed
-│                                 TotpAlreadyOn
+│                                 TotpAlreadyOn PurposeRequired
 ├── TooMany                  429  RateLimited TooManyAttempts
 ├── InternalError            500
 ├── Unavailable              503
@@ -29,6 +29,7 @@ Problem                      every error response (RFC 9457)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -457,6 +458,25 @@ class TotpAlreadyOn(Unprocessable):
     code = "totp_already_on"
     title = "Two-factor sign-in is on already"
     help = "Turn two-factor sign-in off first, then set up the new authenticator app."
+
+
+class PurposeRequired(Unprocessable):
+    """The operator requires a purpose for the values of this person, and none was stated."""
+
+    code = "purpose_required"
+    title = "A purpose is required"
+    help = (
+        "Nothing was charged. Send the request again with 'purpose': why you need the values of this person. "
+        "GET /api/ext/session lists the purposes that can be stated."
+    )
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        """Store the purposes that can be stated."""
+        super().__init__(
+            "Nothing was charged. Send the request again with 'purpose', which states why you need the values"
+            f" of this person: {', '.join(allowed)}.",
+            extra={"purposes": list(allowed)},
+        )
 
 
 class TooMany(Problem):

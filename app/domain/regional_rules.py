@@ -67,22 +67,23 @@ class RegionalRules:
 
     def hides_email(self, kind: str, country: str | None) -> bool:
         """Return whether an address of this type is hidden, of a person in this country; None is unknown."""
-        return kind == PERSONAL and _is_in(self.personal_emails, country)
+        return kind == PERSONAL and is_in(self.personal_emails, country)
 
     def hides_phone(self, kind: str, line_type: str, country: str | None, of_number: str | None) -> bool:
         """Return whether a number is hidden, by the country of the person or by that of the number."""
         if not is_maybe_mobile(kind, line_type):
             return False
-        return _is_in(self.mobiles, country) or of_number in self.mobiles
+        return is_in(self.mobiles, country) or of_number in self.mobiles
 
     def visible_types(self, kinds: Iterable[str], country: str | None) -> tuple[str, ...]:
         """Return those of the types of e-mails or phones that are not hidden of a person in this country."""
-        hidden = {kind for kind, places in self._by_name if _is_in(places, country)}
+        hidden = {kind for kind, places in self._by_name if is_in(places, country)}
         return tuple(kind for kind in kinds if kind not in hidden)
 
 
 NO_RULES = RegionalRules()
 
 
-def _is_in(places: Collection[str], country: str | None) -> bool:
+def is_in(places: Collection[str], country: str | None) -> bool:
+    """Return whether a rule for these places applies to people in this country; None is unknown."""
     return EVERYWHERE in places or (country or UNKNOWN) in places

@@ -6,7 +6,7 @@ from app.domain import errors
 from app.domain.errors import FieldError, InsufficientCredits, NotFound, Problem, RateLimited
 
 CODES = errors.all_problems()
-WITH_FIGURES = {"insufficient_credits", "spending_limit_reached"}
+WITH_ARGUMENTS = {"insufficient_credits", "spending_limit_reached", "purpose_required"}
 
 
 def tree() -> set[str]:
@@ -58,7 +58,7 @@ def test_every_problem_has_a_title_and_a_help_text(code: str) -> None:
     assert 400 <= kind.status < 600
 
 
-@pytest.mark.parametrize("code", sorted(CODES.keys() - WITH_FIGURES))
+@pytest.mark.parametrize("code", sorted(CODES.keys() - WITH_ARGUMENTS))
 def test_the_default_detail_of_a_problem_is_its_help_text(code: str) -> None:
     body = CODES[code]().as_dict()
 

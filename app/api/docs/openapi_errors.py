@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
-from app.domain import errors
+from app.domain import errors, purposes
 from app.domain.errors import Problem, all_problems
 from app.domain.ids import EXAMPLES
 from app.domain.spending import LimitUsage, Period
@@ -67,6 +67,11 @@ PROBLEM: dict[str, Any] = {
         "required": {"type": "integer", "description": "Credits that the request costs."},
         "balance": {"type": "integer", "description": "Credits that the workspace has."},
         "limit": {"type": "object", "description": "The spending limit that is reached, and its use."},
+        "purposes": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The purposes that can be stated.",
+        },
     },
 }
 
@@ -100,6 +105,8 @@ def _example(kind: type[Problem]) -> dict[str, Any]:
         problem = errors.SpendingLimitReached(required=1, balance=249, usage=LIMIT)
     elif kind is errors.InsufficientCredits:
         problem = errors.InsufficientCredits(required=1, balance=0)
+    elif kind is errors.PurposeRequired:
+        problem = errors.PurposeRequired(purposes.DEFAULT)
     else:
         problem = kind(retry_after=30 if issubclass(kind, errors.TooMany) else None)
     return problem.as_dict() | {"request_id": "req_5f2c9d0a7be14f6c8a3d1e90"}
