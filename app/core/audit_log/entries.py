@@ -28,7 +28,8 @@ class _Fields:
     """What both tables hold of an entry. `network` is a keyed digest of a sign-in's network, in hexadecimal.
 
     `object_id` is the id of what the action was about. `reason` is a code, such as that of a refused sign-in,
-    and `request_id` the id of the HTTP request, or of the job that revealed something.
+    or the purpose of a reveal, and `request_id` the id of the HTTP request, or of the job that revealed
+    something.
     """
 
     occurred_at: Mapped[datetime]

@@ -1,7 +1,8 @@
 """The triggers of the audit log: the log refuses changes, and reveals record themselves.
 
 A reveal records itself in the statement that stores it, so that none is stored without its entry and the
-reveal costs no further statement. Migration 0033 creates the same triggers in existing databases.
+reveal costs no further statement. The reason of the entry is the purpose that was stated for the reveal. The
+migrations 0033 and 0043 create the same triggers in existing databases.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from sqlalchemy import DDL, MetaData, event
 
 _REVEAL = """
     INSERT INTO audit_log_pending (occurred_at, actor_kind, actor_id, action, object_id, workspace_id,
-                                   request_id, outcome)
+                                   reason, request_id, outcome)
     SELECT {now},
            CASE WHEN job.key_id IS NOT NULL THEN 'api_key' WHEN job.account_id IS NOT NULL THEN 'account'
                 ELSE 'system' END,
            coalesce(job.key_id, job.account_id), 'reveal.' || NEW.field, NEW.contact_id, NEW.workspace_id,
-           NEW.job_id, 'succeeded'
+           NEW.purpose, NEW.job_id, 'succeeded'
     FROM (SELECT 1 AS one) AS one LEFT JOIN jobs AS job ON job.id = NEW.job_id;
 """
 _IS_SEALED = "EXISTS (SELECT 1 FROM audit_log WHERE pending_id = OLD.id)"

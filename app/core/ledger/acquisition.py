@@ -26,7 +26,7 @@ def _acquire_values(dialect: str) -> Any:  # noqa: ANN401 -- an INSERT of either
 
 def _acquire_field(dialect: str, is_wanted: ColumnElement[bool] | None = None) -> Any:  # noqa: ANN401 -- likewise
     """Return the insertion of a field that the workspace does not own, or owned until a refund."""
-    names = ("workspace_id", "contact_id", "field", "job_id", "credits", "created_at")
+    names = ("workspace_id", "contact_id", "field", "job_id", "credits", "purpose", "created_at")
     values = {name: bindparam(name, type_=Reveal.__table__.c[name].type) for name in names}
     insertion = insert_into(dialect, Reveal)
     insertion = (
@@ -34,7 +34,7 @@ def _acquire_field(dialect: str, is_wanted: ColumnElement[bool] | None = None) -
         if is_wanted is None
         else insertion.from_select(names, select(*values.values()).where(is_wanted))
     )
-    paid = {name: insertion.excluded[name] for name in ("job_id", "credits", "created_at")}
+    paid = {name: insertion.excluded[name] for name in ("job_id", "credits", "purpose", "created_at")}
     return insertion.on_conflict_do_update(
         index_elements=["workspace_id", "contact_id", "field"],
         set_=paid | {"refunded_at": None},
@@ -59,7 +59,7 @@ _ACQUIRE_VALUES, _ACQUIRE_FIELD = Statement(_acquire_values), Statement(_acquire
 _ACQUIRE = Statement(_acquire)
 
 
-def acquire(
+def acquire(  # noqa: PLR0913 -- the columns of a reveal
     session: Session,
     *,
     workspace_id: str,
@@ -68,15 +68,17 @@ def acquire(
     values: Collection[str],
     job_id: str,
     price: int,
+    purpose: str | None = None,
     now: datetime,
 ) -> bool:
     """Insert the workspace's ownership of the values and of the field; return whether it is to be charged.
 
-    False if it owned all values or the field already. If two transactions acquire the same value, the second
-    waits for the first. On PostgreSQL this also waits for a concurrent refund of the same reveal.
+    `purpose` is why the values are obtained, None if it was not stated. Return False if the workspace owned
+    all values or the field already. If two transactions acquire the same value, the second waits for the
+    first. On PostgreSQL this also waits for a concurrent refund of the same reveal.
     """
     parameters: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
-    parameters |= {"job_id": job_id, "credits": price, "created_at": now}
+    parameters |= {"job_id": job_id, "credits": price, "purpose": purpose, "created_at": now}
     added = _ACQUIRE.all(session, parameters | {"values": sorted(set(values))})
     if not added or added[0].is_acquired:
         return bool(added)
@@ -111,6 +113,7 @@ def acquire_field(
     field: str,
     job_id: str,
     price: int,
+    purpose: str | None = None,
     now: datetime,
 ) -> bool:
     """Insert the workspace's ownership of the field; return False, nothing to charge, if it owned it already.
@@ -118,5 +121,5 @@ def acquire_field(
     On PostgreSQL this waits for a concurrent refund of the same reveal.
     """
     parameters: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
-    parameters |= {"job_id": job_id, "credits": price, "created_at": now}
+    parameters |= {"job_id": job_id, "credits": price, "purpose": purpose, "created_at": now}
     return _ACQUIRE_FIELD.first(session, parameters) is not None

@@ -45,8 +45,9 @@ OWNED = text("refunded_at IS NULL")
 class Reveal(Base):
     """A contact's e-mails or phones (`field`: email or phone) that a workspace may see in full.
 
-    `credits` is the price paid. After `refunded_at` the field is no longer owned, and revealing it again is
-    charged again. No address of the contact is due for verification before `verify_at`.
+    `credits` is the price paid, `purpose` why the values were obtained, null if it was not stated. After
+    `refunded_at` the field is no longer owned, and revealing it again is charged again. No address of the
+    contact is due for verification before `verify_at`.
     """
 
     __tablename__ = "reveals"
@@ -71,6 +72,7 @@ class Reveal(Base):
     field: Mapped[str] = mapped_column(primary_key=True)
     job_id: Mapped[str]
     credits: Mapped[int]
+    purpose: Mapped[str | None]
     created_at: Mapped[datetime]
     refunded_at: Mapped[datetime | None]
     verify_at: Mapped[datetime] = mapped_column(server_default="1970-01-01 00:00:00+00:00")

@@ -45,11 +45,11 @@ class Upload(Base):
     `columns` has the field of each column of `header`, null for one that is not used. `revision` counts the
     mappings, so that the price of an earlier one is discarded. `reason` is the code of what paused the upload
     or made it fail, `detail` the sentence for it. `priced` rows have been priced, and `counts` is the sum of
-    their prices; `estimate` is the price of all rows, null until it is known. `outcomes`
-    counts the people of finished jobs by outcome, and `charged` is what those jobs cost. `account_id` and
-    `api_key_id` started the upload. `next_at` is when a worker has to continue, or the end of the lease of
-    the one that does; `published_at` is when its message was published. `touched_at` is the last change of
-    the status or the rows, except while rows are read or priced.
+    their prices; `estimate` is the price of all rows, null until it is known. `outcomes` counts the people of
+    finished jobs by outcome, and `charged` is what those jobs cost. `account_id` and `api_key_id` started the
+    upload; `purpose` is the last one that was stated. `next_at` is when a worker has to continue, or the end
+    of the lease of the one that does; `published_at` is when its message was published. `touched_at` is the
+    last change of the status or the rows, except while rows are read or priced.
     """
 
     __tablename__ = "uploads"
@@ -71,6 +71,7 @@ class Upload(Base):
     columns: Mapped[list[Any]]
     fields: Mapped[list[Any]]
     max_credits: Mapped[int | None] = mapped_column(BigInteger)
+    purpose: Mapped[str | None]
     revision: Mapped[int]
     row_count: Mapped[int]
     priced: Mapped[int]

@@ -60,3 +60,14 @@ def test_a_reveal_after_a_refund_is_recorded_again(database: Database) -> None:
         own(session, workspace_id, contact, "email")
 
     assert len(bought(database)) == 2
+
+
+def test_the_reason_of_a_reveal_is_its_purpose(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id, contact_id = a_workspace(session), a_contact(session).id
+        asked = {"workspace_id": workspace_id, "contact_id": contact_id, "job_id": "job_1"}
+        acquisition.acquire_field(session, field="email", purpose="recruiting", price=1, now=NOW, **asked)
+        acquisition.acquire_field(session, field="phone", price=1, now=NOW, **asked)
+
+    reasons = {entry.action: entry.reason for entry in recorded(database)}
+    assert (reasons["reveal.email"], reasons["reveal.phone"]) == ("recruiting", None)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from jobs_support import NOW, a_workspace, at_once
 from sqlalchemy import select
@@ -7,7 +9,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from app.core.contacts.contacts import Contact
-from app.core.ledger import acquisition, ownership
+from app.core.ledger import acquisition, ownership, reveals
 from app.core.ledger.ownership import Ownership
 from app.core.ledger.reveals import Reveal
 from app.domain.ids import new_id
@@ -41,6 +43,33 @@ def test_the_first_reveal_is_stored_with_its_price(session: Session) -> None:
     row = session.scalars(select(Reveal)).one()
     assert is_new
     assert (row.job_id, row.credits, row.created_at) == ("job_1", 2, NOW)
+
+
+@pytest.mark.parametrize("acquire_values", [True, False])
+def test_a_reveal_is_stored_with_its_purpose(session: Session, *, acquire_values: bool) -> None:
+    acquirer: dict[str, Any] = {"workspace_id": a_workspace(session), "contact_id": a_contact(session)}
+    acquirer |= {"field": "email", "job_id": "job_1", "price": 1, "purpose": "recruiting", "now": NOW}
+
+    if acquire_values:
+        acquisition.acquire(session, values=["index"], **acquirer)
+    else:
+        acquisition.acquire_field(session, **acquirer)
+
+    assert session.scalars(select(Reveal.purpose)).all() == ["recruiting"]
+
+
+@pytest.mark.parametrize("second", ["recruiting", None])
+def test_a_reveal_after_a_refund_has_the_purpose_of_the_last_one(
+    session: Session, second: str | None
+) -> None:
+    key = {"workspace_id": a_workspace(session), "contact_id": a_contact(session), "field": "email"}
+    acquisition.acquire_field(session, **key, job_id="job_1", price=1, purpose="due_diligence", now=NOW)
+    reveals.mark_refunded(session, **key, since=NOW, now=NOW)
+
+    acquisition.acquire_field(session, **key, job_id="job_2", price=1, purpose=second, now=NOW)
+
+    session.expire_all()
+    assert session.scalars(select(Reveal.purpose)).all() == [second]
 
 
 def test_the_second_reveal_returns_that_the_field_is_owned(session: Session) -> None:
