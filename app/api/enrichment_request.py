@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
@@ -14,16 +15,18 @@ from app.api.enrichment_schemas import (
     EnrichmentResponseSchema,
     EnrichmentSchema,
 )
+from app.api.http import purposes
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.job_requests import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
+from app.core.jobs.jobs import PURPOSE
 from app.core.jobs.submission import JobRequest
 from app.core.lookups import enrichment_estimates
 from app.core.lookups.enrichment_estimates import Estimate
 from app.domain.callers import Scope
-from app.domain.errors import InsufficientCredits, SpendingLimitReached
+from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Kind
 from app.infra import database_clock
 
@@ -37,7 +40,7 @@ EXAMPLE = {
 
 
 @blueprint.post("/api/ext/enrichment-request")
-@documented(InsufficientCredits, SpendingLimitReached, other_body=DRY_RUN)
+@documented(InsufficientCredits, SpendingLimitReached, PurposeRequired, other_body=DRY_RUN)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(EnrichmentSchema, arg_name="body", example=EXAMPLE)
@@ -56,8 +59,11 @@ def submit(body: EnrichmentRequest) -> Response:
 
     Raises:
         InsufficientCredits: nothing was submitted.
+        PurposeRequired: everybody's values need a purpose, and none is stated; nothing was submitted.
+        ValidationFailed: the purpose is not one of those that can be stated.
 
     """
+    purposes.check(body.purpose)
     with services().database.reading() as session:
         estimate = enrichment_estimates.estimate(
             session,
@@ -69,12 +75,27 @@ def submit(body: EnrichmentRequest) -> Response:
         )
     if body.dry_run:
         return json_response({"estimate": asdict(estimate)})
+    _check_purpose(body, estimate)
     return submit_and_wait(_job_request(body, estimate))
+
+
+def _check_purpose(body: EnrichmentRequest, estimate: Estimate) -> None:
+    """Raise PurposeRequired if a purpose must be stated for everybody, and none is for values not owned."""
+    rule = services().settings.purpose_rule
+    is_free = estimate.owned + estimate.suppressed + estimate.ineligible == len(body.items)
+    if rule.is_everywhere and body.purpose is None and body.reveals_values and not is_free:
+        raise rule.refusal()
 
 
 def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
     ceiling = estimate.credits_max if body.max_credits is None else body.max_credits
-    options = {"entity": body.entity, "fields": list(body.fields), "max_credits": body.max_credits}
+    options: dict[str, Any] = {
+        "entity": body.entity,
+        "fields": list(body.fields),
+        "max_credits": body.max_credits,
+    }
+    if body.purpose is not None:
+        options[PURPOSE] = body.purpose
     return JobRequest(
         kind=Kind.ENRICHMENT_REQUEST,
         workspace_id=caller().workspace_id,

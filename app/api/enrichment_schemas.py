@@ -25,6 +25,7 @@ from app.api.schemas.fields import (
     StrictSchema,
     SubjectSchema,
     company_url,
+    purpose,
     website,
 )
 from app.api.schemas.job_schemas import JobResponseSchema
@@ -34,6 +35,7 @@ from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
 
 MAX_ITEMS = 100
 PERSON_FIELDS = ("profile", "email", "phone", "company")
+VALUE_FIELDS = frozenset({"email", "phone"})
 DEFAULT_FIELDS = ("company", "email", "profile")
 
 
@@ -47,6 +49,12 @@ class EnrichmentRequest:
     max_credits: int | None
     dry_run: bool
     webhook_url: str | None
+    purpose: str | None = None
+
+    @property
+    def reveals_values(self) -> bool:
+        """Whether it asks for e-mails or phones of people."""
+        return self.entity == "person" and not VALUE_FIELDS.isdisjoint(self.fields)
 
 
 class NamedCompanySchema(StrictSchema):
@@ -94,6 +102,7 @@ class EnrichmentSchema(StrictSchema):
     )
     max_credits = fields.Integer(strict=True, allow_none=True, validate=validate.Range(min=0))
     dry_run = StrictBoolean(load_default=False)
+    purpose = purpose()
     webhook_url = webhook_url(
         allow_none=True,
         description="Receives `job.finished`, signed as in the Standard Webhooks specification.",
@@ -109,6 +118,7 @@ class EnrichmentSchema(StrictSchema):
             data.get("max_credits"),
             data["dry_run"],
             data.get("webhook_url"),
+            data["purpose"],
         )
 
 

@@ -10,13 +10,22 @@ from flask import Response
 from marshmallow import fields, post_load, validate
 
 from app.api.docs.operations import documented
+from app.api.http import purposes
 from app.api.http.auth import bearer, caller
 from app.api.http.job_requests import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import EmailSchema, PhoneSchema
-from app.api.schemas.fields import MAX_REFERENCE, NonBlankString, ResponseSchema, StrictSchema, SubjectSchema
+from app.api.schemas.fields import (
+    MAX_REFERENCE,
+    NonBlankString,
+    ResponseSchema,
+    StrictSchema,
+    SubjectSchema,
+    purpose,
+)
 from app.api.schemas.job_schemas import JobResponseSchema
+from app.core.jobs.jobs import PURPOSE
 from app.core.jobs.submission import JobRequest, RevealPrice
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
@@ -27,6 +36,7 @@ from app.domain.errors import (
     InsufficientCredits,
     InsufficientIdentifiers,
     NotAProfileUrl,
+    PurposeRequired,
     SpendingLimitReached,
 )
 from app.domain.kinds import Kind
@@ -36,6 +46,14 @@ blueprint = APIBlueprint("reveal", __name__, tag="Reveal")
 
 MAX_AGE_DAYS = 3650
 EXAMPLE = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}
+ERRORS = (
+    InsufficientIdentifiers,
+    NotAProfileUrl,
+    PurposeRequired,
+    InsufficientCredits,
+    SpendingLimitReached,
+    ContactNotFound,
+)
 KINDS = {ContactField.EMAIL: Kind.REVEAL_EMAIL, ContactField.PHONE: Kind.REVEAL_PHONE}
 
 
@@ -46,6 +64,7 @@ class RevealRequest:
     subject: Subject
     options: dict[str, Any]
     client_reference: str | None
+    purpose: str | None = None
 
 
 class RevealSchema(StrictSchema):
@@ -56,6 +75,7 @@ class RevealSchema(StrictSchema):
         strict=True, validate=validate.Range(min=1, max=MAX_AGE_DAYS), metadata={"example": 90}
     )
     client_reference = NonBlankString(MAX_REFERENCE, metadata={"example": "row-17"})
+    purpose = purpose()
 
     @post_load
     def _request(self, data: dict[str, Any], **_options: Any) -> RevealRequest:
@@ -64,7 +84,7 @@ class RevealSchema(StrictSchema):
             "min_status": data["min_status"],
             "max_age_days": data.get("max_age_days"),
         }
-        return RevealRequest(data["subject"], options, data.get("client_reference"))
+        return RevealRequest(data["subject"], options, data.get("client_reference"), data["purpose"])
 
 
 class RevealEmailSchema(RevealSchema):
@@ -109,9 +129,7 @@ class RevealResponseSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/reveal/email")
-@documented(
-    InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, SpendingLimitReached, ContactNotFound
-)
+@documented(*ERRORS)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealEmailSchema, arg_name="body", example=EXAMPLE)
@@ -120,15 +138,14 @@ def email(body: RevealRequest) -> Response:
     """Reveal e-mail addresses.
 
     Costs a credit only if an address of at least the requested status is returned. Addresses that the
-    workspace already owns are free.
+    workspace already owns are free. If the operator requires a `purpose` for the person and none is stated,
+    nothing is returned: the error is `purpose_required`, here or in `job.error`.
     """
     return submit_and_wait(job_request(ContactField.EMAIL, body), client_reference=body.client_reference)
 
 
 @blueprint.post("/api/ext/reveal/phone")
-@documented(
-    InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, SpendingLimitReached, ContactNotFound
-)
+@documented(*ERRORS)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealPhoneSchema, arg_name="body", example=EXAMPLE)
@@ -139,14 +156,21 @@ def phone(body: RevealRequest) -> Response:
 
 
 def job_request(field: ContactField, body: RevealRequest) -> JobRequest:
-    """Return the job of the caller for this request."""
+    """Return the job of the caller for this request.
+
+    Raises:
+        ValidationFailed: its purpose is not one of those that can be stated.
+
+    """
+    purposes.check(body.purpose)
+    purpose = {} if body.purpose is None else {PURPOSE: body.purpose}
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     return JobRequest(
         kind=KINDS[field],
         workspace_id=caller().workspace_id,
         account_id=caller().account_id,
-        request={"subject": body.subject.as_dict(), **body.options, **reference},
-        dedup_key={"subject": body.subject.question(), **body.options},
+        request={"subject": body.subject.as_dict(), **body.options, **purpose, **reference},
+        dedup_key={"subject": body.subject.question(), **body.options, **purpose},
         price=RevealPrice(
             subject=body.subject,
             field_request=FieldRequest.parse(field, body.options),

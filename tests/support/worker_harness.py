@@ -16,7 +16,7 @@ from sqlalchemy import select, update
 from app.api.http.job_responses import job_body
 from app.api.http.waiting import JobSnapshot
 from app.core.accounts.workspaces import Balance
-from app.core.contacts import contacts, suppressions
+from app.core.contacts import contacts, purpose_rules, suppressions
 from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs import jobs
 from app.core.jobs.jobs import Job
@@ -26,6 +26,7 @@ from app.domain.findings import FoundContact
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Queue
 from app.domain.records.subjects import Subject
+from app.domain.regional_rules import parse_places
 from app.infra import clock
 from app.infra.db import Database
 from app.infra.queue import JobPublisher
@@ -71,6 +72,11 @@ class WorkerHarness:
         settings = dataclasses.replace(self.services.settings, **changes)
         self.services = dataclasses.replace(self.services, settings=settings)
 
+    def require_purpose(self, *places: str) -> None:
+        """Require a purpose for people in these places, for the worker and for all sessions."""
+        self.change_settings(require_purpose_in=parse_places(places))
+        self.database.session_info |= purpose_rules.session_info(self.services.settings.purpose_rule)
+
     def set_providers(self, *, verifiers: tuple[str, ...] = (), **replies: Reply) -> dict[str, FakeProvider]:
         """Replace all providers with fakes, which are called in the order given; return them by name."""
         fakes = {name: FakeProvider(reply, name, terms=PAID) for name, reply in replies.items()}
@@ -114,7 +120,11 @@ class WorkerHarness:
             return jobs.get(session, self.workspace_id, job_id)
 
     def submit_enrichment(
-        self, *items: Mapping[str, Any], fields: tuple[str, ...] = ("company", "profile"), price: int = 1
+        self,
+        *items: Mapping[str, Any],
+        fields: tuple[str, ...] = ("company", "profile"),
+        price: int = 1,
+        **options: Any,
     ) -> str:
         """Insert an enrichment of the items; return the job's id."""
         with self.database.transaction() as session:
@@ -123,7 +133,7 @@ class WorkerHarness:
                 self.workspace_id,
                 new_id("job"),  # unique, so that jobs are not deduplicated
                 kind=Kind.ENRICHMENT_REQUEST,
-                request={"entity": "person", "fields": list(fields), "max_credits": None},
+                request={"entity": "person", "fields": list(fields), "max_credits": None, **options},
                 price=price,
                 items=tuple(dict(item) for item in items),
             )
@@ -138,10 +148,11 @@ class WorkerHarness:
             return job_body(snapshot, repeated=False)
 
     def enrich(
-        self, item: Mapping[str, Any], fields: tuple[str, ...] = ("company", "profile")
+        self, item: Mapping[str, Any], fields: tuple[str, ...] = ("company", "profile"), **options: Any
     ) -> dict[str, Any]:
         """Run an enrichment of one item; return the enriched item."""
-        [enriched] = self.run_enrichment(self.submit_enrichment(item, fields=fields))["result"]["items"]
+        job_id = self.submit_enrichment(item, fields=fields, **options)
+        [enriched] = self.run_enrichment(job_id)["result"]["items"]
         return dict(enriched)
 
     def attempts(self, job_id: str) -> int:

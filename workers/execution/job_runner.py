@@ -149,7 +149,7 @@ def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
     services.notifier.notify(claim.job_id)
 
 
-def _log_settled(outcome: str, started: float) -> None:
+def _log_settled(outcome: str | None, started: float) -> None:
     log.info("job settled", outcome=outcome, ms=round((time.monotonic() - started) * 1000))
 
 
@@ -183,7 +183,7 @@ def _claim(
         log.info("message refused", job=job_id, reason=refusal.value)
     if claim is not None and result is not None:
         with structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value):
-            _log_settled(result.outcome.value, started)
+            _log_settled(result.code, started)
     return claim, result is not None
 
 
@@ -198,7 +198,7 @@ def _settle_from_stored(session: Session, claim: Claim, settings: Settings) -> J
     return result
 
 
-def _resolve_and_settle(claim: Claim, work: JobFunction, services: WorkerServices) -> str:
+def _resolve_and_settle(claim: Claim, work: JobFunction, services: WorkerServices) -> str | None:
     try:
         resolution = work(claim, services)
         result = persist(partial(_settle, claim, resolution, services))
@@ -211,7 +211,7 @@ def _resolve_and_settle(claim: Claim, work: JobFunction, services: WorkerService
     except Exception as error:  # noqa: BLE001 -- a bug must not leave its job running
         log.error("job raised", exc_info=error)
         return persist(partial(retries.reschedule, claim, RetryLater(problem=InternalError()), services))
-    return result.outcome.value
+    return result.code
 
 
 def _settle(claim: Claim, resolution: Resolution, services: WorkerServices) -> JobResult:

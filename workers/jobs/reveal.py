@@ -15,6 +15,7 @@ from app.core.jobs.leases import JobResult
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import ContactField, Disclosure, FieldRequest, Purchase
 from app.core.privacy import redaction
+from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
 from app.settings import Settings
@@ -26,6 +27,8 @@ from workers.resolve.field_resolver import FieldResolution
 
 def _from_stored(field: ContactField, session: Session, claim: Claim, settings: Settings) -> JobResult | None:
     """Disclose fresh stored values; return None if a provider may find better ones, or the hold is too small.
+
+    The result is an error if a purpose must be stated for the person.
 
     Raises:
         ContactNotFound: the subject has a contact id that does not exist.
@@ -42,12 +45,15 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
     )
     if known.suppressed:
         return _suppressed(session, claim)
+    if known.needs_purpose and claim.purpose is None:
+        return JobResult(error=settings.purpose_rule.refusal())
     purchase = Purchase(
         workspace_id=claim.workspace_id,
         job_id=claim.job_id,
         price=settings.prices[claim.kind],
         now=claim.claimed_at,
         budget=claim.budget,
+        purpose=claim.purpose,
     )
     is_paid = known.owned or purchase.is_affordable
     if known.contact is None or not known.has_fresh_value or not is_paid:
@@ -85,9 +91,15 @@ class RevealResolution:
     price: int
 
     def settle(self, session: Session, now: datetime) -> JobResult:
-        """Store the values, disclose the requested ones to the workspace, and charge for them."""
-        stored = field_resolver.store(session, self.claim, self.resolved, price=self.price, now=now)
+        """Store the values, disclose the requested ones to the workspace, and charge for them.
+
+        If it turns out now that a purpose must be stated, the values remain stored for a request with one.
+        """
         trace = self.resolved.result.trace
+        try:
+            stored = field_resolver.store(session, self.claim, self.resolved, price=self.price, now=now)
+        except PurposeRequired as problem:
+            return JobResult(error=problem, trace=trace)
         if stored.suppressed:
             return _suppressed(session, self.claim, trace)
         if stored.disclosure is None:

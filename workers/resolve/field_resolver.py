@@ -79,6 +79,7 @@ def resolve_field(
     Raises:
         MoveToQueue: a provider must be called, which the queue of the claim does not do.
         RetryLater: the providers failed, or a result is pending.
+        PurposeRequired: a purpose must be stated for the person; no provider was called.
         InsufficientCredits: the job's hold does not cover the price; no provider was called.
 
     """
@@ -91,6 +92,8 @@ def resolve_field(
             default_max_age=services.settings.default_max_age,
             now=database_clock.value(session),
         )
+    if known.needs_purpose and not known.suppressed and claim.purpose is None:
+        raise services.settings.purpose_rule.refusal()
     if not known.suppressed and not known.owned and price > claim.budget:
         raise _unaffordable(claim, price)
     if known.suppressed or known.has_fresh_value or not known.visible_types:
@@ -222,6 +225,7 @@ def store(
     """Store the values and disclose those that fulfil the request.
 
     Raises:
+        PurposeRequired: only now it is known that a purpose must be stated; the values are stored.
         RetryLater: the owned value was refunded meanwhile, and the job holds no credits for it.
 
     """
@@ -246,6 +250,7 @@ def store(
             price=price,
             now=now,
             budget=claim.budget,
+            purpose=claim.purpose,
         )
         if disclosed is not None:
             return StoredField(disclosed)

@@ -22,7 +22,7 @@ from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KI
 from app.core.matching import caller_identifiers, contact_matching, survivorship
 from app.core.matching.survivorship import SourceRecords
 from app.core.privacy import redaction
-from app.domain.errors import InsufficientCredits, ProviderFailed, SpendingLimitReached
+from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
 from app.infra import database_clock
@@ -44,10 +44,11 @@ LIMIT_USED_UP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResolution:
-    """A resolved item: its profile, and its paid fields with their prices."""
+    """A resolved item: its profile, its paid fields with their prices, and why others were not resolved."""
 
     profile: ProfileResolution
     fields: tuple[tuple[FieldResolution, int], ...] = ()
+    refused: PurposeRequired | None = None
     unaffordable: InsufficientCredits | None = None
     failed: tuple[RetryLater, ...] = ()
 
@@ -107,7 +108,7 @@ def _paid_fields(
     """Resolve each requested field that the job can still pay for."""
     fields: list[tuple[FieldResolution, int]] = []
     subject = Subject(**item.request["subject"])
-    unaffordable = None
+    refused = unaffordable = None
     failed: list[RetryLater] = []
     for name, field_request in DEFAULT_FIELD_REQUESTS.items():
         if name.value not in claim.request["fields"]:
@@ -118,6 +119,9 @@ def _paid_fields(
             resolved = field_resolver.resolve_field(
                 claim, services, subject, field_request, price=price, item=item.index
             )
+        except PurposeRequired as problem:
+            refused = problem
+            continue
         except InsufficientCredits as problem:
             unaffordable = problem
             continue
@@ -129,7 +133,9 @@ def _paid_fields(
         fields.append((resolved, price))
         if not (resolved.known.owned or resolved.is_empty):
             claim = replace(claim, charged=claim.charged + price)
-    return replace(resolution, fields=tuple(fields), unaffordable=unaffordable, failed=tuple(failed))
+    return replace(
+        resolution, fields=tuple(fields), refused=refused, unaffordable=unaffordable, failed=tuple(failed)
+    )
 
 
 def _store_person(
@@ -147,7 +153,7 @@ def _store_person(
     known = _stored_contact(session, claim, subject) or _resolved_contact(
         session, profile.subject or subject, records
     )
-    disclosures = _disclose_fields(session, claim, resolution, known, now=now)
+    disclosures, refused = _disclose_fields(session, claim, resolution, known, now=now)
     if disclosures is None:
         item.outcome = Outcome.SUPPRESSED.value
         return
@@ -171,7 +177,7 @@ def _store_person(
         company=company,
         disclosures=disclosures,
     )
-    if (error := _error(resolution)) is not None:
+    if (error := _error(replace(resolution, refused=refused))) is not None:
         item.error = error
         if item.outcome == Outcome.NOT_FOUND:  # not resolved
             item.outcome = None
@@ -179,6 +185,8 @@ def _store_person(
 
 def _error(resolution: ItemResolution) -> dict[str, Any] | None:
     """Return the error of the fields that were not resolved; None if all were."""
+    if resolution.refused is not None:
+        return resolution.refused.as_dict()
     if isinstance(resolution.unaffordable, SpendingLimitReached):
         return resolution.unaffordable.as_dict() | {"detail": LIMIT_USED_UP}
     if resolution.unaffordable is not None:
@@ -204,17 +212,26 @@ def _is_suppressed_by_now(
 
 def _disclose_fields(
     session: Session, claim: Claim, resolution: ItemResolution, known: Contact | None, *, now: datetime
-) -> dict[str, Disclosure] | None:
-    """Store the paid fields; return their disclosures by name, None if the person is now suppressed."""
+) -> tuple[dict[str, Disclosure] | None, PurposeRequired | None]:
+    """Store the paid fields; return their disclosures by name, None if the person is now suppressed.
+
+    Return also the error of those for which a purpose must be stated.
+    """
     disclosures: dict[str, Disclosure] = {}
+    refused = resolution.refused
     for resolved, price in resolution.fields:
-        stored = field_resolver.store(session, claim, _with_contact(resolved, known), price=price, now=now)
+        found = _with_contact(resolved, known)
+        try:
+            stored = field_resolver.store(session, claim, found, price=price, now=now)
+        except PurposeRequired as problem:
+            refused = problem
+            continue
         if stored.suppressed and not disclosures:
-            return None
+            return None, None
         if stored.disclosure is not None:
             disclosures[resolved.request.field.value] = stored.disclosure
             claim = replace(claim, charged=claim.charged + stored.disclosure.charge)
-    return disclosures
+    return disclosures, refused
 
 
 def _stored_contact(session: Session, claim: Claim, subject: Subject) -> Contact | None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from flask import current_app
 
 from app.core.accounts.sessions import SessionLifetime
-from app.core.contacts import hidden_values, suppression_journal
+from app.core.contacts import hidden_values, purpose_rules, suppression_journal
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.infra.job_notifications import JobListener
@@ -46,7 +46,8 @@ class AppServices:
                 settings.database_url,
                 keys=keys,
                 session_info=suppression_journal.session_info(settings.suppression_journal)
-                | hidden_values.session_info(settings.regional_rules),
+                | hidden_values.session_info(settings.regional_rules)
+                | purpose_rules.session_info(settings.purpose_rule),
             ),
             publisher=JobPublisher(settings.redis_url, settings.broker_url),
             listener=JobListener(settings.redis_url),

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from apiflask import Schema
 from marshmallow import EXCLUDE, RAISE, ValidationError, fields, post_load, validate
 
-from app.domain import ids
+from app.domain import ids, purposes
 from app.domain.errors import InvalidValue
 from app.domain.normal import emails, phones, profiles, websites
 from app.domain.records.subjects import Subject
@@ -166,6 +166,20 @@ def phone(**options: Any) -> NormalizedString:
 def contact_id(**options: Any) -> fields.String:
     """Return a field for a contact id; a malformed id is an unknown contact (404), not an invalid field."""
     return NonBlankString(metadata={"example": ids.EXAMPLES["con"]}, **options)
+
+
+def purpose() -> fields.String:
+    """Return a field for why the values are obtained; the settings decide which purposes can be stated."""
+    return fields.String(
+        allow_none=True,
+        load_default=None,
+        validate=validate.Length(max=purposes.MAX_LENGTH),
+        metadata={
+            "example": purposes.DEFAULT[0],
+            "description": "Why the values are obtained: one of `purposes.allowed` of the session. It must be"
+            " stated where the operator requires it.",
+        },
+    )
 
 
 IDENTIFYING_FIELDS = (

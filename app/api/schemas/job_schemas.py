@@ -46,6 +46,12 @@ class JobSchema(ResponseSchema):
     )
     progress = fields.Nested(ProgressSchema, required=True)
     client_reference = fields.String(metadata={"example": "row-17"})
+    purpose = fields.String(
+        metadata={
+            "example": "sales_outreach",
+            "description": "If it was stated, until the result is deleted.",
+        }
+    )
     error = fields.Dict(metadata={"description": "Why the job failed: a problem object."})
     asked_by = fields.Nested(
         AskedBySchema,

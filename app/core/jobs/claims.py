@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from app.core.jobs.jobs import Job
+from app.core.jobs.jobs import PURPOSE, Job
 from app.domain.kinds import Kind, Queue, Status
 from app.infra.database_clock import Moment, column
 
@@ -61,6 +61,11 @@ class Claim:
         If the message was published again, a worker may have been killed before it committed its claim.
         """
         return self.attempts == 1 and not self.crashes and not self.publishes
+
+    @property
+    def purpose(self) -> str | None:
+        """Return why the values are obtained; None if it was not stated."""
+        return self.request.get(PURPOSE)
 
     @property
     def budget(self) -> int:

@@ -11,13 +11,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.jobs import jobs
-from app.core.jobs.jobs import Job
+from app.core.jobs.jobs import PURPOSE, Job
 from app.domain.kinds import Kind, Outcome, Status
 from app.infra.clock import rfc3339
 
 COLUMNS = (
     "id", "kind", "status", "outcome", "error", "account_id", "created_at", "finished_at", "items", "done",
-    "charged", "already_owned", "providers", "provider_cost",
+    "charged", "already_owned", "providers", "provider_cost", "purpose",
 )  # fmt: skip
 
 
@@ -67,6 +67,7 @@ def receipt(job: Job) -> dict[str, Any]:
         "done": job.progress_done,
         "charged": job.charged,
         "already_owned": job.already_owned,
+        "purpose": job.request.get(PURPOSE),
         "trace": job.trace,
     }
 

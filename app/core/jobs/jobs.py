@@ -43,6 +43,8 @@ WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
 LIMITED_BY = "limited_by"
 """Key in an enrichment's request: the spending limit that made its hold smaller."""
+PURPOSE = "purpose"
+"""Key in the request of a job: why the caller obtains the values, if it was stated."""
 LIVE = text("status IN ('queued', 'running')")
 _UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
 BY_KEY = text("key_id IS NOT NULL")
@@ -238,8 +240,9 @@ def to_public(job: Job) -> dict[str, Any]:
         "finished_at": rfc3339(job.finished_at),
         "progress": {"done": job.progress_done, "total": job.progress_total},
     }
-    if "client_reference" in job.request:
-        representation["client_reference"] = job.request["client_reference"]
+    for name in ("client_reference", PURPOSE):
+        if name in job.request:
+            representation[name] = job.request[name]
     if job.error is not None:
         representation["error"] = job.error
     return representation

@@ -20,6 +20,7 @@ from app.core.jobs import traces
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job, JobItem
 from app.core.ledger import credits
+from app.domain.errors import Problem
 from app.domain.kinds import Outcome, Queue, Status
 from app.infra import database_clock
 from app.infra.database_clock import DatabaseNow, Moment
@@ -33,13 +34,22 @@ class LeaseLost(Exception):  # noqa: N818 -- it names what happened
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
-    """The outcome and result of a job, its charge in credits, and the trace of provider calls."""
+    """The outcome and result of a job, its charge in credits, and the trace of provider calls.
 
-    outcome: Outcome
+    A job with an `error` fails: it has no outcome, and is not charged.
+    """
+
+    outcome: Outcome | None = None
+    error: Problem | None = None
     result: dict[str, Any] | None = None
     charge: int = 0
     already_owned: bool = False
     trace: Sequence[dict[str, Any]] = field(default=())
+
+    @property
+    def code(self) -> str | None:
+        """The code of the error, or else the outcome."""
+        return self.error.code if self.error else self.outcome and self.outcome.value
 
 
 def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment) -> None:
@@ -49,12 +59,15 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         LeaseLost: the worker no longer holds the job.
 
     """
+    if job_result.error is not None:
+        fail(session, claim, job_result.error.as_dict(), trace=job_result.trace, now=now)
+        return
     if job_result.trace:
         _update(session, claim, trace=traces.merge(_lock_claimed(session, claim).trace, job_result.trace))
     parameters = credits.close_parameters(claim.workspace_id, claim.job_id, now=now) | {
         "of_job": claim.job_id,
         "of_lease": claim.lease_token,
-        "new_outcome": job_result.outcome.value,
+        "new_outcome": job_result.outcome and job_result.outcome.value,
         "new_result": encrypted(session, Job.result, claim.job_id, job_result.result),
         "charge": job_result.charge,
         "new_already_owned": job_result.already_owned,

@@ -15,16 +15,22 @@ from typing import Any, cast
 from sqlalchemy import Select, bindparam, case, false, literal, or_, select, true, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bounce_reports, emails, hidden_values, suppression_checks
+from app.core.contacts import bounce_reports, emails, hidden_values, purpose_rules, suppression_checks
 from app.core.events import endpoints
 from app.core.jobs import jobs, webhooks
-from app.core.jobs.jobs import LIMITED_BY, WITHDRAWN, Job, JobItem
+from app.core.jobs.jobs import LIMITED_BY, PURPOSE, WITHDRAWN, Job, JobItem
 from app.core.ledger import credits, ownership
 from app.core.lists import import_runs
 from app.core.lookups import contact_data, disclosure
 from app.core.lookups.disclosure import FieldRequest
 from app.core.matching import candidates
-from app.domain.errors import ContactNotFound, InsufficientCredits, ProviderFailed, SpendingLimitReached
+from app.domain.errors import (
+    ContactNotFound,
+    InsufficientCredits,
+    ProviderFailed,
+    PurposeRequired,
+    SpendingLimitReached,
+)
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
 from app.domain.records.subjects import Subject
@@ -41,7 +47,9 @@ _OPEN_JOB = Statement(
         *_SAME_REQUEST, or_(*(Job.status == status for status in OPEN))
     )
 )
-_RETRYABLE_CODES = frozenset({InsufficientCredits.code, SpendingLimitReached.code, ProviderFailed.code})
+_RETRYABLE_CODES = frozenset(
+    {InsufficientCredits.code, SpendingLimitReached.code, ProviderFailed.code, PurposeRequired.code}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +125,11 @@ def submit(
 
     Raises:
         InsufficientCredits: the workspace cannot pay, or a spending limit is reached; nothing is stored.
+        PurposeRequired: everybody's values need a purpose, and the request states none; nothing is stored.
         ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
+    _check_purpose(session, job_request)
     price = _price(session, job_request)
     submitted, is_held = _insert_or_find(
         session, job_request, price, freshness=freshness, deadline=deadline, now=now
@@ -133,6 +143,18 @@ def submit(
             webhooks.subscribe_endpoints(session, job, now=now)
     webhooks.subscribe(session, job, job_request.webhook_url, now=now)
     return submitted
+
+
+def _check_purpose(session: Session, job_request: JobRequest) -> None:
+    """Raise PurposeRequired if a purpose must be stated for everybody, and a reveal with a price has none.
+
+    If it must be stated for some countries only, the worker decides, which knows the person's country.
+    """
+    price, rule = job_request.price, purpose_rules.rule_of(session)
+    if isinstance(price, int) or not rule.is_everywhere or PURPOSE in job_request.request:
+        return
+    if not _is_free(session, job_request.workspace_id, price):
+        raise rule.refusal()
 
 
 def _hold(session: Session, job: Job, job_request: JobRequest, amount: int, *, now: Moment) -> None:
@@ -309,7 +331,8 @@ def _last_finished_on(dialect: str, *, fixed_time: datetime | None, holds: bool)
 def _is_cut_short(items: Sequence[JobItem]) -> bool:
     """Return whether a new job could return more.
 
-    True if, for any item, credits ran out, a provider failed, or the result was refunded.
+    True if, for any item, credits ran out, a provider failed, a purpose was required, or the result was
+    refunded.
     """
     return any(
         WITHDRAWN in item.request or (item.error is not None and item.error["code"] in _RETRYABLE_CODES)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import emails, hidden_values
+from app.core.contacts import emails, hidden_values, purpose_rules
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import acquisition
@@ -88,7 +88,9 @@ class KnownPerson:
     `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
     requested type that have not been verified. `visible_types` are the requested types without those that a
-    regional rule hides of this person, by `stored_country`. `data` is what was read of the contact.
+    regional rule hides of this person, by `stored_country`. `needs_purpose` is whether a purpose must be
+    stated before the workspace obtains values of this person that it does not own. `data` is what was read
+    of the contact.
     """
 
     provided: Subject
@@ -101,6 +103,7 @@ class KnownPerson:
     country: str | None = None
     stored_country: str | None = None
     visible_types: tuple[str, ...] = ()
+    needs_purpose: bool = False
     unverified: tuple[FoundEmail, ...] = ()
     data: ContactData
 
@@ -151,6 +154,7 @@ def assess(
         country=_country(match) or country_of(provider_subject.company_domain),
         stored_country=stored_country,
         visible_types=hidden_values.rules_of(session).visible_types(field_request.types, stored_country),
+        needs_purpose=not stored.owned and purpose_rules.rule_of(session).requires(stored_country),
         unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
         data=stored.data,
     )
@@ -237,13 +241,17 @@ class Disclosure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """The job that is charged, its price in credits, its budget (None: no limit), and the time."""
+    """The job that is charged, its price in credits, its budget (None: no limit), and the time.
+
+    `purpose` is why the values are obtained; None if it was not stated.
+    """
 
     workspace_id: str
     job_id: str
     price: int
     now: datetime
     budget: int | None = None
+    purpose: str | None = None
 
     @property
     def is_affordable(self) -> bool:
@@ -251,7 +259,7 @@ class Purchase:
         return self.budget is None or self.price <= self.budget
 
 
-def disclose(
+def disclose(  # noqa: PLR0913 -- the fields of a purchase
     session: Session,
     *,
     workspace_id: str,
@@ -261,10 +269,13 @@ def disclose(
     price: int,
     now: datetime,
     budget: int | None = None,
+    purpose: str | None = None,
 ) -> Disclosure | None:
     """Read the contact's values, and disclose them as `disclose_loaded` does."""
     data = contact_data.load(session, workspace_id, [contact])
-    purchase = Purchase(workspace_id=workspace_id, job_id=job_id, price=price, now=now, budget=budget)
+    purchase = Purchase(
+        workspace_id=workspace_id, job_id=job_id, price=price, now=now, budget=budget, purpose=purpose
+    )
     return disclose_loaded(session, purchase, contact, field_request, data)
 
 
@@ -278,6 +289,10 @@ def disclose_loaded(
     under any contact; if the budget does not cover it, only owned values are returned. Values older than the
     default age are returned; values older than the requested `max_age` are returned only to a workspace that
     owns them.
+
+    Raises:
+        PurposeRequired: values that the workspace does not own need a purpose, and none was stated.
+
     """
     if data.is_suppressed(contact):
         return None
@@ -289,9 +304,18 @@ def disclose_loaded(
     oldest = purchase.now - field_request.max_age if field_request.max_age and not is_owned else None
     if not _is_any_since(values, oldest):
         return None
+    if not is_owned and purchase.purpose is None:
+        _check_purpose(session, data.country_of(contact))
     charge = 0 if is_owned else _charge(session, purchase, contact.id, field_request.field, values, data)
     values_json = [_object(field_request.field, row, primary=index == 0) for index, row in enumerate(values)]
     return Disclosure(contact.id, values_json, charge=charge or 0, already_owned=charge is None or is_owned)
+
+
+def _check_purpose(session: Session, country: str | None) -> None:
+    """Raise PurposeRequired if a purpose must be stated for people in this country; None is unknown."""
+    rule = purpose_rules.rule_of(session)
+    if rule.requires(country):
+        raise rule.refusal()
 
 
 def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
@@ -314,7 +338,9 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
         "now": purchase.now,
     }
     wanted = [contact_data.index_of(row) for row in values]
-    if not acquisition.acquire(session, values=wanted, price=purchase.price, **acquirer):
+    if not acquisition.acquire(
+        session, values=wanted, price=purchase.price, purpose=purchase.purpose, **acquirer
+    ):
         return None
     stored: Sequence[EmailRow | PhoneRow] = _stored(data, contact_id, field)
     if len(stored) > len(values):

@@ -45,6 +45,8 @@ def make(kind: type[Problem]) -> Problem:
         return errors.InsufficientCredits(required=3, balance=2)
     if kind is errors.SpendingLimitReached:
         return errors.SpendingLimitReached(3, 20, LIMIT)
+    if kind is errors.PurposeRequired:
+        return errors.PurposeRequired(["recruiting"])
     return kind()
 
 

@@ -238,7 +238,8 @@ def test_values_bought_concurrently_by_another_job_are_disclosed_for_free(
     acquire = acquisition.acquire
 
     def acquire_second(session: Session, **arguments: Any) -> bool:
-        first = {name: value for name, value in arguments.items() if name not in {"job_id", "price"}}
+        of_purchase = {"job_id", "price", "purpose"}
+        first = {name: value for name, value in arguments.items() if name not in of_purchase}
         if bought == "value":
             acquisition.acquire_values(session, job_id="job_0", **first)
         else:
