@@ -18,7 +18,7 @@ from app.infra.db import Database
 from cli.command_group import show
 from cli.tables import table
 
-RECIPIENT = ("workspace_id", "workspace", "field", "at")
+RECIPIENT = ("workspace_id", "workspace", "field", "at", "purpose")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def _page(plan: ErasurePlan, *, erased: bool) -> str:
         parts.append(f"Values shared with other contacts, kept for those: {plan.shared}")
     if plan.recipients:
         rows = [
-            (recipient.workspace_id, recipient.workspace, recipient.field, clock.rfc3339(recipient.at))
-            for recipient in plan.recipients
+            (each.workspace_id, each.workspace, each.field, clock.rfc3339(each.at), each.purpose or "")
+            for each in plan.recipients
         ]
         parts += [
             "",

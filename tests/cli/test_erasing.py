@@ -36,7 +36,7 @@ def ids(app: APIFlask, database: Database) -> list[str]:
         company = a_company(session)
         ada, bob = a_contact(session, company, linkedin_url=ADA_URL), a_contact(session, company, "Bob Ray")
         an_email(session, ada, "ada@acme.com")
-        own(session, workspace.id, ada, "email")
+        own(session, workspace.id, ada, "email", "recruiting")
         for contact in (ada, bob):
             a_phone(session, contact, "+16175550100")
         return [ada.id, bob.id]
@@ -58,9 +58,8 @@ def test_a_person_is_erased_by_an_unnormalized_address(run: Run, ids: list[str],
     receipt = json.loads(result.stdout)
     assert (receipt["erased"], receipt["contact_ids"]) == (True, ids[:1])
     assert (receipt["suppressed_values"], receipt["shared_values"]) == (2, 1)
-    assert [(recipient["workspace"], recipient["field"]) for recipient in receipt["recipients"]] == [
-        ("Acme", "email")
-    ]
+    received = [(row["workspace"], row["field"], row["purpose"]) for row in receipt["recipients"]]
+    assert received == [("Acme", "email", "recruiting")]
     assert len(receipt["accounts"]) == 1
     assert (left(database), listed(database)) == (ids[1:], 2)
 
@@ -69,7 +68,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(run: Run, ids: list[str]
     result = run("--email", "ada@acme.com", "--dry-run")
 
     assert result.stdout.startswith("This would be erased:")
-    for sentence in ("Recipients to notify:", "kept for those: 1", "because they sign in"):
+    for sentence in ("Recipients to notify:", "recruiting", "kept for those: 1", "because they sign in"):
         assert sentence in result.stdout
     assert (left(database), listed(database)) == (ids, 0)
 

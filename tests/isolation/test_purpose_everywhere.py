@@ -22,6 +22,7 @@ from app.core.lookups import leads, profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot
 from app.core.owned import owned_contacts, owned_exports
 from app.core.owned.owned_filters import Selection
+from app.core.privacy import erasure, person_data
 from app.domain.kinds import Kind, Outcome, Queue, Status, TraceOutcome
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.infra import clock
@@ -323,6 +324,23 @@ def test_a_suppressed_person_stays_suppressed_with_and_without_a_purpose(harness
     jobs = [harness.reveal(PROFILE), harness.reveal(PROFILE, purpose=PURPOSE)]
 
     assert [job.outcome for job in jobs] == [Outcome.SUPPRESSED] * 2
+
+
+def test_the_person_is_shown_the_purpose_of_every_recipient_and_request(
+    harness: WorkerHarness, ada: str
+) -> None:
+    harness.reveal(PROFILE, purpose=PURPOSE)
+    harness.reveal(PROFILE, Kind.REVEAL_PHONE)
+
+    with harness.database.reading() as session:
+        people = [session.get_one(Contact, ada)]
+        shown = person_data.collect(session, people, erasure.plan(session, people, []))
+
+    assert [(row["received"], row["purpose"]) for row in shown["recipients"]] == [("email", PURPOSE)]
+    assert {(row["kind"], row["purpose"]) for row in shown["requests"]} == {
+        ("reveal.email", PURPOSE),
+        ("reveal.phone", None),
+    }
 
 
 @pytest.mark.usefixtures("ada")

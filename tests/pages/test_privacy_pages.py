@@ -68,7 +68,7 @@ def ada(app: APIFlask, database: Database) -> Iterator[Person]:
         an_email(session, contact, "wrong@other.com")
         a_phone(session, contact, "+16175550155")
         workspace_id = a_workspace(session)
-        own(session, workspace_id, contact, "email")
+        own(session, workspace_id, contact, "email", "due_diligence")
         contact_id = contact.id
     with running_inbox() as inbox:
         change_settings(app, smtp_url=inbox.url, mail_from="privacy@lookup.example")
@@ -87,7 +87,7 @@ def test_who_proves_a_mailbox_sees_every_value_with_its_source_and_who_received_
         "+16175550155",
         "list",
         ">Acme<",
-        "revealed",
+        "e-mail addresses, revealed for due diligence;",
     ):
         assert text in page
 
@@ -99,7 +99,9 @@ def test_the_data_can_be_downloaded(ada: Person) -> None:
 
     document = json.loads(response.text)
     assert response.headers["Content-Disposition"] == "attachment; filename=my-data.json"
-    assert document["recipients"][0]["workspace"] == "Acme"
+    assert [(row["workspace"], row["purpose"]) for row in document["recipients"]] == [
+        ("Acme", "due_diligence")
+    ]
     assert [row["email"] for row in document["contacts"][0]["emails"]] == [ADDRESS, "wrong@other.com"]
 
 

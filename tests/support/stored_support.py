@@ -122,7 +122,9 @@ def a_phone(session: Session, contact: Contact, e164: str, **changes: Any) -> Ph
     return row
 
 
-def own(session: Session, workspace_id: str, contact: Contact, field: str) -> None:
+def own(
+    session: Session, workspace_id: str, contact: Contact, field: str, purpose: str | None = None
+) -> None:
     """Record that the workspace owns the contact's e-mails or phones."""
     acquisition.acquire_field(
         session,
@@ -131,6 +133,7 @@ def own(session: Session, workspace_id: str, contact: Contact, field: str) -> No
         field=field,
         job_id=new_id("job"),
         price=1,
+        purpose=purpose,
         now=NOW,
     )
 

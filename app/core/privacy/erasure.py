@@ -65,12 +65,16 @@ _OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A workspace that received a field of the person, and when; it must be notified (article 19)."""
+    """A workspace that received a field of the person, when, and for what purpose, if it was stated.
+
+    It must be notified (article 19).
+    """
 
     workspace_id: str
     workspace: str
     field: str
     at: datetime
+    purpose: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +302,7 @@ def _clean(profile: SavedProfile, matcher: PersonMatcher) -> None:
 
 def _recipients(session: Session, ids: Sequence[str]) -> tuple[Recipient, ...]:
     query = (
-        select(Reveal.workspace_id, Workspace.name, Reveal.field, Reveal.created_at)
+        select(Reveal.workspace_id, Workspace.name, Reveal.field, Reveal.created_at, Reveal.purpose)
         .join(Workspace, Workspace.id == Reveal.workspace_id)
         .where(Reveal.contact_id.in_(ids))
         .order_by(Reveal.created_at, Reveal.workspace_id, Reveal.field)

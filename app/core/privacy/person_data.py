@@ -15,7 +15,7 @@ from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile, saved_object
 from app.core.crm.connections import CrmConnection
 from app.core.crm.pushes import PushItem
-from app.core.jobs.jobs import Job
+from app.core.jobs.jobs import PURPOSE, Job
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.privacy.erasure import ErasurePlan, Recipient
 from app.core.uploads.upload_tables import Upload, UploadRow
@@ -42,12 +42,13 @@ def collect(session: Session, contacts: Sequence[Contact], plan: ErasurePlan) ->
 
 
 def recipient(row: Recipient) -> dict[str, Any]:
-    """Return who received a field of the person, and when."""
+    """Return who received a field of the person, when, and for what purpose; null if it was not stated."""
     return {
         "workspace_id": row.workspace_id,
         "workspace": row.workspace,
         "received": row.field,
         "at": rfc3339(row.at),
+        "purpose": row.purpose,
     }
 
 
@@ -118,13 +119,19 @@ def _providers(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
 
 def _requests(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
     query = (
-        select(Job.kind, Job.outcome, Job.created_at, Workspace.name)
+        select(Job.kind, Job.outcome, Job.created_at, Job.request, Workspace.name)
         .join(Workspace, Workspace.id == Job.workspace_id)
         .where(Job.id.in_([*plan.job_ids, *plan.lookup_ids]))
         .order_by(Job.created_at, Job.id)
     )
     return [
-        {"workspace": row.name, "kind": row.kind, "outcome": row.outcome, "at": rfc3339(row.created_at)}
+        {
+            "workspace": row.name,
+            "kind": row.kind,
+            "outcome": row.outcome,
+            "at": rfc3339(row.created_at),
+            "purpose": row.request.get(PURPOSE),
+        }
         for row in session.execute(query)
     ]
 
