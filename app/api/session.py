@@ -91,6 +91,18 @@ class HashLookupSchema(ResponseSchema):
     )
 
 
+class PurposesSchema(ResponseSchema):
+    """Whether the operator requires a purpose for values of people, and those that can be stated."""
+
+    required = fields.Boolean(
+        required=True,
+        metadata={"description": "True if it is required of people in some countries, or of everybody."},
+    )
+    allowed = fields.List(
+        fields.String(), required=True, metadata={"example": ["sales_outreach", "recruiting"]}
+    )
+
+
 class ProviderSchema(ResponseSchema):
     """An external data provider."""
 
@@ -108,7 +120,7 @@ class ServerSchema(ResponseSchema):
 
 
 class SessionResponseSchema(ResponseSchema):
-    """The account, workspace, token, credits and prices of the caller."""
+    """The account, workspace, token, credits, prices and purposes of the caller."""
 
     account = fields.Nested(AccountSchema, required=True)
     workspace = fields.Nested(WorkspaceSchema, required=True)
@@ -123,6 +135,7 @@ class SessionResponseSchema(ResponseSchema):
             "description": "Credits for one revealed field.",
         },
     )
+    purposes = fields.Nested(PurposesSchema, required=True)
     hash_lookup = fields.Nested(HashLookupSchema, required=True)
     providers = fields.List(fields.Nested(ProviderSchema), required=True)
     server = fields.Nested(ServerSchema, required=True)
@@ -171,6 +184,7 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
         },
         "credits": {"balance": account.available, "reserved": account.held},
         "prices": settings.prices,
+        "purposes": {"required": settings.purpose_rule.is_set, "allowed": list(settings.purposes)},
         "hash_lookup": _hash_lookup(settings),
         "providers": [{"name": name, "healthy": health.get(name, True)} for name in _providers(settings)],
         "server": {"version": current_app.version, "api_version": API_VERSION},  # type: ignore[attr-defined]

@@ -8,19 +8,17 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from settings_support import change_settings
+from settings_support import change_settings, require_purpose
 from sqlalchemy import func, select
 from stored_support import ADA_URL, a_company, a_contact, an_email, own, suppress
 from users_support import SignedInUser
 from werkzeug.test import TestResponse
 from worker_harness import make_services
 
-from app.core.contacts import purpose_rules
 from app.core.contacts.contacts import Contact
 from app.core.jobs.jobs import Job
 from app.core.ledger.reveals import Reveal
 from app.domain.kinds import Queue
-from app.domain.regional_rules import parse_places
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import enrichment_request, reveal
@@ -44,12 +42,6 @@ def ada(user: SignedInUser) -> Contact:
         contact = a_contact(session, a_company(session), linkedin_url=ADA_URL)
         an_email(session, contact, "ada@acme.com")
     return contact
-
-
-def require(app: APIFlask, *places: str) -> None:
-    change_settings(app, require_purpose_in=parse_places(places))
-    services = app.extensions["services"]
-    services.database.session_info |= purpose_rules.session_info(services.settings.purpose_rule)
 
 
 def send(user: SignedInUser, path: str = REVEAL, **changes: Any) -> TestResponse:
@@ -116,7 +108,7 @@ def test_a_purpose_is_optional_while_no_rule_is_set(
 def test_a_rule_for_everybody_refuses_a_request_without_a_purpose_at_once(
     app: APIFlask, user: SignedInUser, path: str
 ) -> None:
-    require(app, "*")
+    require_purpose(app, "*")
 
     response = send(user, path, key="click-1")
     again = send(user, path, key="click-1", **PURPOSE)
@@ -131,7 +123,7 @@ def test_a_rule_for_everybody_refuses_a_request_without_a_purpose_at_once(
 def test_a_rule_for_everybody_accepts_what_is_owned_or_suppressed_without_a_purpose(
     app: APIFlask, user: SignedInUser, ada: Contact, path: str
 ) -> None:
-    require(app, "*")
+    require_purpose(app, "*")
     with user.database.transaction() as session:
         own(session, user.workspace_id, ada, "email")
     owned = send(user, path)
@@ -152,7 +144,7 @@ def test_a_rule_for_everybody_accepts_what_is_owned_or_suppressed_without_a_purp
 def test_an_enrichment_that_obtains_no_values_needs_no_purpose(
     app: APIFlask, user: SignedInUser, body: dict[str, Any]
 ) -> None:
-    require(app, "*")
+    require_purpose(app, "*")
 
     assert send(user, ENRICH, **body).status_code in {200, 202}
 
@@ -161,7 +153,7 @@ def test_an_enrichment_that_obtains_no_values_needs_no_purpose(
 def test_a_rule_by_country_fails_the_job_and_a_second_request_with_a_purpose_is_answered(
     app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    require(app, "GB")
+    require_purpose(app, "GB")
     services = worker(app, monkeypatch)
 
     failed = run(user, services, send(user))
@@ -190,7 +182,7 @@ def test_a_request_with_a_purpose_does_not_join_the_open_job_of_one_without(
 def test_a_finished_answer_is_given_again_and_is_free_for_another_purpose(
     app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    require(app, "GB")
+    require_purpose(app, "GB")
     services = worker(app, monkeypatch)
     first = run(user, services, send(user, **PURPOSE))
 
@@ -223,3 +215,16 @@ def test_receipts_have_the_purpose(user: SignedInUser) -> None:
     assert [job.get("purpose") for job in listed] == [None, "recruiting"]
     assert [row["purpose"] for row in csv.DictReader(io.StringIO(as_csv))] == ["", "recruiting"]
     assert [job["purpose"] for job in as_json] == [None, "recruiting"]
+
+
+@pytest.mark.parametrize(("places", "required"), [((), False), (("EU",), True), (("*",), True)])
+def test_the_session_and_the_sign_in_say_whether_a_purpose_is_required(
+    app: APIFlask, user: SignedInUser, places: tuple[str, ...], *, required: bool
+) -> None:
+    require_purpose(app, *places)
+    change_settings(app, purposes=("recruiting", "support"))
+
+    bodies = [user.client.get("/api/ext/session", headers=user.headers).get_json(), user.sign_in().get_json()]
+
+    expected = {"required": required, "allowed": ["recruiting", "support"]}
+    assert [body["purposes"] for body in bodies] == [expected, expected]

@@ -1,4 +1,4 @@
-"""A helper that changes the settings of an application under test."""
+"""Helpers that change the settings of an application under test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 from apiflask import APIFlask
 
+from app.core.contacts import purpose_rules
+from app.domain.regional_rules import parse_places
 from app.infra.rate_limiter import Limiter
 
 
@@ -16,3 +18,10 @@ def change_settings(app: APIFlask, **changes: Any) -> None:
     settings = dataclasses.replace(services.settings, **changes)
     limiter = Limiter(settings.redis_url, settings.web_concurrency)
     app.extensions["services"] = dataclasses.replace(services, settings=settings, limiter=limiter)
+
+
+def require_purpose(app: APIFlask, *places: str) -> None:
+    """Require a purpose for people in these places, for the application and the sessions of its database."""
+    change_settings(app, require_purpose_in=parse_places(places))
+    services = app.extensions["services"]
+    services.database.session_info |= purpose_rules.session_info(services.settings.purpose_rule)
