@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from app.api.http import admission
+from app.api.http import admission, purposes
 from app.api.http.auth import caller
 from app.api.http.idempotency_header import begin, finish
 from app.api.http.received_files import ReceivedFile
@@ -98,13 +98,15 @@ def map_columns(upload_id: str, columns: Sequence[str | None], fields: Sequence[
     return representation
 
 
-def start(upload_id: str, max_credits: int | None) -> dict[str, Any]:
+def start(upload_id: str, max_credits: int | None, purpose: str | None) -> dict[str, Any]:
     """Start or continue the upload for the caller, and return it.
 
     Raises:
-        UploadNotFound, UploadNotReady: as in `uploads.start`.
+        UploadNotFound, UploadNotReady, PurposeRequired: as in `uploads.start`.
+        ValidationFailed: the purpose is not one of those that can be stated.
 
     """
+    purposes.check(purpose)
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
         uploads.start(
@@ -113,6 +115,7 @@ def start(upload_id: str, max_credits: int | None) -> dict[str, Any]:
             account_id=caller().account_id,
             api_key_id=caller().key_id,
             max_credits=max_credits,
+            purpose=purpose,
             now=database_clock.now(),
         )
         representation = representations.describe(session, upload)

@@ -34,7 +34,7 @@ from app.core.uploads.results import ResultRow
 from app.core.uploads.upload_tables import Upload
 from app.domain.audit_actions import Action
 from app.domain.callers import Scope
-from app.domain.errors import UploadNotFound, UploadNotReady, ValidationFailed
+from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, ValidationFailed
 
 blueprint = APIBlueprint("uploads", __name__, tag="Uploads")
 
@@ -114,7 +114,7 @@ def map_upload(upload_id: str, body: dict[str, Any]) -> Response:
 
 
 @blueprint.post("/api/uploads/<upload_id>/start")
-@documented(UploadNotFound, UploadNotReady, path_parameters=PATH)
+@documented(UploadNotFound, UploadNotReady, PurposeRequired, path_parameters=PATH)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(StartSchema, arg_name="body")
@@ -122,10 +122,10 @@ def map_upload(upload_id: str, body: dict[str, Any]) -> Response:
 def start_upload(upload_id: str, body: dict[str, Any]) -> Response:
     """Start an upload, or continue a paused one; started again while it runs, it stays as it is.
 
-    Workers enrich its people in jobs of 100, a few at a time. It pauses when the credits run out, or
-    `max_credits` is reached.
+    Workers enrich its people in jobs of 100, a few at a time. It pauses when the credits run out,
+    `max_credits` is reached, or a purpose must be stated for some of them.
     """
-    return json_response(upload_actions.start(upload_id, body["max_credits"]))
+    return json_response(upload_actions.start(upload_id, body["max_credits"], body["purpose"]))
 
 
 @blueprint.post("/api/uploads/<upload_id>/cancel")

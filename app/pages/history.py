@@ -13,11 +13,12 @@ from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.http.waiting import JobSnapshot
 from app.core.jobs import job_history, jobs
-from app.domain.errors import JobNotFound
+from app.core.jobs.jobs import PURPOSE
+from app.domain.errors import JobNotFound, PurposeRequired, ValidationFailed
 from app.domain.ids import is_id
 from app.domain.kinds import FREE_KINDS, Kind, Status
 from app.pages import repeats
-from app.pages.http import paging
+from app.pages.http import forms, paging, purpose_choices
 from app.pages.http.access import signed_in
 from app.pages.http.blueprint import PageBlueprint
 from app.pages.http.rendering import go_to, page
@@ -63,6 +64,7 @@ def receipt(job_id: str) -> Response:
         "receipt.html",
         body=job_body(snapshot, repeated=False),
         described=described,
+        purposes=purpose_choices.offered(),
         can_repeat=repeats.is_repeatable(snapshot.job, snapshot.items),
     )
 
@@ -71,7 +73,7 @@ def receipt(job_id: str) -> Response:
 @signed_in
 @limited(Policy.SPEND)
 def again(job_id: str) -> Response:
-    """Submit the request again, as a new one."""
+    """Submit the request again, as a new one; for the same purpose, unless the form has another one."""
     snapshot = _read(job_id)
     if not repeats.is_repeatable(snapshot.job, snapshot.items):
         flash(
@@ -79,7 +81,12 @@ def again(job_id: str) -> Response:
             "failure",
         )
         return go_to("history.receipt", job_id=job_id)
-    answer: dict[str, Any] = repeats.repeat(snapshot.job, snapshot.items)
+    purpose = forms.text("purpose") or snapshot.job.request.get(PURPOSE)
+    try:
+        answer: dict[str, Any] = repeats.repeat(snapshot.job, snapshot.items, purpose)
+    except (ValidationFailed, PurposeRequired):
+        flash(purpose_choices.MISSING, "failure")
+        return go_to("history.receipt", job_id=job_id)
     if answer["job"]["id"] == job_id:
         flash("The answer is still fresh, so no one was asked again. Nothing was charged.")
     return go_to("history.receipt", job_id=answer["job"]["id"])

@@ -26,11 +26,12 @@ def is_repeatable(job: Job, items: Sequence[JobItem]) -> bool:
     return job.kind in _FIELDS and "subject" in job.request
 
 
-def repeat(job: Job, items: Sequence[JobItem]) -> dict[str, Any]:
-    """Submit the request of a repeatable job again, for the caller; return the job's response body.
+def repeat(job: Job, items: Sequence[JobItem], purpose: str | None) -> dict[str, Any]:
+    """Submit the request of a repeatable job again, for the caller and this purpose; return the response.
 
     Raises:
-        InsufficientCredits: nothing was submitted.
+        InsufficientCredits, PurposeRequired: nothing was submitted.
+        ValidationFailed: the purpose is not one of those that can be stated.
 
     """
     if job.kind == Kind.ENRICHMENT_REQUEST:
@@ -42,11 +43,13 @@ def repeat(job: Job, items: Sequence[JobItem]) -> dict[str, Any]:
                 max_credits=job.request["max_credits"],
                 dry_run=False,
                 webhook_url=None,
+                purpose=purpose,
             )
         )
     else:
         options = {name: job.request[name] for name in _OPTIONS}
-        body = RevealRequest(Subject(**job.request["subject"]), options, job.request.get("client_reference"))
+        subject, reference = Subject(**job.request["subject"]), job.request.get("client_reference")
+        body = RevealRequest(subject, options, reference, purpose)
         response = submit_and_wait(reveal.job_request(_FIELDS[job.kind], body))
     answer: dict[str, Any] = response.get_json()
     return answer

@@ -17,10 +17,11 @@ from app.api.linkedin_save import LinkedinSaveSchema
 from app.api.schemas.fields import SubjectSchema
 from app.core.lookups import lookups, profile_snapshots
 from app.core.lookups.disclosure import ContactField
+from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
 from app.infra import database_clock
-from app.pages.http import forms, subject_fields
+from app.pages.http import forms, purpose_choices, subject_fields
 from app.pages.http.access import signed_in
 from app.pages.http.blueprint import PageBlueprint
 from app.pages.http.error_pages import local_path
@@ -69,12 +70,7 @@ def find() -> Response:
         subject: Subject = forms.load(SubjectSchema(), subject_fields.from_form())
     except InvalidForm as invalid:
         return _page(422, errors=subject_fields.errors(invalid))
-    prices = services().settings.prices
-    with services().bulkhead.db_slot(caller().workspace_id), services().database.reading() as session:
-        (result,) = lookups.look_up(session, caller().workspace_id, [subject], prices=prices)
-    contact = result["contact"]
-    named = {"contact_id": contact["id"]} if contact else subject.as_dict()
-    return _page(result=result, subject=named, offers=_offers(result))
+    return _found(subject)
 
 
 @blueprint.post("/reveal")
@@ -84,12 +80,15 @@ def reveal_field() -> Response:
     """Reveal a field of a person, and show the receipt."""
     field = ContactField.PHONE if forms.text("field") == ContactField.PHONE else ContactField.EMAIL
     options = {"types": request.form.getlist("types")} if request.form.getlist("types") else {}
-    body = {"subject": subject_fields.from_form(), **options, **forms.texts("min_status")}
+    body = {"subject": subject_fields.from_form(), **options, **forms.texts("min_status", "purpose")}
     try:
         loaded = forms.load(SCHEMAS[field](), body)
     except InvalidForm as invalid:
         return _page(422, errors=subject_fields.errors(invalid))
-    answer = submit_and_wait(reveal.job_request(field, loaded)).get_json()
+    try:
+        answer = submit_and_wait(reveal.job_request(field, loaded)).get_json()
+    except (ValidationFailed, PurposeRequired):
+        return _found(loaded.subject, 422, errors={"": purpose_choices.MISSING})
     return go_to("history.receipt", job_id=answer["job"]["id"])
 
 
@@ -114,6 +113,16 @@ def save() -> Response:
         )
     flash(f"Saved in the list {body['list']}." if "list" in body else "Saved.", "success")
     return go_to_path(local_path(forms.text("next")))
+
+
+def _found(subject: Subject, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
+    """Return the page with what is stored about the person."""
+    prices = services().settings.prices
+    with services().bulkhead.db_slot(caller().workspace_id), services().database.reading() as session:
+        (result,) = lookups.look_up(session, caller().workspace_id, [subject], prices=prices)
+    contact = result["contact"]
+    named = {"contact_id": contact["id"]} if contact else subject.as_dict()
+    return _page(status, errors=errors, result=result, subject=named, offers=_offers(result))
 
 
 def _offers(result: dict[str, Any]) -> list[Offer]:
@@ -145,4 +154,5 @@ def _page(
         result=result,
         subject=subject,
         offers=offers or [],
+        purposes=purpose_choices.offered(),
     )

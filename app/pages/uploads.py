@@ -16,9 +16,9 @@ from app.api.lists import NamedListSchema
 from app.api.schemas.upload_schemas import MappingSchema, StartSchema
 from app.core.uploads import representations, results, uploads
 from app.core.uploads.upload_tables import Upload, UploadStatus
-from app.domain.errors import PayloadTooLarge, UploadNotReady, ValidationFailed
+from app.domain.errors import PayloadTooLarge, PurposeRequired, UploadNotReady, ValidationFailed
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
-from app.pages.http import forms
+from app.pages.http import forms, purpose_choices
 from app.pages.http.access import signed_in
 from app.pages.http.blueprint import PageBlueprint
 from app.pages.http.forms import InvalidForm
@@ -52,6 +52,7 @@ REASONS = {
     "spending_limit_reached": "A spending limit is reached. Ask your admin to raise it, then continue.",
     "max_credits": "The maximum of credits is reached. Raise it to continue.",
     "account_disabled": "The account that started it is disabled. Continue with yours.",
+    "purpose_required": "Say what you need the other people's data for, then continue.",
     "key_ended": "The API key that started it has ended. Continue with your account.",
 }
 """What to do about an upload that is paused."""
@@ -107,11 +108,14 @@ def map_columns(upload_id: str) -> Response:
 def start(upload_id: str) -> Response:
     """Start an upload, or continue a paused one."""
     text = forms.text("max_credits")
+    fields = {"max_credits": forms.number(text) if text else None, **forms.texts("purpose")}
     try:
-        body = forms.load(StartSchema(), {"max_credits": forms.number(text) if text else None})
-        upload_actions.start(upload_id, body["max_credits"])
+        body = forms.load(StartSchema(), fields)
+        upload_actions.start(upload_id, body["max_credits"], body["purpose"])
     except InvalidForm as invalid:
         return _show(upload_id, 422, errors=invalid.messages)
+    except (ValidationFailed, PurposeRequired):
+        return _show(upload_id, 422, errors={"purpose": purpose_choices.MISSING})
     except UploadNotReady as problem:
         return _show(upload_id, problem.status, errors={"": problem.detail})
     return go_to("uploads_page.show", upload_id=upload_id)
@@ -193,6 +197,7 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
         errors=errors or {},
         is_changing=_is_changing(upload, described),
         prices=services().settings.prices,
+        purposes=purpose_choices.offered(),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from settings_support import change_settings
+from settings_support import change_settings, require_purpose
 from sqlalchemy import select
 from upload_support import a_list, people
 from users_support import SignedInUser, bearer, create_user
@@ -221,3 +221,20 @@ def test_a_key_starts_an_upload_in_its_own_name(user: SignedInUser, services: Wo
     response = user.client.post(f"/api/uploads/{upload_id}/start", json={}, headers=key)
 
     assert response.status_code == 200
+
+
+def test_an_upload_is_started_for_a_purpose(
+    app: APIFlask, user: SignedInUser, services: WorkerServices
+) -> None:
+    require_purpose(app, "*")
+    upload_id = priced(user, services, a_list(*people(2)))
+
+    refused, unknown = start(user, upload_id), start(user, upload_id, purpose="fun")
+    started = start(user, upload_id, purpose="recruiting")
+
+    assert (refused.status_code, refused.json["code"]) == (422, "purpose_required")  # type: ignore[index]
+    assert (unknown.status_code, unknown.json["code"]) == (422, "validation_error")  # type: ignore[index]
+    assert (started.status_code, get(user, upload_id)["purpose"]) == (200, "recruiting")
+    uploads.advance(upload_id, services)
+    with services.database.reading() as session:
+        assert [job.request["purpose"] for job in session.scalars(select(Job))] == ["recruiting"]

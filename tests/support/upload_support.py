@@ -58,7 +58,14 @@ class Uploader:
         assert self.get(upload_id).status == UploadStatus.READY
         return upload_id
 
-    def start(self, upload_id: str, *, max_credits: int | None = None, api_key_id: str | None = None) -> None:
+    def start(
+        self,
+        upload_id: str,
+        *,
+        max_credits: int | None = None,
+        api_key_id: str | None = None,
+        purpose: str | None = None,
+    ) -> None:
         with self.harness.database.transaction() as session:
             upload = uploads.locked(session, self.harness.workspace_id, upload_id)
             uploads.start(
@@ -67,6 +74,7 @@ class Uploader:
                 account_id=self.account_id,
                 api_key_id=api_key_id,
                 max_credits=max_credits,
+                purpose=purpose,
                 now=clock.now(),
             )
 
@@ -83,7 +91,10 @@ class Uploader:
     def run_jobs(self) -> None:
         """Run the workspace's open jobs."""
         for job_id in self.open_jobs():
-            job_runner.run(job_id, enrichment_request, self.harness.services)
+            self.run_job(job_id)
+
+    def run_job(self, job_id: str) -> None:
+        job_runner.run(job_id, enrichment_request, self.harness.services)
 
     def run(self, upload_id: str) -> Upload:
         """Continue a started upload until it waits for a member or is over; return it."""

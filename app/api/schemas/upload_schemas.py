@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from marshmallow import fields, validate
 
-from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema
+from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema, purpose
 from app.api.schemas.paging import IdCursor, page_size
 from app.core.uploads import chunks, starters
 from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
-from app.domain.errors import InsufficientCredits, SpendingLimitReached
+from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
 
 PAID_FIELDS = ("email", "phone")
@@ -21,6 +21,7 @@ REASONS = (
     InsufficientCredits.code,
     SpendingLimitReached.code,
     chunks.MAX_CREDITS,
+    PurposeRequired.code,
     starters.ACCOUNT_DISABLED,
     starters.KEY_ENDED,
     "unreadable",
@@ -49,7 +50,7 @@ class MappingSchema(StrictSchema):
 
 
 class StartSchema(StrictSchema):
-    """The most that the whole upload may cost."""
+    """The most that the whole upload may cost, and why the values of its people are obtained."""
 
     max_credits = fields.Integer(
         strict=True,
@@ -58,6 +59,7 @@ class StartSchema(StrictSchema):
         validate=validate.Range(min=0),
         metadata={"example": 500, "description": "In credits; null for no limit but the balance."},
     )
+    purpose = purpose()
 
 
 class UploadsQuery(StrictSchema):
@@ -126,6 +128,11 @@ class UploadSummarySchema(ResponseSchema):
         fields.String(), data_key="fields", attribute="fields", metadata={"example": ["email"]}
     )
     max_credits = fields.Integer(required=True, allow_none=True, metadata={"example": 500})
+    purpose = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "sales_outreach", "description": "The last one that was stated."},
+    )
     estimate = fields.Nested(UploadEstimateSchema, required=True, allow_none=True)
     progress = fields.Nested(UploadProgressSchema, required=True)
     outcomes = fields.Dict(

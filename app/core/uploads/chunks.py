@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core.accounts.workspaces import balance
 from app.core.jobs import submission
-from app.core.jobs.jobs import Job
+from app.core.jobs.jobs import PURPOSE, Job
 from app.core.jobs.submission import Freshness, JobRequest
 from app.core.uploads import starters
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
@@ -97,7 +97,9 @@ def spent_on_open(session: Session, upload_id: str) -> tuple[int, int]:
 def _submit(
     session: Session, upload: Upload, chunk: NextChunk, affordable: int, *, settings: Settings, now: Moment
 ) -> str:
-    request = {"entity": "person", "fields": list(upload.fields), "max_credits": affordable}
+    request: dict[str, Any] = {"entity": "person", "fields": list(upload.fields), "max_credits": affordable}
+    if upload.purpose is not None:
+        request[PURPOSE] = upload.purpose
     job_request = JobRequest(
         kind=Kind.ENRICHMENT_REQUEST,
         workspace_id=upload.workspace_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import select, update
@@ -12,14 +12,15 @@ from sqlalchemy.orm import Session
 from app.core.jobs.jobs import Job, JobItem
 from app.core.uploads import chunks
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
-from app.domain.errors import InsufficientCredits, SpendingLimitReached
+from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
 from app.infra.database_clock import Moment
 from app.settings import Settings
 
 MAX_TRIES = 3
 """Jobs that may end without the result of a row, for example at their deadline."""
 FAILED = "failed"
-_UNPAID = frozenset({InsufficientCredits.code, SpendingLimitReached.code})
+_REFUSALS = frozenset({InsufficientCredits.code, SpendingLimitReached.code, PurposeRequired.code})
+"""The errors that a member resolves: credits, a limit, or a purpose."""
 
 
 def collect(session: Session, upload_id: str, *, settings: Settings, now: Moment) -> bool:
@@ -47,7 +48,7 @@ def collect(session: Session, upload_id: str, *, settings: Settings, now: Moment
 def _count(
     session: Session, upload: Upload, chunk: UploadChunk, job: Job, *, settings: Settings, now: Moment
 ) -> None:
-    """Count the items of a finished job; pause the upload if its credits did not suffice for any of them."""
+    """Count the items of a finished job; pause the upload if a member has to do something for the others."""
     chunk.is_open = False
     items = session.execute(
         select(UploadRow.number, UploadRow.subject, UploadRow.charged, UploadRow.tries, JobItem)
@@ -62,24 +63,36 @@ def _count(
     outcomes.update(row.JobItem.outcome or FAILED for row in items if row.number not in numbers)
     upload.outcomes, upload.charged = dict(outcomes), upload.charged + job.charged
     _return_rows(session, upload.id, repeated, cost=sum(chunks.prices(upload, settings)))
-    unpaid = {row.JobItem.error["code"] for row in repeated if _is_unpaid(row.JobItem)}
-    if unpaid and not job.charged and upload.status == UploadStatus.RUNNING:
-        is_limited = SpendingLimitReached.code in unpaid
-        reason = SpendingLimitReached.code if is_limited else chunks.shortage(session, upload)
+    refusals = {row.JobItem.error["code"] for row in repeated if _is_refused(row.JobItem)}
+    if upload.status == UploadStatus.RUNNING and (reason := _reason(session, upload, job, refusals)):
         chunks.pause(upload, reason, now=now)
 
 
+def _reason(session: Session, upload: Upload, job: Job, refusals: Collection[str]) -> str | None:
+    """Return why the upload pauses: a purpose is required, or the credits sufficed for none of the items.
+
+    The job may have been submitted before a purpose was stated; then its items go into another one.
+    """
+    if PurposeRequired.code in refusals and upload.purpose is None:
+        return PurposeRequired.code
+    unpaid = set(refusals) - {PurposeRequired.code}
+    if not unpaid or job.charged:
+        return None
+    is_limited = SpendingLimitReached.code in unpaid
+    return SpendingLimitReached.code if is_limited else chunks.shortage(session, upload)
+
+
 def _is_repeated(item: JobItem, subject: dict[str, Any] | None, tries: int) -> bool:
-    """Return whether the row goes into another job: its item was not paid, or the job ended before it."""
+    """Return whether the row goes into another job: its item was refused, or the job ended before it."""
     if subject is None:  # erased
         return False
-    if _is_unpaid(item):
+    if _is_refused(item):
         return True
     return item.outcome is None and item.error is None and tries + 1 < MAX_TRIES
 
 
-def _is_unpaid(item: JobItem) -> bool:
-    return item.error is not None and item.error["code"] in _UNPAID
+def _is_refused(item: JobItem) -> bool:
+    return item.error is not None and item.error["code"] in _REFUSALS
 
 
 def _return_rows(session: Session, upload_id: str, rows: Sequence[Any], *, cost: int) -> None:
@@ -93,7 +106,7 @@ def _return_rows(session: Session, upload_id: str, rows: Sequence[Any], *, cost:
             "chunk": None,
             "item": None,
             "charged": row.charged + row.JobItem.charged,
-            "tries": row.tries + (not _is_unpaid(row.JobItem)),
+            "tries": row.tries + (not _is_refused(row.JobItem)),
         }
         for row in rows
     ]

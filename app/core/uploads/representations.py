@@ -32,6 +32,7 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "priced": upload.priced,
         "fields": upload.fields,
         "max_credits": upload.max_credits,
+        "purpose": upload.purpose,
         "estimate": upload.estimate,
         "progress": {
             "done": sum(upload.outcomes.values()) + _done_in_open(session, upload.id),

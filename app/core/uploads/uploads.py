@@ -8,6 +8,7 @@ from datetime import timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from app.core.contacts import purpose_rules
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.uploads import upload_files
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadFile, UploadRow, UploadStatus
@@ -132,20 +133,27 @@ def start(
     account_id: str,
     api_key_id: str | None,
     max_credits: int | None,
+    purpose: str | None = None,
     now: Moment,
 ) -> None:
     """Start a locked upload, or continue a paused one; one that runs already stays as it is.
 
-    `max_credits` limits what the whole upload may cost, with what it has cost so far.
+    `max_credits` limits what the whole upload may cost, with what it has cost so far. `purpose` is why the
+    values of its people are obtained; one that was stated earlier remains if it is None.
 
     Raises:
         UploadNotReady: it has no price yet, or is over.
+        PurposeRequired: everybody's values need a purpose, and none is stated.
 
     """
     if upload.status == UploadStatus.RUNNING:
         return
     if upload.status not in {UploadStatus.READY, UploadStatus.PAUSED}:
         raise UploadNotReady("Only an upload whose status is ready or paused can be started.")
+    upload.purpose = purpose or upload.purpose
+    rule = purpose_rules.rule_of(session)
+    if rule.is_everywhere and upload.purpose is None and not _is_free(upload):
+        raise rule.refusal()
     upload.account_id, upload.api_key_id, upload.max_credits = account_id, api_key_id, max_credits
     upload.status, upload.reason, upload.detail = UploadStatus.RUNNING.value, None, None
     _wake(session, upload, now)
@@ -190,6 +198,12 @@ def _one(session: Session, workspace_id: str, upload_id: str, *, lock: bool) -> 
     if upload is None:
         raise UploadNotFound
     return upload
+
+
+def _is_free(upload: Upload) -> bool:
+    """Return whether nothing can be charged, as everybody is owned or suppressed."""
+    counts = upload.estimate or {}
+    return bool(counts) and counts["owned"] + counts["suppressed"] == counts["people"]
 
 
 def _wake(session: Session, upload: Upload, now: Moment) -> None:
