@@ -14,6 +14,13 @@ Known = Literal["email", "phone"]
 MaxAge = Annotated[
     int | None, Field(ge=1, le=3650, description="Ask providers if the stored value is older, in days.")
 ]
+Purpose = Annotated[
+    str | None,
+    Field(
+        max_length=40,
+        description="Why the values are needed: one of `purposes.allowed` of the tool session. Ask the user.",
+    ),
+]
 Website = Annotated[
     str,
     Field(max_length=2048, description="A domain or URL, such as acme.com or https://www.acme.com/about."),

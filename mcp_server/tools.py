@@ -23,6 +23,7 @@ from mcp_server.inputs import (
     Person,
     PhoneType,
     Profile,
+    Purpose,
     Website,
 )
 from mcp_server.websites import website_hashes
@@ -38,7 +39,7 @@ class Tools:
     calls: Calls
 
     async def session(self, context: Context) -> Answer:
-        """Return the account, the workspace, its credits, the prices and the scopes of the key. Free."""
+        """Return the account, workspace, credits, prices, purposes, and the scopes of the key. Free."""
         response = await self.calls.api(context).get(SESSION)
         return answers.of_free_call(response, response.body["credits"]["balance"])
 
@@ -61,13 +62,15 @@ class Tools:
         types: list[EmailType] | None = None,
         min_status: MinStatus | None = None,
         max_age_days: MaxAge = None,
+        *,
+        purpose: Purpose = None,
     ) -> Answer:
         """Reveal a person's e-mail addresses.
 
         This spends a credit if an address of at least `min_status` (default: valid) is found; what the
         workspace already owns is free. Data providers may be asked, which takes seconds.
         """
-        options = {"types": types, "min_status": min_status, "max_age_days": max_age_days}
+        options = {"types": types, "min_status": min_status, "max_age_days": max_age_days, "purpose": purpose}
         return await self._submit(context, "/api/ext/reveal/email", {"subject": _sent(person), **options})
 
     async def reveal_phone(
@@ -77,13 +80,15 @@ class Tools:
         types: list[PhoneType] | None = None,
         min_status: MinStatus | None = None,
         max_age_days: MaxAge = None,
+        *,
+        purpose: Purpose = None,
     ) -> Answer:
         """Reveal a person's phone numbers.
 
         This spends credits if a number of at least `min_status` (default: any) is found; what the workspace
         already owns is free. Observe `do_not_call`.
         """
-        options = {"types": types, "min_status": min_status, "max_age_days": max_age_days}
+        options = {"types": types, "min_status": min_status, "max_age_days": max_age_days, "purpose": purpose}
         return await self._submit(context, "/api/ext/reveal/phone", {"subject": _sent(person), **options})
 
     async def enrich(
@@ -94,6 +99,7 @@ class Tools:
         companies: Annotated[list[NamedCompany], Field(max_length=MAX_ITEMS)] | None = None,
         fields: list[EnrichedField] | None = None,
         *,
+        purpose: Purpose = None,
         estimate_only: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
     ) -> Answer:
         """Complete up to 100 people, or up to 100 companies, in one job.
@@ -106,7 +112,8 @@ class Tools:
         items = [{"subject": _sent(one)} for one in people or ()]
         items += [{"company": _sent(one)} for one in companies or ()]
         entity = "person" if people else "company"
-        body = _set({"entity": entity, "items": items, "fields": fields, "max_credits": max_credits})
+        options = {"fields": fields, "max_credits": max_credits, "purpose": purpose}
+        body = _set({"entity": entity, "items": items, **options})
         if not estimate_only:
             return await self._submit(context, "/api/ext/enrichment-request", body)
         api = self.calls.api(context)

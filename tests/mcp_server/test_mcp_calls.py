@@ -98,6 +98,32 @@ def test_a_retry_after_a_lost_answer_has_the_same_key_and_reports_what_the_call_
     assert (len(keys), len(set(keys))) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("tool", "path", "arguments"),
+    [
+        ("reveal_email", REVEAL, PERSON),
+        ("reveal_phone", "/api/ext/reveal/phone", PERSON),
+        ("enrich", "/api/ext/enrichment-request", {"people": [PERSON["person"]], "max_credits": 1}),
+    ],
+)
+@pytest.mark.parametrize("purpose", [{"purpose": "recruiting"}, {}])
+def test_a_purpose_is_sent_and_its_absence_is_told_with_those_that_can_be_stated(
+    httpserver: HTTPServer, tool: str, path: str, arguments: dict[str, Any], purpose: dict[str, str]
+) -> None:
+    def respond(request: Request) -> Response:
+        if "purpose" not in request.get_json():
+            return problem(422, code="purpose_required", detail="Send 'purpose': recruiting, support.")
+        assert request.get_json()["purpose"] == "recruiting"
+        return job_response("succeeded", http=200, charged=1)
+
+    httpserver.expect_request(path).respond_with_handler(respond)
+
+    result = call(httpserver, tool, {**arguments, **purpose})
+
+    refused = "422 purpose_required: Send 'purpose': recruiting, support." in str(result.content)
+    assert (result.is_error, refused) == ((not purpose), (not purpose))
+
+
 def test_a_service_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "RETRY_DELAYS", (0.0, 0.01))
 
