@@ -60,6 +60,8 @@ scopes that it needs, and a `spending_cap`. Never put a key into a URL or a log.
   seconds.
 - Errors are `application/problem+json`; `detail` says what to do. 402 means that credits or a limit are used
   up: do not repeat the request, ask a person.
+- If `purposes.required` in `GET /api/ext/session` is true, send `purpose` with what reveals values: one of
+  `purposes.allowed`, as the user states it. The people concerned can see it.
 - "Not found" is a result (`outcome: not_found`) and free. A person on the suppression list is never
   returned.
 
