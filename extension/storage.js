@@ -11,7 +11,8 @@ import { loadPolicy } from "./policy.js";
  *  @typedef {Session & {origin: string, token: string, filterKey?: string|null}} StoredSession */
 /** `lookupBy` is what is sent about a website whose company may be known: nothing until the user asks, a prefix of its
  *  hash, or its hash; in the last case about every website.
- *  @typedef {{server: string, email: string, staySignedIn: boolean, lookupBy: "filter"|"prefix"|"hash", lists: string[]}} Settings */
+ *  `purpose` is the last one that was chosen.
+ *  @typedef {{server: string, email: string, staySignedIn: boolean, lookupBy: "filter"|"prefix"|"hash", lists: string[], purpose: string}} Settings */
 /** @typedef {{kind: "profile"|"company"|"site"|"nothing", url: string, host: string, tabId: number, windowId: number}} Page */
 
 /** @typedef {Omit<chrome.storage.StorageArea, "get"> & {get(key: string|null): Promise<Record<string, any>>}} StorageArea */
@@ -29,7 +30,7 @@ const SIGN_OUT_CODE = "sign_out_code";
 const MAX_LISTS = 20;
 
 /** @type {Settings} */
-const DEFAULTS = { server: "", email: "", staySignedIn: false, lookupBy: "filter", lists: [] };
+const DEFAULTS = { server: "", email: "", staySignedIn: false, lookupBy: "filter", lists: [], purpose: "" };
 
 /** Return the settings of the user, or of the administrator's policy. @returns {Promise<Settings>} */
 export async function loadSettings() {

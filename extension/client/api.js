@@ -16,7 +16,7 @@
 /**
  * @typedef {{account: {id: string, email: string, name: string, role: string, api_access: boolean},
  *   workspace: {id: string, name: string}, auth: {kind: string, scopes: string[], expires_at: string|null},
- *   credits: Credits, prices: Record<string, number>,
+ *   credits: Credits, prices: Record<string, number>, purposes?: {required: boolean, allowed: string[]},
  *   hash_lookup: {algorithm: string, prefix_length: number, filter_key?: string|null, filter_oprf_key?: string|null},
  *   providers: {name: string, healthy: boolean}[], server: {version: string, api_version: string}}} Session
  */
@@ -81,7 +81,7 @@
 /**
  * A problem object (RFC 9457) with the extension members of this service.
  * @typedef {{code: string, status: number, title?: string, detail?: string, retryable?: boolean, retry_after?: number,
- *   required?: number, balance?: number, errors?: {pointer: string, detail: string}[], request_id?: string}} Problem
+ *   required?: number, balance?: number, purposes?: string[], errors?: {pointer: string, detail: string}[], request_id?: string}} Problem
  */
 /**
  * `key` is the Idempotency-Key: create one per click and store it before sending. A retry with the same key is never
@@ -154,20 +154,20 @@ export class Client {
     return this.#send("POST", "/api/ext/lookup", body, options);
   }
 
-  /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string}} body
+  /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string, purpose?: string}} body
    *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   revealEmail(body, options) {
     return this.#send("POST", "/api/ext/reveal/email", body, options);
   }
 
-  /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string}} body
+  /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string, purpose?: string}} body
    *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   revealPhone(body, options) {
     return this.#send("POST", "/api/ext/reveal/phone", body, options);
   }
 
   /** Enrich up to 100 people or companies. With `dry_run` the response is `{estimate}` and no job is created.
-   *  @param {{entity: "person"|"company", items: object[], fields?: string[], max_credits?: number, dry_run?: boolean}} body
+   *  @param {{entity: "person"|"company", items: object[], fields?: string[], max_credits?: number, dry_run?: boolean, purpose?: string}} body
    *  @param {RequestOptions} [options] @returns {Promise<any>} */
   enrichmentRequest(body, options) {
     return this.#send("POST", "/api/ext/enrichment-request", body, options);

@@ -7,6 +7,7 @@ import { formatCredits, t } from "../texts.js";
 import { announce, button, h, problemAlert, spendButton } from "./components.js";
 import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
+import { purposeChoice } from "./purpose.js";
 import { noResult, receipt } from "./results.js";
 
 const FIELDS = ["profile", "company", "email", "phone"];
@@ -16,6 +17,7 @@ export async function enrichmentCard(app, person) {
   const names = requestNames("enrichment_request", person.requested, null);
   const body = { entity: /** @type {"person"} */ ("person"), items: [{ subject: person.subject }], fields: FIELDS };
   const content = h("div", { class: "stack" });
+  const purpose = purposeChoice(app, "enrichment");
   onRequestChange(names, show, app.signal);
   names.forEach((name) => app.shownRequests.add(name));
   const existing = await findRequest(names);
@@ -30,10 +32,11 @@ export async function enrichmentCard(app, person) {
   );
 
   /** Load the price. The button is there from the start, disabled, so that nothing moves under the pointer once the
-   *  price is known; the rest of the view does not wait for it. */
-  async function offer() {
+   *  price is known; the rest of the view does not wait for it. @param {...Node} above */
+  async function offer(...above) {
     const submit = button(t("enrich", "…"), request, { class: "spend", disabled: true });
-    content.replaceChildren(h("p", { class: "hint" }, t("enrich_hint")), ...spendButton(app, submit, 1));
+    const hint = h("p", { class: "hint" }, t("enrich_hint"));
+    content.replaceChildren(...above, hint, purpose.element, ...spendButton(app, submit, 1));
     try {
       const { estimate } = await app.client.enrichmentRequest({ ...body, dry_run: true }, { signal: app.signal });
       if (await findRequest(names)) return; // requested in another window
@@ -43,14 +46,14 @@ export async function enrichmentCard(app, person) {
       if (app.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 401) return app.restart();
-      content.replaceChildren(problemAlert(error.problem, app.session.origin, offer));
+      content.replaceChildren(problemAlert(error.problem, app.session.origin, () => offer()));
     }
   }
 
   async function request() {
     content.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ element) => (element.disabled = true));
     const about = { subject: person.requested, label: person.label };
-    const started = await startRequest(names[0], "enrichmentRequest", body, about);
+    const started = await startRequest(names[0], "enrichmentRequest", { ...body, ...purpose.stated() }, about);
     show(started);
     run(started);
   }
@@ -66,6 +69,10 @@ export async function enrichmentCard(app, person) {
     if (item?.outcome === "suppressed") return person.onSuppressed();
     const problem = item?.error ?? stored.problem;
     if (problem?.code === "insufficient_credits") return offer();
+    if (problem?.code === "purpose_required") {
+      purpose.offer(problem.purposes ?? []);
+      return offer(problemAlert(problem, app.session.origin, null));
+    }
     if (response === null || problem) {
       const failure = problem ?? { code: "provider_failed", status: 0, retryable: true };
       return content.replaceChildren(problemAlert(failure, app.session.origin, request));

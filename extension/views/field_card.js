@@ -6,6 +6,7 @@ import { errorMessage, formatCredits, t } from "../texts.js";
 import { announce, button, h, problemAlert, spendButton } from "./components.js";
 import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
+import { purposeChoice } from "./purpose.js";
 import { noResult, receipt, revealedValue, statusBadge, valueType } from "./results.js";
 
 /** @typedef {import("../client/api.js").MaskedValue} MaskedValue */
@@ -24,6 +25,7 @@ export function fieldCard(app, field, person, lookup) {
   const masked = lookup.available.filter((value) => value.field === field && !value.owned);
   const price = masked[0]?.credits ?? app.session.prices[`reveal.${field}`] ?? 1;
   const content = h("div", { class: "stack" });
+  const purpose = purposeChoice(app, field);
   onRequestChange(names, show, app.signal);
   names.forEach((name) => app.shownRequests.add(name));
   start();
@@ -46,13 +48,13 @@ export function fieldCard(app, field, person, lookup) {
     const spend = button(t(key, formatCredits(price)), reveal, { class: "spend" });
     const values = masked.map(maskedValue);
     const none = [h("p", { class: "hint" }, t("none_known"))];
-    return [...(values.length > 0 ? values : none), ...spendButton(app, spend, price)];
+    return [...(values.length > 0 ? values : none), purpose.element, ...spendButton(app, spend, price)];
   }
 
   async function reveal() {
     content.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ element) => (element.disabled = true));
     const { subject } = person;
-    const body = { subject, ...minimumQuality(field, masked), ...clientReference(subject) };
+    const body = { subject, ...minimumQuality(field, masked), ...purpose.stated(), ...clientReference(subject) };
     const about = { subject: person.requested, label: person.label };
     const request = await startRequest(names[0], METHODS[field], body, about);
     show(request);
@@ -72,6 +74,11 @@ export function fieldCard(app, field, person, lookup) {
     if (problem?.code === "insufficient_credits") {
       announce(errorMessage(problem, app.session.origin));
       return offer();
+    }
+    const refusal = problem ?? response?.job.error;
+    if (refusal?.code === "purpose_required") {
+      purpose.offer(refusal.purposes ?? []);
+      return [problemAlert(refusal, app.session.origin, null), ...offer()];
     }
     if (state === "refused" || response === null) {
       const failure = problem ?? { code: "provider_failed", status: 0, retryable: true };
