@@ -51,7 +51,8 @@ def of_job(response: ApiResponse) -> Answer:
             " with this id to get the result; that costs nothing more."
         )
     else:
-        summary = f"{_outcome(job)} {_price(charged, body, response)} {_left(cost.balance)}"
+        parts = (_outcome(job), _errors(body), _price(charged, body, response), _left(cost.balance))
+        summary = " ".join(filter(None, parts))
     return Answer(summary=summary, cost=cost, finished=finished, repeated=response.is_replay, answer=body)
 
 
@@ -69,6 +70,15 @@ def _outcome(job: dict[str, Any]) -> str:
             job["outcome"], "Found." if job["outcome"] == "found" else "Found in part."
         )
     return f"The job {job['status']}: {job.get('error', {}).get('detail', 'no reason is known.')}"
+
+
+def _errors(body: dict[str, Any]) -> str:
+    """Return how many items of an enrichment have an error, and what the first one says; empty if none."""
+    items = (body["result"] or {}).get("items", ())
+    errors = [item["error"] for item in items if item.get("error")]
+    if not errors:
+        return ""
+    return f"Items with an error: {len(errors)}. {errors[0]['detail']}"
 
 
 def _price(charged: int, body: dict[str, Any], response: ApiResponse) -> str:

@@ -124,6 +124,18 @@ def test_a_purpose_is_sent_and_its_absence_is_told_with_those_that_can_be_stated
     assert (result.is_error, refused) == ((not purpose), (not purpose))
 
 
+def test_the_summary_of_an_enrichment_says_why_items_failed(httpserver: HTTPServer) -> None:
+    body = job_response("succeeded", http=200).get_json()
+    refused = {"index": 0, "error": {"code": "purpose_required", "detail": "Send 'purpose': recruiting."}}
+    body["result"] = {"items": [refused, {"index": 1, "error": None}, refused | {"index": 2}]}
+    httpserver.expect_request("/api/ext/enrichment-request").respond_with_json(body)
+
+    result = call(httpserver, "enrich", {"people": [PERSON["person"]], "max_credits": 1}).structured_content
+
+    assert result is not None
+    assert "Items with an error: 2. Send 'purpose': recruiting. It was free." in result["summary"]
+
+
 def test_a_service_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "RETRY_DELAYS", (0.0, 0.01))
 
