@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fake_providers import MISS, company, email, hit, person, phone
 from jobs_support import a_question, figures, submit
-from sqlalchemy import select
+from sqlalchemy import event, select
 from sqlalchemy.orm import Session
 from stored_support import PRICES, own
 from worker_harness import ADA, BOB, NAMED, WorkerHarness
@@ -194,16 +194,21 @@ def test_no_provider_is_asked_about_a_person_of_unknown_country_if_that_needs_a_
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_job_that_stored_data_would_resolve_fails_in_its_claim(harness: WorkerHarness) -> None:
+def test_a_job_that_stored_data_would_resolve_fails_in_the_transaction_of_its_claim(
+    harness: WorkerHarness,
+) -> None:
     request = {"subject": PROFILE, "types": ["work"], "min_status": "valid"}
     with harness.database.transaction() as session:
         asked = a_question(harness.workspace_id, request=request, price=0)
         job_id = submit(session, asked, now=clock.now()).job.id
+    commits: list[object] = []
+    event.listen(harness.database.engine, "commit", commits.append)
 
     job_runner.run_next(Queue.INTERACTIVE, job_id, "task", harness.services)
 
     with harness.database.reading() as session:
         assert refused(session.get_one(Job, job_id)) == REFUSED
+    assert len(commits) == 1
 
 
 @pytest.mark.usefixtures("ada")
