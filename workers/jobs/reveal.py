@@ -46,7 +46,7 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
     if known.suppressed:
         return _suppressed(session, claim)
     if known.needs_purpose and claim.purpose is None:
-        return JobResult(error=settings.purpose_rule.refusal())
+        return JobResult(outcome=None, error=settings.purpose_rule.refusal())
     purchase = Purchase(
         workspace_id=claim.workspace_id,
         job_id=claim.job_id,
@@ -99,7 +99,7 @@ class RevealResolution:
         try:
             stored = field_resolver.store(session, self.claim, self.resolved, price=self.price, now=now)
         except PurposeRequired as problem:
-            return JobResult(error=problem, trace=trace)
+            return JobResult(outcome=None, error=problem, trace=trace)
         if stored.suppressed:
             return _suppressed(session, self.claim, trace)
         if stored.disclosure is None:

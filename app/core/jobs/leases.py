@@ -36,10 +36,10 @@ class LeaseLost(Exception):  # noqa: N818 -- it names what happened
 class JobResult:
     """The outcome and result of a job, its charge in credits, and the trace of provider calls.
 
-    A job with an `error` fails: it has no outcome, and is not charged.
+    A job with an `error` fails: its outcome is None, and it is not charged.
     """
 
-    outcome: Outcome | None = None
+    outcome: Outcome | None
     error: Problem | None = None
     result: dict[str, Any] | None = None
     charge: int = 0
