@@ -16,13 +16,10 @@ OPRF_MAGIC = b"CLF2"
 """Of a file whose keys are outputs of an OPRF. A client that does not know it refuses the file."""
 KEY_BYTES = 8
 _HEADER = struct.Struct("<4sB3xQIQII")
-_OPRF_KEY_BYTES = 32
-HEADER_BYTES = _HEADER.size + _OPRF_KEY_BYTES
-"""Of the longest header."""
 
 
 def key_of(digest: bytes) -> int:
-    """Return the key of a 32-byte hash, or of a 64-byte output."""
+    """Return the key of a 32-byte hash, of an output, or of the first bytes of one."""
     return int.from_bytes(digest[:KEY_BYTES], "big")
 
 
@@ -36,8 +33,3 @@ def encode(built: FuseFilter, version: int, oprf_key: bytes = b"") -> bytes:
         magic, built.bits, version, built.entries, built.seed, built.segment_length, built.segment_count
     )
     return header + oprf_key + built.fingerprints
-
-
-def oprf_key(file: bytes) -> bytes:
-    """Return the public key in a file, of which HEADER_BYTES are enough; empty if it is not keyed."""
-    return file[_HEADER.size : HEADER_BYTES] if file.startswith(OPRF_MAGIC) else b""

@@ -6,16 +6,23 @@ the output is that of the public key, so that no caller can be given outputs of 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from voprf import ristretto
 
 from app.settings import Settings
 
 KEY_INFO = b"company filter"
 ELEMENT_BYTES = 32
+ID_BYTES = 8
+_STORAGE_INFO = b"stored card keys"
+_NONCE_BYTES = 12
 _PROOF_BYTES = 64
 
 
@@ -40,12 +47,19 @@ class OprfKey:
 
     public: bytes
     _evaluator: ristretto.Evaluator = field(repr=False, compare=False)
+    _storage: AESGCM = field(repr=False, compare=False)
 
     @classmethod
     def derive(cls, seed: bytes, info: bytes = KEY_INFO) -> OprfKey:
         """Return the key of a secret seed of 32 bytes (DeriveKeyPair, RFC 9497, 3.2.1)."""
         evaluator = ristretto.Evaluator.from_seed(seed, info)
-        return cls(evaluator.public_key.serialize(), evaluator)
+        storage_key = HKDF(SHA256(), 32, None, _STORAGE_INFO).derive(seed)
+        return cls(evaluator.public_key.serialize(), evaluator, AESGCM(storage_key))
+
+    @property
+    def id(self) -> bytes:
+        """The first bytes of the public key, by which stored rows name it."""
+        return self.public[:ID_BYTES]
 
     def output(self, message: bytes) -> bytes:
         """Return the 64 bytes that a client gets for this input (Evaluate, RFC 9497, 3.3.2)."""
@@ -62,6 +76,20 @@ class OprfKey:
         raw = self._evaluator.evaluate_batch(elements).serialize()
         evaluated = (raw[at : at + ELEMENT_BYTES] for at in range(_PROOF_BYTES, len(raw), ELEMENT_BYTES))
         return Evaluation(tuple(evaluated), raw[:_PROOF_BYTES])
+
+    def wrap(self, secret: bytes, context: bytes) -> bytes:
+        """Return a secret encrypted for storage; who has the database, but not the seed, cannot read it."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return nonce + self._storage.encrypt(nonce, secret, context)
+
+    def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
+        """Return the secret.
+
+        Raises:
+            InvalidTag: it was wrapped with another key or context, or changed.
+
+        """
+        return self._storage.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], context)
 
 
 def from_settings(settings: Settings) -> OprfKey | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.core.lookups import company_filters
-from app.domain import fuse_filter
 from app.domain.errors import Unavailable
 from app.infra import oprf
 from app.infra.db import Database
@@ -21,7 +20,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     database = Database(settings.database_url)
     try:
         with database.reading() as session:
-            stored = company_filters.oprf_key(session, max(fuse_filter.SIZES))
+            stored = company_filters.oprf_key(session)
     except Unavailable:
         return
     finally:
@@ -29,7 +28,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     if key is not None and not settings.company_filter_seconds:
         remedy = "set COMPANY_FILTER_SECONDS, or remove the key"
         yield note(SETTING, "set, but COMPANY_FILTER_SECONDS is 0: no file is built", remedy)
-    elif stored != (key.public if key else b""):
+    elif stored != (key.public if key else None):
         yield note(
             SETTING,
             "the stored company filter is not the one of this setting",

@@ -12,11 +12,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import BigInteger, func, select
+from sqlalchemy import BigInteger, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts.companies import Company
-from app.core.lookups import filter_outputs
+from app.core.lookups import card_keys
 from app.domain import company_filter_file, fuse_filter
 from app.domain.fuse_filter import FuseFilter
 from app.infra import database_clock
@@ -26,16 +25,15 @@ from app.infra.oprf import OprfKey
 
 ROWS_AT_ONCE = 20_000
 ETAG_DIGITS = 32
-DIGEST_BYTES = 32
-OUTPUTS_ROW = max(fuse_filter.SIZES)
+_LAST_BUILT = fuse_filter.SIZES[-1]
 
 
 class CompanyFilter(Base):
     """The newest file with fingerprints of this size; without `content`, none has been built.
 
     `source` is the digest of what the file was built from: the keys and the public keys. `version` is the
-    time of the build in seconds since 1970, or one more than the version before. `outputs` has what was
-    computed for the last file with an OPRF (`filter_outputs`), in the row of the largest fingerprints.
+    time of the build in seconds since 1970, or one more than the version before. `oprf_key` is the public key
+    of the OPRF; all entries of the file then have their card keys stored (`card_keys`).
     """
 
     __tablename__ = "company_filters"
@@ -47,7 +45,7 @@ class CompanyFilter(Base):
     source: Mapped[bytes | None]
     etag: Mapped[str | None]
     content: Mapped[bytes | None]
-    outputs: Mapped[bytes | None] = mapped_column(deferred=True)
+    oprf_key: Mapped[bytes | None]
 
 
 class StoredFilter(NamedTuple):
@@ -77,29 +75,35 @@ def build(database: Database, key: Ed25519PrivateKey, oprf_key: OprfKey | None =
 
     With an OPRF key, the files have the outputs of the hashes instead of the hashes. `claim` has inserted the
     rows. No transaction is open while it computes, which takes about twelve seconds of processor time for a
-    million entries, and with a new OPRF key minutes more.
+    million entries, and with a new OPRF key a minute more.
     """
     public_keys = key.public_key().public_bytes_raw() + (oprf_key.public if oprf_key else b"")
     with database.reading(no_deadline=True) as session:
-        digests = b"".join(_digests(session))
-        keys = array("Q", sorted(map(company_filter_file.key_of, _each(digests))))
+        keys = array("Q", sorted(map(company_filter_file.key_of, _digests(session))))
         source = hashlib.sha256(public_keys + keys.tobytes()).digest()
-        if set(session.scalars(select(CompanyFilter.source))) == {source}:
+        if _is_built(session, source, oprf_key):
             return False
         seconds = int(database_clock.value(session).timestamp())
     if oprf_key:
-        keys = _outputs(database, digests, oprf_key)
+        keys = card_keys.update(database, oprf_key)
     for bits in fuse_filter.SIZES:
         built = fuse_filter.build(keys, bits)
         with database.transaction() as session:
             row = session.get_one(CompanyFilter, bits, with_for_update=True)
             _store(row, built, max(seconds, row.version + 1), key, oprf_key)
             row.source = source
+    card_keys.delete_others(database, oprf_key)
     return True
 
 
+def _is_built(session: Session, source: bytes, oprf_key: OprfKey | None) -> bool:
+    """Return whether all files are built from this; those of an earlier release have no card keys."""
+    stored = map(tuple, session.execute(select(CompanyFilter.source, CompanyFilter.oprf_key)))
+    return set(stored) == {(source, oprf_key.public if oprf_key else None)}
+
+
 def _digests(session: Session) -> Iterator[bytes]:
-    for column in (Company.domain_hash, Company.linkedin_hash):
+    for column in card_keys.HASHES:
         last = b""
         page = select(column).order_by(column).limit(ROWS_AT_ONCE)
         while hashes := session.scalars(page.where(column > last)).all():
@@ -107,25 +111,11 @@ def _digests(session: Session) -> Iterator[bytes]:
             last = hashes[-1] or b""
 
 
-def _each(digests: bytes) -> Iterator[bytes]:
-    return (digests[start : start + DIGEST_BYTES] for start in range(0, len(digests), DIGEST_BYTES))
-
-
-def _outputs(database: Database, digests: bytes, oprf_key: OprfKey) -> array[int]:
-    """Return the filter keys of the outputs, and store them: the next file needs only those of new hashes."""
-    stored = select(CompanyFilter.outputs).where(CompanyFilter.bits == OUTPUTS_ROW)
-    with database.reading(no_deadline=True) as session:
-        known = filter_outputs.decode(session.scalar(stored), oprf_key.public)
-    computed = filter_outputs.of_hashes(_each(digests), oprf_key, known)
-    with database.transaction() as session:
-        session.get_one(CompanyFilter, OUTPUTS_ROW).outputs = computed.encode(oprf_key.public)
-    return computed.outputs
-
-
 def _store(
     row: CompanyFilter, built: FuseFilter, version: int, key: Ed25519PrivateKey, oprf_key: OprfKey | None
 ) -> None:
-    unsigned = company_filter_file.encode(built, version, oprf_key.public if oprf_key else b"")
+    row.oprf_key = oprf_key.public if oprf_key else None
+    unsigned = company_filter_file.encode(built, version, row.oprf_key or b"")
     row.content = unsigned + key.sign(unsigned)
     row.etag = hashlib.sha256(row.content).hexdigest()[:ETAG_DIGITS]
     row.version, row.entries = version, built.entries
@@ -143,11 +133,9 @@ def content(session: Session, bits: int) -> tuple[str, bytes] | None:
     return None if row is None or row.content is None else (row.etag, row.content)
 
 
-def oprf_key(session: Session, bits: int) -> bytes:
-    """Return the public OPRF key of the file; empty if it is not keyed, or there is none."""
-    header = select(func.substr(CompanyFilter.content, 1, company_filter_file.HEADER_BYTES))
-    start = session.scalar(header.where(CompanyFilter.bits == bits)) or b""
-    return company_filter_file.oprf_key(start)
+def oprf_key(session: Session) -> bytes | None:
+    """Return the public OPRF key with which all entries have card keys; None if the file is not keyed."""
+    return session.scalar(select(CompanyFilter.oprf_key).where(CompanyFilter.bits == _LAST_BUILT))
 
 
 def stored(session: Session) -> list[StoredFilter]:
