@@ -1,9 +1,10 @@
 """Look companies up by prefixes of their hashes: the size of the response, and its time.
 
-    python3 dev.py run python -m benchmarks.prefix_lookups [--companies 10000 100000 1000000]
+    python3 dev.py run python -m benchmarks.prefix_lookups [--companies 10000 100000 1000000] [--keyed]
 
-Uses a temporary PostgreSQL server. The time is that of the query and of building the response, without HTTP,
-queue and encryption: the median of 20 prefixes.
+With --keyed, by prefixes of their outputs: the response has sealed cards (docs/website-privacy.md). Uses a
+temporary PostgreSQL server. The time is that of the query and of building the response, without HTTP, queue
+and encryption of the job: the median of 20 prefixes.
 """
 
 from __future__ import annotations
@@ -12,14 +13,22 @@ import argparse
 import json
 import secrets
 import statistics
+import sys
 import time
+from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 
 import app.factory  # noqa: F401 -- declares all tables
-from app.core.lookups import company_hashes
+from app.core.lookups import card_keys, company_ranges
+from app.core.lookups.card_keys import CompanyCardKey
+from app.core.lookups.company_filters import CompanyFilter
 from app.core.lookups.company_overviews import HashKind
+from app.domain.normal.hashes import prefix_bounds
+from app.infra import clock
+from app.infra.company_cards import ID_BYTES
 from app.infra.db import Base, Database
+from app.infra.oprf import OprfKey
 from tools.services import postgres
 
 ROUNDS = 20
@@ -35,34 +44,62 @@ def main() -> None:
     """Print a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--companies", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--digits", type=int, nargs="+", default=[2, 3, 4], help="of a prefix, default 2 3 4")
+    parser.add_argument("--keyed", action="store_true", help="look up by prefixes of outputs")
     options = parser.parse_args()
+    key = OprfKey.derive(secrets.token_bytes(32)) if options.keyed else None
     print("| companies | digits | companies in the response | kB | ms |\n| --: | --: | --: | --: | --: |")  # noqa: T201
     with postgres.running() as url:
         database = Database(url)
         Base.metadata.create_all(database.engine)
         stored = 0
         for companies in sorted(options.companies):
-            with database.engine.begin() as connection:
-                connection.execute(INSERT, {"first": stored + 1, "last": companies})
-                connection.execute(text("ANALYZE companies"))
+            _store(database, stored + 1, companies, key)
             stored = companies
-            for digits in (2, 3, 4):
-                print(f"| {companies:,} | {digits} | {_measure(database, digits)} |", flush=True)  # noqa: T201
+            for digits in options.digits:
+                print(f"| {companies:,} | {digits} | {_measure(database, digits, key)} |", flush=True)  # noqa: T201
         database.close()
 
 
-def _measure(database: Database, digits: int) -> str:
+def _store(database: Database, first: int, last: int, key: OprfKey | None) -> None:
+    with database.engine.begin() as connection:
+        connection.execute(INSERT, {"first": first, "last": last})
+    if key is not None:
+        started = time.process_time()
+        card_keys.update(database, key)
+        print(f"{last - first + 1:,} card keys: {time.process_time() - started:.1f} s", file=sys.stderr)  # noqa: T201
+        with database.transaction() as session:
+            session.merge(CompanyFilter(bits=16, checked_at=clock.now(), oprf_key=key.public))
+    with database.engine.begin() as connection:
+        connection.execute(text("ANALYZE companies, company_card_keys"))
+
+
+def _measure(database: Database, digits: int, key: OprfKey | None) -> str:
     counts, sizes, times = [], [], []
     for _ in range(ROUNDS):
         prefix = secrets.token_hex(digits)[:digits]
         started = time.perf_counter()
-        with database.reading() as session:
-            response = company_hashes.by_prefix(session, HashKind.WEBSITE, prefix)
+        with database.transaction() as session:
+            response = (
+                company_ranges.by_card_id(session, HashKind.WEBSITE, prefix, key)
+                if key
+                else company_ranges.by_hash(session, HashKind.WEBSITE, prefix)
+            )
         times.append((time.perf_counter() - started) * 1000)
         sizes.append(len(json.dumps(response)) / 1000)
-        counts.append(sum(match["company"] is not None for match in response["matches"]))
+        counts.append(_companies(database, prefix, response, key))
     columns = (statistics.median(values) for values in (counts, sizes, times))
     return " | ".join(f"{value:,.0f}" for value in columns)
+
+
+def _companies(database: Database, prefix: str, response: dict[str, Any], key: OprfKey | None) -> int:
+    """Return the number of companies in the response; sealed ones look like the random ones."""
+    if key is None:
+        return sum(match["company"] is not None for match in response["matches"])
+    low, high = (bound[:ID_BYTES] for bound in prefix_bounds(prefix))
+    ids = select(func.count()).where(CompanyCardKey.card_id.between(low, high))
+    with database.reading() as session:
+        return session.scalar(ids) or 0
 
 
 if __name__ == "__main__":

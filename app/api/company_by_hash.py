@@ -7,7 +7,7 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
-from marshmallow import fields, post_load, validate, validates_schema
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
@@ -16,23 +16,32 @@ from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import CompanySchema
 from app.api.schemas.fields import ResponseSchema, exactly_one
-from app.api.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
+from app.api.schemas.hash_schemas import (
+    EXAMPLE,
+    KEY_METADATA,
+    HashesSchema,
+    PatternSchema,
+    all_hashes,
+    hexadecimal,
+    one_of,
+)
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.submission import JobRequest
 from app.core.lookups.company_overviews import HashKind
 from app.domain.callers import Scope
-from app.domain.errors import BadHash, FieldError, PrefixNotAllowed
+from app.domain.errors import BadHash, FieldError, FilterKeyUnknown, PrefixNotAllowed
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Kind
 from app.domain.normal.hashes import parse_prefix
+from app.infra import oprf
 
 blueprint = APIBlueprint("company_by_hash", __name__, tag="Company by hash")
 
 
 class CompanyByHashSchema(HashesSchema):
-    """The hash of a website or company profile, or the first digits of it."""
+    """The hash of a website or company profile, or the first digits of it or of its output."""
 
-    json_schema = exactly_one("hash", "hashes", "prefix")
+    json_schema = exactly_one("hash", "hashes", "prefix") | {"dependentRequired": {"key": ["prefix"]}}
     kind = fields.String(
         load_default=HashKind.WEBSITE.value, validate=validate.OneOf([kind.value for kind in HashKind])
     )
@@ -43,15 +52,22 @@ class CompanyByHashSchema(HashesSchema):
             "pattern": "^[0-9a-f]+$",
         }
     )
+    key = hexadecimal(
+        metadata=KEY_METADATA
+        | {"description": "The public key of a keyed company filter: the prefix is that of an output."}
+    )
 
     @validates_schema
     def _exactly_one(self, data: dict[str, Any], **_options: Any) -> None:
         one_of(data, "hash", "hashes", "prefix")
+        if "key" in data and "prefix" not in data:
+            raise ValidationError("Send it with 'prefix' only.", "key")
 
     @post_load
     def _request(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
-        named = {"prefix": data["prefix"]} if "prefix" in data else {"hashes": all_hashes(data)}
-        return {"kind": data["kind"], **named}
+        if "prefix" not in data:
+            return {"kind": data["kind"], "hashes": all_hashes(data)}
+        return {name: data[name] for name in ("kind", "prefix", "key") if name in data}
 
 
 class KnownCompanySchema(CompanySchema):
@@ -72,18 +88,28 @@ class ShortCompanySchema(ResponseSchema):
 
 
 class RangeMatchSchema(ResponseSchema):
-    """A hash without its prefix; the company is null if the hash is padding."""
+    """A hash without its prefix; the company is null if the hash is padding.
+
+    With a key: the id of a card without its prefix, and the sealed card, which is random if it is padding.
+    """
 
     suffix = fields.String(metadata={"example": EXAMPLE[2:]})
     company = fields.Nested(ShortCompanySchema, allow_none=True)
+    sealed = fields.String(
+        metadata={
+            "example": "bm9uY2VjYXJkdGFn",
+            "description": "The nonce, the encrypted company and the tag of AES-256-GCM, in base64.",
+        }
+    )
 
 
 class CompanyByHashResultSchema(ResponseSchema):
-    """The company of the hashes, or every match of the prefix, padded with random hashes."""
+    """The company of the hashes, or every match of the prefix, padded with random ones."""
 
     matched_hash = fields.String(metadata={"example": EXAMPLE})
     company = fields.Nested(KnownCompanySchema)
     prefix = fields.String(metadata={"example": EXAMPLE[:2]})
+    key = fields.String(metadata=KEY_METADATA | {"description": "The key of the request."})
     matches = fields.List(fields.Nested(RangeMatchSchema))
     padding = fields.String(metadata={"example": "5f2c9d", "description": "Random; ignore it."})
 
@@ -95,7 +121,7 @@ class CompanyByHashResponseSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/company-by-hash")
-@documented(BadHash, PrefixNotAllowed)
+@documented(BadHash, PrefixNotAllowed, FilterKeyUnknown)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(CompanyByHashSchema, arg_name="body", example={"hash": EXAMPLE})
@@ -104,11 +130,12 @@ def company_by_hash(body: dict[str, Any]) -> Response:
     """Find the company of a website or company profile by its hash.
 
     A full hash identifies its website to anyone who hashes all domains; a prefix is shared by many. A
-    prefix request is deleted once its result has been sent.
+    prefix request is deleted once its result has been sent. With a keyed company filter, send its key and the
+    prefix of an output: only the output opens the company among the matches.
     """
     private = "prefix" in body
     if private:
-        _check_prefix(body["prefix"])
+        _check_prefix(body["prefix"], body.get("key"))
     request = JobRequest(
         kind=Kind.COMPANY_BY_HASH,
         workspace_id=caller().workspace_id,
@@ -120,12 +147,15 @@ def company_by_hash(body: dict[str, Any]) -> Response:
     return submit_and_wait(request, private=private)
 
 
-def _check_prefix(prefix: str) -> None:
-    if services().settings.company_filter_oprf_key is not None:  # all prefixes together list the companies
-        detail = "Prefixes are not accepted, since the company filter is keyed. Send 'hash' or 'hashes'."
+def _check_prefix(prefix: str, key: str | None) -> None:
+    settings = services().settings
+    if key is not None:
+        oprf.of_public_key(settings, key)
+    elif settings.company_filter_oprf_key is not None:  # all prefixes of hashes together list the companies
+        detail = "The company filter is keyed: send 'key' and the prefix of an output, or 'hash' or 'hashes'."
         raise PrefixNotAllowed(detail, errors=(FieldError("/prefix", detail),))
     try:
-        parse_prefix(prefix, services().settings.prefix_length)
+        parse_prefix(prefix, settings.prefix_length)
     except BadHash as problem:
         detail = f"{problem.detail} GET /api/ext/session has the number in hash_lookup.prefix_length."
         raise BadHash(detail, errors=(FieldError("/prefix", detail),)) from None

@@ -14,7 +14,7 @@ from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import ResponseSchema, StrictSchema
-from app.api.schemas.hash_schemas import MAX_HASHES, OPRF_KEY_EXAMPLE, PATTERN
+from app.api.schemas.hash_schemas import KEY_METADATA, MAX_HASHES, OPRF_KEY_EXAMPLE, hexadecimal
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, FilterKeyUnknown, ValidationFailed
 from app.infra import oprf
@@ -30,20 +30,12 @@ PROOF = (
 )
 
 
-def _hexadecimal(**metadata: str) -> fields.String:
-    return fields.String(
-        required=True, validate=validate.Regexp(PATTERN + r"\Z"), metadata={"pattern": PATTERN} | metadata
-    )
-
-
 class EvaluationSchema(StrictSchema):
     """Blinded hashes, and the public key of the filter that they are looked up in."""
 
-    key = _hexadecimal(
-        example=OPRF_KEY_EXAMPLE, description="The public key in the header of the company filter."
-    )
+    key = hexadecimal(required=True, metadata=KEY_METADATA)
     blinded = fields.List(
-        _hexadecimal(description="An element of ristretto255 but the identity."),
+        hexadecimal(metadata={"description": "An element of ristretto255 but the identity."}),
         required=True,
         validate=validate.Length(min=1, max=MAX_HASHES),
         metadata={"example": [BLINDED]},
@@ -70,9 +62,7 @@ def evaluate(body: dict[str, Any]) -> Response:
 
     The service does not learn the hashes. The output for a hash is looked up in the filter in its place.
     """
-    key = oprf.from_settings(services().settings)
-    if key is None or key.public.hex() != body["key"]:
-        raise FilterKeyUnknown
+    key = oprf.of_public_key(services().settings, body["key"])
     try:
         elements, proof = key.evaluate([bytes.fromhex(text) for text in body["blinded"]])
     except InvalidElement as error:

@@ -86,7 +86,9 @@ class HashLookupSchema(ResponseSchema):
         allow_none=True,
         metadata={
             "example": OPRF_KEY_EXAMPLE,
-            "description": "The public key of a keyed company filter, in hex; prefixes are refused then.",
+            "description": (
+                "The public key of a keyed company filter, in hex; prefixes are then those of outputs."
+            ),
         },
     )
 

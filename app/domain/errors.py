@@ -361,11 +361,11 @@ class UploadNotReady(Problem):
 
 
 class FilterKeyUnknown(Problem):
-    """The service does not evaluate with this public key: the OPRF key was changed, or is not used."""
+    """The service does not use this public key: another one is set, or none, or it has no filter yet."""
 
     code = "filter_key_unknown"
     status = 409
-    title = "The service does not evaluate with this key"
+    title = "The service does not use this key"
     help = "Download the company filter again; its header has the public key, if there is one."
 
 
@@ -433,7 +433,10 @@ class PrefixNotAllowed(Unprocessable):
 
     code = "prefix_not_allowed"
     title = "A prefix is not accepted here"
-    help = "Send 'hash' or 'hashes'; only company-by-hash accepts a prefix."
+    help = (
+        "Send 'hash' or 'hashes'; only company-by-hash accepts a prefix. While the company filter is keyed, "
+        "it accepts only one of an output, with 'key'."
+    )
 
 
 class NotAProfileUrl(Unprocessable):

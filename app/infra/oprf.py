@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from voprf import ristretto
 
+from app.domain.errors import FilterKeyUnknown
 from app.settings import Settings
 
 KEY_INFO = b"company filter"
@@ -96,6 +97,19 @@ def from_settings(settings: Settings) -> OprfKey | None:
     """Return the key of COMPANY_FILTER_OPRF_KEY; None if it is not set."""
     seed = settings.company_filter_oprf_key
     return None if seed is None else OprfKey.derive(seed)
+
+
+def of_public_key(settings: Settings, digits: str) -> OprfKey:
+    """Return the key of the settings that a client names by its public key in hexadecimal.
+
+    Raises:
+        FilterKeyUnknown: the settings have another key, or none.
+
+    """
+    key = from_settings(settings)
+    if key is None or key.public.hex() != digits:
+        raise FilterKeyUnknown
+    return key
 
 
 def _element(index: int, raw: bytes) -> ristretto.BlindedInput:

@@ -14,7 +14,7 @@ from app.api.http.body import json_response
 from app.core.jobs import leases
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
-from app.core.lookups import company_hashes
+from app.core.lookups import company_ranges
 from app.core.lookups.company_overviews import HashKind
 from app.domain.callers import Scope
 from app.domain.kinds import Outcome
@@ -82,7 +82,7 @@ def test_a_prefix_request_has_no_account_and_joins_no_other_job(user: SignedInUs
 def test_a_range_is_padded_to_a_round_number_of_matches(app: APIFlask, user: SignedInUser) -> None:
     with user.database.transaction() as session:
         a_company(session, "Ünïcode & Sons 株式会社")
-        matches = company_hashes.by_prefix(session, HashKind.WEBSITE, ACME[:2])
+        matches = company_ranges.by_hash(session, HashKind.WEBSITE, ACME[:2])
 
     with app.test_request_context():
         encoded = json_response(matches).get_data()

@@ -9,7 +9,9 @@ from typing import Any, TypeAlias
 
 import pytest
 from apiflask import APIFlask
+from company_filter_support import SIGNING_KEY, build_filter
 from local_servers import POSTGRES
+from settings_support import change_settings
 from sqlalchemy import Connection, event
 from stored_support import a_company, a_contact, a_phone, an_email, own, suppress
 from users_support import EMAIL, PASSWORD, SignedInUser, create_user
@@ -22,6 +24,7 @@ from app.domain.kinds import Queue
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.infra import clock
 from app.infra.db import Database
+from app.infra.oprf import OprfKey
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import company_by_hash, leads_by_website_hash, reveal
@@ -169,6 +172,30 @@ def test_the_budget_of_a_hash_lookup(
 
     assert cost == Cost(statements, 2)
     assert poll(user) == Cost(2, 0)
+
+
+@pytest.mark.parametrize("companies", [1, 100])
+@pytest.mark.parametrize(("is_keyed", "statements"), [(False, 8), (True, 9)])
+def test_the_budget_of_a_lookup_by_prefix_does_not_depend_on_the_number_of_companies(
+    app: APIFlask, user: SignedInUser, companies: int, statements: int, *, is_keyed: bool
+) -> None:
+    """A keyed one takes a statement more, which reads the card keys."""
+    seed, digest = bytes(32), website_hash("company-0.com")
+    change_settings(app, prefix_length=1, company_filter_oprf_key=seed if is_keyed else None)
+    key = OprfKey.derive(seed) if is_keyed else None
+    with user.database.transaction() as session:
+        for number in range(companies):
+            a_company(session, f"Company {number}", domain=f"company-{number}.com")
+    build_filter(user.database, SIGNING_KEY, key)
+    warm_up(user)
+    body = {"prefix": digest.hex()[0]}
+    if key:
+        body = {"prefix": key.output(digest).hex()[0], "key": key.public.hex()}
+    services = make_services(app.extensions["services"].settings, user.database)
+
+    cost = request(user, "/api/ext/company-by-hash", body) + run_jobs(services)
+
+    assert cost == Cost(statements, 2)
 
 
 @pytest.mark.usefixtures("people")

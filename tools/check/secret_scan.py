@@ -52,6 +52,8 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/domain/audit_actions.py", KEYWORD): (3, "names of actions that the audit log records"),
     ("app/domain/data/company_filter_vectors.json", BASE64): (4, "made-up keys and filters, for clients"),
     ("app/domain/data/company_filter_vectors.json", HEX): (150, "hashes of made-up websites"),
+    ("app/domain/data/company_card_vectors.json", BASE64): (3, "cards of made-up companies, for clients"),
+    ("app/domain/data/company_card_vectors.json", HEX): (15, "their hashes, outputs and made-up keys"),
     ("app/mail_settings.py", BASIC): (1, "the format of a mail server's URL, in a message"),
     ("cli/checks/rabbitmq.py", BASIC): (1, "the format of a broker URL, in a message"),
     ("cli/database_move.py", BASIC): (1, "the format of a database URL, in a message"),

@@ -11,19 +11,20 @@ from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
 from app.core.lookups import company_hashes
 from app.domain.kinds import Kind, Outcome
+from app.infra import oprf
 from app.settings import Settings
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
 
 
-def _from_stored(session: Session, claim: Claim, _settings: Settings) -> JobResult:
-    return CompanyLookup(claim).settle(session, claim.claimed_at)
+def _from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult:
+    return CompanyLookup(claim, settings).settle(session, claim.claimed_at)
 
 
 @job(Kind.COMPANY_BY_HASH, from_stored=_from_stored)
-def company_by_hash(claim: Claim, _services: WorkerServices) -> CompanyLookup:
+def company_by_hash(claim: Claim, services: WorkerServices) -> CompanyLookup:
     """Resolve `company_by_hash`."""
-    return CompanyLookup(claim)
+    return CompanyLookup(claim, services.settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,16 @@ class CompanyLookup:
     """A look-up, made while the job is settled."""
 
     claim: Claim
+    settings: Settings
 
     def settle(self, session: Session, _now: datetime) -> JobResult:
-        """Look up the company."""
-        result = company_hashes.find(session, self.claim.workspace_id, self.claim.request)
+        """Look up the company.
+
+        Raises:
+            FilterKeyUnknown: the request names a key that is not set, or has no company filter yet.
+
+        """
+        request = self.claim.request
+        oprf_key = oprf.of_public_key(self.settings, request["key"]) if "key" in request else None
+        result = company_hashes.find(session, self.claim.workspace_id, request, oprf_key)
         return JobResult(outcome=Outcome.NOT_FOUND if result is None else Outcome.FOUND, result=result)

@@ -14,6 +14,16 @@ MAX_HASHES = 8
 EXAMPLE = "c23b5b0d7a1e0a4d5e1c9cfb0a6e6e1d93b5c2a7f4c1e8d9b0a7f6e5d4c3b2a1"
 OPRF_KEY_EXAMPLE = "c803e2cc6b05fc15064549b5920659ca4a77b2cca6f04f6b357009335476ad4e"  # RFC 9497, A.1.2
 PATTERN = "^[0-9a-f]{64}$"
+KEY_METADATA = {
+    "example": OPRF_KEY_EXAMPLE,
+    "description": "The public key in the header of the company filter.",
+}
+
+
+def hexadecimal(*, metadata: dict[str, str], **options: Any) -> fields.String:
+    """Return a field of 64 lower-case hexadecimal digits."""
+    pattern = validate.Regexp(PATTERN + r"\Z")
+    return fields.String(validate=pattern, metadata={"pattern": PATTERN} | metadata, **options)
 
 
 class HashesSchema(StrictSchema):

@@ -9,10 +9,10 @@ import hashlib
 from array import array
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import BigInteger, select
+from sqlalchemy import BigInteger, Select, SQLColumnExpression, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.lookups import card_keys
@@ -25,7 +25,6 @@ from app.infra.oprf import OprfKey
 
 ROWS_AT_ONCE = 20_000
 ETAG_DIGITS = 32
-_LAST_BUILT = fuse_filter.SIZES[-1]
 
 
 class CompanyFilter(Base):
@@ -135,7 +134,13 @@ def content(session: Session, bits: int) -> tuple[str, bytes] | None:
 
 def oprf_key(session: Session) -> bytes | None:
     """Return the public OPRF key with which all entries have card keys; None if the file is not keyed."""
-    return session.scalar(select(CompanyFilter.oprf_key).where(CompanyFilter.bits == _LAST_BUILT))
+    key: bytes | None = session.scalar(last_built(CompanyFilter.oprf_key))
+    return key
+
+
+def last_built(*columns: SQLColumnExpression[Any]) -> Select[Any]:
+    """Select from the file that a build stores last; when it is stored, so is everything else."""
+    return select(*columns).select_from(CompanyFilter).where(CompanyFilter.bits == fuse_filter.SIZES[-1])
 
 
 def stored(session: Session) -> list[StoredFilter]:

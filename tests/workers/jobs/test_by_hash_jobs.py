@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from company_filter_support import SIGNING_KEY, build_filter, open_card
 from jobs_support import NOW, a_workspace
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact
 
 from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
+from app.domain.errors import FilterKeyUnknown
 from app.domain.kinds import QUEUES, Kind, Outcome
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.infra.db import Database
 from app.infra.job_notifications import JobNotifier
+from app.infra.oprf import OprfKey
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
@@ -21,6 +25,8 @@ from workers.jobs.leads_by_website_hash import leads_by_website_hash
 
 ACME = hex_hash(website_hash("acme.com"))
 UNKNOWN = hex_hash(website_hash("unknown.com"))
+SEED = bytes(range(32))
+KEY, OTHER_KEY = OprfKey.derive(SEED), OprfKey.derive(bytes(32))
 
 
 @pytest.fixture
@@ -28,6 +34,12 @@ def services(settings: Settings, database: Database) -> WorkerServices:
     return WorkerServices(
         settings, database, JobPublisher(settings.redis_url), JobNotifier(settings.redis_url)
     )
+
+
+@pytest.fixture
+def keyed(services: WorkerServices) -> WorkerServices:
+    """The services of a worker with COMPANY_FILTER_OPRF_KEY."""
+    return replace(services, settings=replace(services.settings, company_filter_oprf_key=SEED))
 
 
 def resolve(session: Session, services: WorkerServices, kind: Kind, request: dict[str, Any]) -> JobResult:
@@ -68,6 +80,34 @@ def test_a_prefix_is_always_found(session: Session, services: WorkerServices) ->
     answer = resolve(session, services, Kind.COMPANY_BY_HASH, {"kind": "website", "prefix": "0000"})
 
     assert answer.outcome is Outcome.FOUND
+
+
+def test_a_prefix_of_an_output_is_answered_with_sealed_cards(
+    database: Database, keyed: WorkerServices
+) -> None:
+    with database.transaction() as session:
+        a_company(session)
+    build_filter(database, SIGNING_KEY, KEY)
+    output = KEY.output(website_hash("acme.com"))
+    request = {"kind": "website", "prefix": output.hex()[:2], "key": KEY.public.hex()}
+
+    with database.transaction() as session:
+        answer = resolve(session, keyed, Kind.COMPANY_BY_HASH, request)
+
+    assert answer.outcome is Outcome.FOUND
+    assert answer.result is not None
+    assert open_card(answer.result, output)["domain"] == "acme.com"
+
+
+def test_a_worker_with_another_key_does_not_answer_a_prefix_of_an_output(
+    database: Database, services: WorkerServices, keyed: WorkerServices
+) -> None:
+    build_filter(database, SIGNING_KEY, OTHER_KEY)
+    request = {"kind": "website", "prefix": "ab", "key": OTHER_KEY.public.hex()}
+
+    for other in (services, keyed):
+        with database.transaction() as session, pytest.raises(FilterKeyUnknown):
+            resolve(session, other, Kind.COMPANY_BY_HASH, request)
 
 
 def test_leads_of_a_known_website_are_found(session: Session, services: WorkerServices) -> None:
