@@ -9,8 +9,10 @@ import { FILTER_CACHE, disk, memory } from "./storage.js";
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./client/company_filter.js").CompanyFilter} CompanyFilter */
 /** `hashes` are those that may be known, or null without a file that could be used; `state` says how they were looked up:
- *  without a request, with a blinded one, or else why not.
- *  @typedef {{state: "local"|"blinded"|"missing"|"refused"|"unproven", hashes: string[]|null}} Known */
+ *  without a request, with a blinded one, or else why not. `outputs` has the key of a keyed file and the outputs of these
+ *  hashes.
+ *  @typedef {{state: "local"|"blinded"|"missing"|"refused"|"unproven", hashes: string[]|null,
+ *    outputs?: {key: string, known: string[]}}} Known */
 /** `checkedAt` is when the stored file was last compared with the server's, in milliseconds since 1970.
  *  @typedef {{etag: string, checkedAt: number}} FileState */
 
@@ -18,8 +20,8 @@ const STATE = "company_filter";
 const MAX_AGE = 3600_000;
 const OUTPUTS = "filter_outputs";
 const MAX_OUTPUTS = 2_000;
-const KEY_DIGITS = 16; // of an output, a filter reads no more
-const KEY_CHANGED = 409;
+/** The status of a response from a server that has another key than the file. */
+export const KEY_CHANGED = 409;
 const TOO_MANY = 429;
 
 /** Return what the file says about hashes.
@@ -31,7 +33,9 @@ export async function knownHashes(app, hashes, isFresh = false) {
   if (filter.oprfKey === null) return { state: "local", hashes: hashes.filter((hash) => filter.has(hash)) };
   try {
     const outputs = await outputsOf(app, filter.oprfKey, hashes);
-    return { state: "blinded", hashes: hashes.filter((_hash, index) => filter.has(outputs[index])) };
+    const known = outputs.filter((output) => filter.has(output));
+    const knownOnes = hashes.filter((_hash, index) => filter.has(outputs[index]));
+    return { state: "blinded", hashes: knownOnes, outputs: { key: filter.oprfKey, known } };
   } catch (error) {
     if (error instanceof InvalidProof) return { state: "unproven", hashes: null };
     if (error instanceof ApiError && error.status === TOO_MANY) return { state: "missing", hashes: null };
@@ -50,7 +54,7 @@ async function outputsOf({ client, signal }, key, hashes) {
   if (missing.length > 0) {
     const { blinded, finalize } = blind(missing, key);
     const received = finalize(await client.evaluateBlinded({ key, blinded }, { signal }));
-    missing.forEach((hash, index) => (outputs[hash] = received[index].slice(0, KEY_DIGITS)));
+    missing.forEach((hash, index) => (outputs[hash] = received[index]));
     const kept = Object.fromEntries(Object.entries(outputs).slice(-MAX_OUTPUTS));
     await memory.set({ [OUTPUTS]: { key, outputs: kept } });
   }

@@ -179,7 +179,7 @@ export class Client {
     return this.#send("POST", "/api/ext/linkedin-save", body, options);
   }
 
-  /** @param {{kind?: "website"|"linkedin", hash?: string, hashes?: string[], prefix?: string}} body
+  /** @param {{kind?: "website"|"linkedin", hash?: string, hashes?: string[], prefix?: string, key?: string}} body
    *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   companyByHash(body, options) {
     return this.#send("POST", "/api/ext/company-by-hash", body, options);

@@ -2,6 +2,7 @@
 
 import { ApiError } from "../client/api.js";
 import { sha256, websiteCandidates } from "../client/normal_forms.js";
+import { byHash, byOutput, byPrefix } from "../company_lookups.js";
 import { knownHashes } from "../known_companies.js";
 import { loadSettings } from "../storage.js";
 import { capitalize, plural, slugOf, t, valueText } from "../texts.js";
@@ -11,33 +12,36 @@ import { personView } from "./person.js";
 /** @typedef {import("../types.js").App} App */
 /** @typedef {import("../storage.js").Page} Page */
 /** @typedef {import("../client/api.js").Company} Company */
+/** @typedef {import("../company_lookups.js").Lookup} Lookup */
 /** @typedef {import("../client/api.js").Lead} Lead */
 
 const PAGE_SIZE = 25;
-const MAX_PREFIXES = 3;
 
 /** @param {Page} page a website, or a company's LinkedIn page */
 export function siteView(page) {
-  /** The hashes that a click has sent: going back to this view looks them up again. @type {string[]|null} */
+  /** What a click has asked for: going back to this view looks it up again. @type {Lookup|null} */
   let asked = null;
   return async (/** @type {App} */ app) => {
     const content = h("div", { class: "stack" });
     const { lookupBy } = await loadSettings();
-    const takesPrefixes = !app.session.hash_lookup.filter_oprf_key; // all prefixes together would list the companies
-    const isPrefix = lookupBy === "prefix" && page.kind === "site" && takesPrefixes;
+    const isPrefix = lookupBy === "prefix" && page.kind === "site";
     const hashes = await hashesOf(isPrefix ? { ...page, host: page.host.replace(/^www\./, "") } : page);
-    const sent = lookupBy === "hash" ? hashes : asked;
-    const checked = sent ? null : await knownHashes(app, hashes);
-    const known = checked?.hashes;
-    const lookUp = (/** @type {string[]} */ chosen) => showOnClick(app, content, page, (asked = chosen));
-    if (sent) await showCompany(app, content, page, () => companyByHash(app, page, sent));
-    else if (known?.length === 0)
+    const atOnce = lookupBy === "hash" ? byHash(page, hashes) : asked;
+    if (atOnce) {
+      await showCompany(app, content, page, atOnce);
+      return content;
+    }
+    const { state, hashes: known, outputs } = await knownHashes(app, hashes);
+    const show = (/** @type {Lookup} */ lookup) => showOnClick(app, content, page, (asked = lookup));
+    const takesPrefixes = outputs || !app.session.hash_lookup.filter_oprf_key; // those of hashes would list all companies
+    const withoutHash = outputs ? byOutput(page, hashes) : byPrefix(known ?? hashes);
+    if (known?.length === 0)
       content.append(
         unknownState(page),
-        button(t("ask_server"), () => lookUp(hashes)),
+        button(t("ask_server"), () => show(byHash(page, hashes))),
       );
-    else if (isPrefix) await showCompany(app, content, page, () => companyByPrefix(app, known ?? hashes), true);
-    else content.append(...invitation(page, checked?.state ?? "missing", () => lookUp(known ?? hashes)));
+    else if (isPrefix && takesPrefixes) await showCompany(app, content, page, withoutHash);
+    else content.append(...invitation(page, state, outputs ? withoutHash : byHash(page, known ?? hashes), show));
     return content;
   };
 }
@@ -50,42 +54,49 @@ function hashesOf(page) {
 /** @param {Page} page */
 const unknownState = (page) => emptyState(t("site_unknown_title", page.host || page.url), t("site_unknown_text"));
 
-/** Return what is shown before anything has been sent.
- *  @param {Page} page @param {import("../known_companies.js").Known["state"]} state @param {() => void} lookUp */
-function invitation(page, state, lookUp) {
+/** Return what is shown before the company is looked up.
+ *  @param {Page} page @param {import("../known_companies.js").Known["state"]|"outdated"} state @param {Lookup} lookup
+ *  @param {(lookup: Lookup) => void} show */
+function invitation(page, state, lookup, show) {
   const text = {
     local: t("site_known_text"),
     blinded: t("site_known_blinded_text"),
     missing: t("site_unchecked_text"),
+    outdated: t("site_outdated_text"),
     refused: t("site_refused_text"),
     unproven: t("site_unproven_text"),
   }[state];
+  const name = page.host || page.url;
   return [
-    h("section", { class: "card company" }, cardHeader(page.host || page.url, true), h("p", {}, text)),
-    button(t("show_company"), lookUp, { class: "primary" }),
-    h("p", { class: "hint" }, t("show_company_hint", page.host || page.url)),
+    h("section", { class: "card company" }, cardHeader(name, true), h("p", {}, text)),
+    button(t(lookup.sendsHash ? "show_company" : "show_company_only"), () => show(lookup), { class: "primary" }),
+    h("p", { class: "hint" }, t(lookup.sendsHash ? "show_company_hint" : "show_company_only_hint", name)),
   ];
 }
 
-/** Show the company that the function finds, and its people, at once or with another click.
- *  @param {App} app @param {HTMLElement} content @param {Page} page @param {() => Promise<Company|null>} find */
-async function showCompany(app, content, page, find, peopleOnClick = false) {
+/** Show the company that is found, and its people: at once, or with another click if that sends the hash.
+ *  @param {App} app @param {HTMLElement} content @param {Page} page @param {Lookup} lookup */
+async function showCompany(app, content, page, lookup) {
   content.replaceChildren(loading());
-  const company = await find();
+  const company = await lookup.find(app);
   app.company = company ?? (page.host ? { name: null, domain: page.host } : null);
-  if (company === null) return content.replaceChildren(unknownState(page));
+  if (company === undefined && lookup.otherwise) {
+    const show = (/** @type {Lookup} */ other) => showOnClick(app, content, page, other);
+    return content.replaceChildren(...invitation(page, "outdated", lookup.otherwise, show));
+  }
+  if (!company) return content.replaceChildren(unknownState(page));
   const people = h("section", { class: "people" });
   const show = () => showLeads(app, people, company);
   const hint = () => h("p", { class: "hint" }, t("show_leads_hint", company.domain ?? ""));
-  if (peopleOnClick) people.append(button(t("show_leads"), show, { class: "primary" }), hint());
-  else show();
+  if (lookup.sendsHash) show();
+  else if (company.domain) people.append(button(t("show_leads"), show, { class: "primary" }), hint());
   content.replaceChildren(companyCard(company), people);
 }
 
-/** Show the company after a click, or what failed. @param {App} app @param {HTMLElement} content @param {Page} page @param {string[]} hashes */
-async function showOnClick(app, content, page, hashes) {
+/** Show the company after a click, or what failed. @param {App} app @param {HTMLElement} content @param {Page} page @param {Lookup} lookup */
+async function showOnClick(app, content, page, lookup) {
   try {
-    await showCompany(app, content, page, () => companyByHash(app, page, hashes));
+    await showCompany(app, content, page, lookup);
     const heading = content.querySelector("h1, h2"); // the pressed button is gone
     if (!(heading instanceof HTMLElement)) return;
     heading.tabIndex = -1;
@@ -94,32 +105,9 @@ async function showOnClick(app, content, page, hashes) {
     if (app.signal.aborted) return;
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 401) return app.restart();
-    const retry = () => showOnClick(app, content, page, hashes);
+    const retry = () => showOnClick(app, content, page, lookup);
     content.replaceChildren(problemAlert(error.problem, app.session.origin, retry));
   }
-}
-
-/** @param {App} app @param {Page} page @param {string[]} hashes @returns {Promise<Company|null>} */
-async function companyByHash({ client, signal }, page, hashes) {
-  /** @type {"linkedin"|"website"} */
-  const kind = page.kind === "company" ? "linkedin" : "website";
-  const response = await client.companyByHash({ kind, hashes }, { wait: 10, signal });
-  return (await client.waitForJob(response, signal)).result?.company ?? null;
-}
-
-/** Look up each hash of a website in turn by a prefix, which many websites share.
- *  @param {App} app @param {string[]} hashes @returns {Promise<Company|null>} */
-async function companyByPrefix({ client, signal, session }, hashes) {
-  const length = session.hash_lookup.prefix_length;
-  for (const hash of hashes.slice(-MAX_PREFIXES)) {
-    const response = await client.companyByHash({ prefix: hash.slice(0, length) }, { wait: 10, signal });
-    const { result } = await client.waitForJob(response, signal);
-    /** @type {{suffix: string, company: Company|null}[]} */
-    const matches = result?.matches ?? [];
-    const match = matches.find(({ suffix, company }) => suffix === hash.slice(length) && company);
-    if (match) return match.company;
-  }
-  return null;
 }
 
 /** @param {Company} company */
