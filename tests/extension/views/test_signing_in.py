@@ -236,6 +236,7 @@ def test_signing_out_revokes_the_token_and_deletes_all_data_but_server_and_email
         "lookupBy": "filter",
         "staySignedIn": False,
         "lists": [],
+        "purpose": "",
     }
     assert user.get_storage("local") == {"settings": settings}
     assert user.get_storage("session") == {}
