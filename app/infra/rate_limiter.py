@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage, RedisStorage
+from redis import Redis
 from redis.exceptions import RedisError
 
 from app.infra import redis_client
@@ -47,9 +48,9 @@ class LimitStatus:
 class _SharedStorage(RedisStorage):
     """The counts in Redis, which are read in the round trip that counts a request."""
 
-    def initialize_storage(self, uri: str) -> None:
-        super().initialize_storage(uri)
-        self._hit_and_read = self.get_connection().register_script(_HIT_AND_READ)
+    def __init__(self, url: str, client: Redis) -> None:
+        super().__init__(url, connection_pool=client.connection_pool)
+        self._hit_and_read = client.register_script(_HIT_AND_READ)
 
     def hit(self, key: str, limit: int, expiry: int) -> tuple[bool, Window]:
         """Count a request unless the limit is reached; return whether it was, and the window."""
@@ -77,8 +78,7 @@ class Limiter:
 
     def __init__(self, redis_url: str, processes: int = 1) -> None:
         self._redis = redis_client.guarded(redis_url)
-        pool = self._redis.client.connection_pool
-        self._shared = _SharedStorage(redis_url, connection_pool=pool)
+        self._shared = _SharedStorage(redis_url, self._redis.client)
         self._share = max(LOCAL_SHARE, processes)
         self._lock = threading.Lock()
         """For the counts of this process: their storage loses one that two threads touch at once."""

@@ -3,12 +3,13 @@
 //
 //   node oprf_reader.mjs oprf_vectors.json
 
-import { mkdtempSync, cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const folder = mkdtempSync(join(tmpdir(), "oprf-"));
+process.on("exit", () => rmSync(folder, { recursive: true }));
 for (const part of ["client", "vendor"])
   cpSync(fileURLToPath(new URL(`../../extension/${part}`, import.meta.url)), join(folder, part), { recursive: true });
 writeFileSync(join(folder, "package.json"), '{"type": "module"}'); // the extension has none
