@@ -258,7 +258,7 @@ def _settings(env: Environment) -> Settings:
         known_fresh_days=env.int("KNOWN_FRESH_DAYS", 180),
         answer_fresh_seconds=env.int("ANSWER_FRESH_SECONDS", 3600),
         not_found_fresh_seconds=env.int("NOT_FOUND_FRESH_SECONDS", 86400),
-        hash_job_retention_hours=env.int("HASH_JOB_RETENTION_HOURS", 24),
+        hash_job_retention_hours=readers.between(env, "HASH_JOB_RETENTION_HOURS", 24, 24, 8760),
         job_retention_days=readers.retention(env, "JOB_RETENTION_DAYS", 90),
         contact_retention_days=readers.between(env, "CONTACT_RETENTION_DAYS", 1095, 0, 36_500),
         notice_days=readers.between(env, "NOTICE_DAYS", 30, 0, 365),

@@ -13,7 +13,7 @@ from app.api.http import admission
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.downloads import FORMATS, json_file
-from app.api.http.idempotency_header import REPLAYED, begin, finish
+from app.api.http.idempotency_header import REPLAYED, is_replay
 from app.api.http.owned_pages import download, may_see_values, parse_cursor, read_page
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
@@ -163,13 +163,12 @@ def annotate(contact_id: str, body: dict[str, Any]) -> Response:
     workspace_id = caller().workspace_id
     with admission.transaction() as session:
         now = database_clock.value(session)
-        is_replay = begin(session, now=now) is not None
-        if not is_replay:
+        replayed = is_replay(session, contact_id, now=now)
+        if not replayed:
             edit = Edit(workspace_id=workspace_id, account_id=caller().account_id, now=now)
             owned_edits.annotate(session, edit, contact_id, **body)
-            finish(session, contact_id)
         person = owned_contacts.get(session, workspace_id, contact_id)
-    return json_response(_public(person), 200, REPLAYED if is_replay else None)
+    return json_response(_public(person), 200, REPLAYED if replayed else None)
 
 
 def _selection(given: dict[str, Any]) -> Selection:

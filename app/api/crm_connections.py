@@ -21,6 +21,7 @@ from app.api.http import admission
 from app.api.http.admins import admin_caller
 from app.api.http.auth import bearer, caller, session_caller
 from app.api.http.body import json_response
+from app.api.http.idempotency_header import REPLAYED, begin, finish, is_replay
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.core.crm import connections
@@ -32,6 +33,12 @@ from app.infra import clock, database_clock
 from app.infra.log import log
 
 blueprint = APIBlueprint("crm_connections", __name__, tag="CRM")
+REPLAY: dict[int | str, Any] = {
+    200: {
+        "description": "A replay of the creating request: the connection as it is now.",
+        "content": {"application/json": {"schema": ConnectionResponseSchema}},
+    }
+}
 
 
 @blueprint.get("/api/crm/vendors")
@@ -68,13 +75,14 @@ def index() -> Response:
 
 
 @blueprint.post("/api/crm/connections")
-@documented(AdminRequired)
+@documented(AdminRequired, takes_idempotency_key=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(NewConnectionSchema, arg_name="body")
 @blueprint.output(
     ConnectionResponseSchema, status_code=201, description="The connection; a worker now checks it."
 )
+@blueprint.doc(responses=REPLAY)
 def create(body: NewConnection) -> Response:
     """Connect a CRM with a token; only an admin can do it, from a session.
 
@@ -84,6 +92,11 @@ def create(body: NewConnection) -> Response:
     account_id = session_caller().account_id
     with admission.transaction() as session:
         admin_caller(session)
+        now = database_clock.value(session)
+        reference = begin(session, now=now)
+        if reference:
+            existing = connections.get(session, caller().workspace_id, reference)
+            return json_response({"connection": to_json(existing)}, 200, REPLAYED)
         connection = connections.create(
             session,
             caller().workspace_id,
@@ -92,14 +105,20 @@ def create(body: NewConnection) -> Response:
             credentials=Credentials(token=body.token),
             mapping=body.mapping,
             account_id=account_id,
-            now=database_clock.value(session),
+            now=now,
         )
+        finish(session, connection.id)
     log.info("crm connected", account=account_id, connection=connection.id, crm=connection.vendor)
     return json_response({"connection": to_json(connection)}, 201)
 
 
 @blueprint.post("/api/crm/connections/<connection_id>")
-@documented(AdminRequired, NotFound, path_parameters={"connection_id": id_parameter("crm")})
+@documented(
+    AdminRequired,
+    NotFound,
+    takes_idempotency_key=True,
+    path_parameters={"connection_id": id_parameter("crm")},
+)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(ConnectionChangeSchema, arg_name="body")
@@ -114,6 +133,8 @@ def change(connection_id: str, body: dict[str, Any]) -> Response:
         admin_caller(session)
         connection = connections.get(session, caller().workspace_id, connection_id, lock=True)
         now = database_clock.value(session)
+        if is_replay(session, connection_id, now=now):
+            return json_response({"connection": to_json(connection)}, 200, REPLAYED)
         if "mapping" in body:
             connection.mapping = _mapping(connection.vendor, body["mapping"])
         if "token" in body:

@@ -12,7 +12,7 @@ from app.api.docs.operations import documented, id_parameter
 from app.api.http import admission
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish
+from app.api.http.idempotency_header import REPLAYED, begin, finish, is_replay
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
@@ -115,13 +115,13 @@ def create(body: dict[str, Any]) -> Response:
     with admission.transaction() as session:
         now = database_clock.value(session)
         list_id, is_new = begin(session, now=now), False
-        is_replay = list_id is not None
+        replayed = list_id is not None
         if list_id is None:
             contact_list, is_new = contact_lists.ensure(session, workspace_id, body["name"], now=now)
             list_id = contact_list.id
             finish(session, list_id)
         shown = contact_lists.public(contact_lists.described(session, workspace_id, list_id))
-    return json_response(shown, 201 if is_new else 200, REPLAYED if is_replay else None)
+    return json_response(shown, 201 if is_new else 200, REPLAYED if replayed else None)
 
 
 @blueprint.post("/api/lists/<list_id>")
@@ -135,12 +135,11 @@ def rename(list_id: str, body: dict[str, Any]) -> Response:
     workspace_id = caller().workspace_id
     with admission.transaction() as session:
         now = database_clock.value(session)
-        is_replay = begin(session, now=now) is not None
-        if not is_replay:
+        replayed = is_replay(session, list_id, now=now)
+        if not replayed:
             contact_lists.rename(session, workspace_id, list_id, body["name"], now=now)
-            finish(session, list_id)
         shown = contact_lists.public(contact_lists.described(session, workspace_id, list_id))
-    return json_response(shown, 200, REPLAYED if is_replay else None)
+    return json_response(shown, 200, REPLAYED if replayed else None)
 
 
 @blueprint.delete("/api/lists/<list_id>")
@@ -170,10 +169,9 @@ def change_members(list_id: str, body: dict[str, Any]) -> Response:
     workspace_id, account_id = caller().workspace_id, caller().account_id
     with admission.transaction() as session:
         now = database_clock.value(session)
-        if begin(session, now=now) is not None:
+        if is_replay(session, list_id, now=now):
             contact_lists.get(session, workspace_id, list_id)
             return json_response({"added": 0, "removed": 0}, 200, REPLAYED)
         edit = Edit(workspace_id=workspace_id, account_id=account_id, now=now)
         change = owned_edits.change_list(session, edit, list_id, add=body["add"], remove=body["remove"])
-        finish(session, list_id)
     return json_response({"added": change.added, "removed": change.removed})

@@ -72,9 +72,12 @@ class RevealSchema(StrictSchema):
 
     subject = fields.Nested(SubjectSchema, required=True)
     max_age_days = fields.Integer(
-        strict=True, validate=validate.Range(min=1, max=MAX_AGE_DAYS), metadata={"example": 90}
+        strict=True,
+        allow_none=True,
+        validate=validate.Range(min=1, max=MAX_AGE_DAYS),
+        metadata={"example": 90},
     )
-    client_reference = NonBlankString(MAX_REFERENCE, metadata={"example": "row-17"})
+    client_reference = NonBlankString(MAX_REFERENCE, allow_none=True, metadata={"example": "row-17"})
     purpose = purpose()
 
     @post_load

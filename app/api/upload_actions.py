@@ -8,7 +8,7 @@ from typing import Any
 
 from app.api.http import admission, purposes
 from app.api.http.auth import caller
-from app.api.http.idempotency_header import begin, finish
+from app.api.http.idempotency_header import begin, finish, is_replay
 from app.api.http.received_files import ReceivedFile
 from app.api.http.services import services
 from app.core.contacts import contact_lists
@@ -98,17 +98,21 @@ def map_columns(upload_id: str, columns: Sequence[str | None], fields: Sequence[
     return representation
 
 
-def start(upload_id: str, max_credits: int | None, purpose: str | None) -> dict[str, Any]:
-    """Start or continue the upload for the caller, and return it.
+def start(upload_id: str, max_credits: int | None, purpose: str | None) -> tuple[dict[str, Any], bool]:
+    """Start or continue the upload for the caller; return it, and whether the request is a replay.
 
     Raises:
         UploadNotFound, UploadNotReady, PurposeRequired: as in `uploads.start`.
         ValidationFailed: the purpose is not one of those that can be stated.
+        IdempotencyKeyReused: the key was used for another request.
 
     """
     purposes.check(purpose)
+    now = database_clock.now()
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
+        if is_replay(session, upload_id, now=now):
+            return representations.describe(session, upload), True
         uploads.start(
             session,
             upload,
@@ -116,25 +120,29 @@ def start(upload_id: str, max_credits: int | None, purpose: str | None) -> dict[
             api_key_id=caller().key_id,
             max_credits=max_credits,
             purpose=purpose,
-            now=database_clock.now(),
+            now=now,
         )
         representation = representations.describe(session, upload)
     log.info("upload started", upload=upload_id, account=caller().account_id)
     _wake(upload)
-    return representation
+    return representation, False
 
 
-def cancel(upload_id: str) -> dict[str, Any]:
-    """Cancel the upload, and return it.
+def cancel(upload_id: str) -> tuple[dict[str, Any], bool]:
+    """Cancel the upload; return it, and whether the request is a replay.
 
     Raises:
         UploadNotFound: as in `uploads.locked`.
+        IdempotencyKeyReused: the key was used for another request.
 
     """
+    now = database_clock.now()
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
-        uploads.cancel(session, upload, now=database_clock.now())
-        return representations.describe(session, upload)
+        replayed = is_replay(session, upload_id, now=now)
+        if not replayed:
+            uploads.cancel(session, upload, now=now)
+        return representations.describe(session, upload), replayed
 
 
 def delete(upload_id: str) -> None:

@@ -114,7 +114,7 @@ def map_upload(upload_id: str, body: dict[str, Any]) -> Response:
 
 
 @blueprint.post("/api/uploads/<upload_id>/start")
-@documented(UploadNotFound, UploadNotReady, PurposeRequired, path_parameters=PATH)
+@documented(UploadNotFound, UploadNotReady, PurposeRequired, takes_idempotency_key=True, path_parameters=PATH)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(StartSchema, arg_name="body")
@@ -125,17 +125,19 @@ def start_upload(upload_id: str, body: dict[str, Any]) -> Response:
     Workers enrich its people in jobs of 100, a few at a time. It pauses when the credits run out,
     `max_credits` is reached, or a purpose must be stated for some of them.
     """
-    return json_response(upload_actions.start(upload_id, body["max_credits"], body["purpose"]))
+    upload, replayed = upload_actions.start(upload_id, body["max_credits"], body["purpose"])
+    return json_response(upload, 200, REPLAYED if replayed else None)
 
 
 @blueprint.post("/api/uploads/<upload_id>/cancel")
-@documented(UploadNotFound, path_parameters=PATH)
+@documented(UploadNotFound, takes_idempotency_key=True, path_parameters=PATH)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.WRITE)
 @blueprint.output(UploadSchema)
 def cancel_upload(upload_id: str) -> Response:
     """Cancel an upload: open jobs finish, and no further ones are submitted."""
-    return json_response(upload_actions.cancel(upload_id))
+    upload, replayed = upload_actions.cancel(upload_id)
+    return json_response(upload, 200, REPLAYED if replayed else None)
 
 
 @blueprint.get("/api/uploads/<upload_id>/result")

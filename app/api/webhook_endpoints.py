@@ -14,7 +14,7 @@ from app.api.http import admission
 from app.api.http.admins import admin_caller
 from app.api.http.auth import bearer
 from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish
+from app.api.http.idempotency_header import REPLAYED, begin, finish, is_replay
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME
@@ -156,7 +156,7 @@ def create(body: dict[str, Any]) -> Response:
 
 
 @blueprint.post("/api/webhook-endpoints/<endpoint_id>")
-@documented(AdminRequired, NotFound, path_parameters=ENDPOINT_ID)
+@documented(AdminRequired, NotFound, takes_idempotency_key=True, path_parameters=ENDPOINT_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(EndpointChangeSchema, arg_name="body")
@@ -169,11 +169,14 @@ def change(endpoint_id: str, body: dict[str, Any]) -> Response:
     """
     with admission.transaction() as session:
         endpoint = endpoints.locked(session, admin_caller(session).workspace_id, endpoint_id)
+        now = database_clock.value(session)
+        if is_replay(session, endpoint_id, now=now):
+            return json_response(_to_json(session, endpoint), 200, REPLAYED)
         endpoint.types = sorted(set(body.get("types", endpoint.types)))
         if body.get("enabled") is True:
             endpoints.enable(endpoint)
         if body.get("enabled") is False:
-            deliveries.disable(session, endpoint, now=database_clock.value(session))
+            deliveries.disable(session, endpoint, now=now)
         session.flush()
         endpoints.record(session, Action.WEBHOOK_ENDPOINT_CHANGE, endpoint)
         response = json_response(_to_json(session, endpoint))
@@ -195,7 +198,7 @@ def delete(endpoint_id: str) -> Response:
 
 
 @blueprint.post("/api/webhook-endpoints/<endpoint_id>/test")
-@documented(AdminRequired, NotFound, path_parameters=ENDPOINT_ID)
+@documented(AdminRequired, NotFound, takes_idempotency_key=True, path_parameters=ENDPOINT_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output(TestedEndpointSchema)
@@ -206,7 +209,12 @@ def test(endpoint_id: str) -> Response:
     """
     with admission.transaction() as session:
         workspace_id = admin_caller(session).workspace_id
-        event_id = events.record_test(session, workspace_id, endpoint_id, now=database_clock.now())
+        now = database_clock.now()
+        earlier = begin(session, now=now)
+        if earlier:
+            return json_response({"event_id": earlier}, 200, REPLAYED)
+        event_id = events.record_test(session, workspace_id, endpoint_id, now=now)
+        finish(session, event_id)
     return json_response({"event_id": event_id})
 
 

@@ -13,6 +13,7 @@ from app.api.http import admission
 from app.api.http.admins import admin_caller
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
+from app.api.http.idempotency_header import REPLAYED, is_replay
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME
@@ -144,7 +145,7 @@ def show(webhook_id: str) -> Response:
 
 
 @blueprint.post("/api/webhooks/<webhook_id>/replay")
-@documented(AdminRequired, NotFound, ValidationFailed, path_parameters=WEBHOOK_ID)
+@documented(AdminRequired, NotFound, ValidationFailed, takes_idempotency_key=True, path_parameters=WEBHOOK_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output(ReplayedWebhookSchema)
@@ -152,8 +153,11 @@ def replay(webhook_id: str) -> Response:
     """Deliver again, with the same `webhook-id` and a new series of retries; for the session of an admin."""
     with admission.transaction() as session:
         workspace_id = admin_caller(session).workspace_id
-        webhook_admin.replay_of_workspace(session, workspace_id, webhook_id, now=database_clock.now())
+        now = database_clock.now()
+        replayed = is_replay(session, webhook_id, now=now)
+        if not replayed:
+            webhook_admin.replay_of_workspace(session, workspace_id, webhook_id, now=now)
         status = webhook_admin.get_of_workspace(session, workspace_id, webhook_id)
-        response = json_response(status.to_public())
+        response = json_response(status.to_public(), 200, REPLAYED if replayed else None)
     log.info("webhook replayed", webhook=webhook_id)
     return response

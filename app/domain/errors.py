@@ -59,6 +59,7 @@ class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
     status: ClassVar[int]
     title: ClassVar[str]
     retryable: ClassVar[bool] = False
+    retry_seconds: ClassVar[int | None] = None
     help: ClassVar[str]
 
     def __init__(
@@ -72,7 +73,7 @@ class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
         """Store the message for the caller, the invalid fields, and the seconds to wait before a retry."""
         self.detail = detail or self.help
         self.errors = errors
-        self.retry_after = retry_after
+        self.retry_after = self.retry_seconds if retry_after is None else retry_after
         self.extra = extra or {}
         super().__init__(self.code)
 
@@ -94,11 +95,11 @@ class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
 
 
 class MalformedJson(Problem):
-    """The body cannot be read as one JSON object."""
+    """The body cannot be read as one JSON object, or the request is not valid HTTP."""
 
     code = "malformed_json"
     status = 400
-    title = "The body is not a JSON object"
+    title = "The request cannot be read"
     help = "Send one JSON object, encoded as UTF-8 and nested at most 20 levels deep."
 
 
@@ -522,6 +523,7 @@ class Unavailable(Problem):
     status = 503
     title = "The service is temporarily unavailable"
     retryable = True
+    retry_seconds = 1
     help = "Nothing was charged. Try again with the same Idempotency-Key."
 
 

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.api.http.body import json_response
 from app.core.jobs import leases
-from app.core.jobs.jobs import Job
+from app.core.jobs.jobs import REQUEST_ID, Job
 from app.core.jobs.leases import JobResult
 from app.core.lookups import company_ranges
 from app.core.lookups.company_overviews import HashKind
@@ -50,6 +50,7 @@ def test_a_hash_becomes_a_free_job(
 
     [job] = jobs(user)
     assert (response.status_code, response.get_json()["job"]["kind"]) == (202, "company_by_hash")
+    assert job.request.pop(REQUEST_ID) == response.headers["X-Request-Id"]
     assert (job.request, job.held, job.account_id) == (request_, 0, user.account_id)
 
 
@@ -70,12 +71,14 @@ def test_the_same_hash_is_looked_up_again_once_the_first_job_has_finished(user: 
     assert second != first
 
 
-def test_a_prefix_request_has_no_account_and_joins_no_other_job(user: SignedInUser) -> None:
-    first, second = post(user, {"prefix": ACME[:2]}), post(user, {"prefix": ACME[:2]})
+def test_a_prefix_request_names_no_caller_and_joins_no_other_job(user: SignedInUser) -> None:
+    headers = bearer(user.make_key(Scope.LOOKUP)) | {"Prefer": "respond-async"}
+
+    first, second = (user.client.post(PATH, json={"prefix": ACME[:2]}, headers=headers) for _ in range(2))
 
     assert first.get_json()["job"]["id"] != second.get_json()["job"]["id"]
-    assert [(job.request, job.account_id or None) for job in jobs(user)] == [
-        ({"kind": "website", "prefix": ACME[:2]}, None)
+    assert [(job.request, job.account_id, job.key_id) for job in jobs(user)] == [
+        ({"kind": "website", "prefix": ACME[:2]}, None, None)
     ] * 2
 
 

@@ -195,3 +195,28 @@ def test_another_workspace_sees_neither_connections_nor_pushes(app: APIFlask, ad
     assert get(stranger, "pushes")["pushes"] == []
     assert get(stranger, f"pushes/{push_id}")["code"] == "not_found"
     assert post(stranger, "pushes", body).status_code == 404
+
+
+def test_a_replay_makes_one_connection(admin: SignedInUser) -> None:
+    key = {"Idempotency-Key": "one click"}
+
+    first, replay = (post(admin, "connections", HUBSPOT, **key) for _ in range(2))
+
+    assert (first.status_code, replay.status_code) == (201, 200)
+    assert replay.headers["Idempotent-Replay"] == "true"
+    assert first.get_json() == replay.get_json()
+    assert len(get(admin, "connections")["connections"]) == 1
+    other = post(admin, "connections", HUBSPOT | {"token": TOKEN + "x"}, **key)
+    assert other.get_json()["code"] == "idempotency_key_reused"
+
+
+def test_a_replayed_change_does_not_undo_a_later_one(admin: SignedInUser) -> None:
+    path = f"connections/{connected(admin)}"
+    key = {"Idempotency-Key": "one click"}
+    post(admin, path, {"mapping": {"email": "email"}}, **key)
+    later = post(admin, path, {"mapping": {"email": "email", "phone": "phone"}}).get_json()
+
+    replay = post(admin, path, {"mapping": {"email": "email"}}, **key)
+
+    assert replay.headers["Idempotent-Replay"] == "true"
+    assert replay.get_json()["connection"]["mapping"] == later["connection"]["mapping"]

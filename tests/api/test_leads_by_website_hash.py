@@ -68,7 +68,7 @@ def test_a_hash_with_filters_becomes_a_job(
     response = post(user, body)
 
     assert (response.status_code, response.get_json()["job"]["kind"]) == (202, "leads_by_website_hash")
-    assert requests(user) == [{"hashes": [ACME], **request_}]
+    assert requests(user) == [{"hashes": [ACME], **request_, "request_id": response.headers["X-Request-Id"]}]
 
 
 def test_a_prefix_is_not_allowed(user: SignedInUser) -> None:

@@ -238,3 +238,21 @@ def test_an_upload_is_started_for_a_purpose(
     uploads.advance(upload_id, services)
     with services.database.reading() as session:
         assert [job.request["purpose"] for job in session.scalars(select(Job))] == ["recruiting"]
+
+
+def test_a_replayed_start_or_cancellation_changes_nothing(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    upload_id = priced(user, services, a_list(*people(2)))
+    path, key = f"/api/uploads/{upload_id}", user.headers | {"Idempotency-Key": "start"}
+    started = user.client.post(f"{path}/start", json={"max_credits": 1}, headers=key)
+    cancelled = user.client.post(f"{path}/cancel", headers=user.headers | {"Idempotency-Key": "cancel"})
+
+    again = user.client.post(f"{path}/start", json={"max_credits": 1}, headers=key)
+    more = user.client.post(f"{path}/start", json={"max_credits": 2}, headers=key)
+    twice = user.client.post(f"{path}/cancel", headers=user.headers | {"Idempotency-Key": "cancel"})
+
+    assert "Idempotent-Replay" not in started.headers
+    assert again.headers["Idempotent-Replay"] == twice.headers["Idempotent-Replay"] == "true"
+    assert again.json == twice.json == cancelled.json
+    assert more.json["code"] == "idempotency_key_reused"  # type: ignore[index]

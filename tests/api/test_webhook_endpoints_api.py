@@ -223,3 +223,26 @@ def test_another_workspace_sees_none_of_it(app: APIFlask, admin: SignedInUser, p
     everything, after = get(stranger, path), get(stranger, f"{path}?cursor={mine['id']}")
 
     assert next(iter(everything.values())) == next(iter(after.values())) == []
+
+
+def test_a_replayed_change_does_not_undo_a_later_one(admin: SignedInUser) -> None:
+    path = f"{PATH}/{create(admin)['id']}"
+    key = {"Idempotency-Key": "one click"}
+    post(admin, path, {"enabled": False}, **key)
+    post(admin, path, {"enabled": True})
+
+    replay = post(admin, path, {"enabled": False}, **key)
+
+    assert (replay.status_code, replay.headers["Idempotent-Replay"]) == (200, "true")
+    assert replay.get_json()["enabled"] is True
+    assert post(admin, path, {"enabled": True}, **key).get_json()["code"] == "idempotency_key_reused"
+
+
+def test_a_replayed_test_delivers_one_event(admin: SignedInUser) -> None:
+    path = f"{PATH}/{create(admin)['id']}/test"
+    key = {"Idempotency-Key": "one click"}
+
+    first, replay = (post(admin, path, **key) for _ in range(2))
+
+    assert first.get_json() == replay.get_json()
+    assert ("Idempotent-Replay" in first.headers, "Idempotent-Replay" in replay.headers) == (False, True)

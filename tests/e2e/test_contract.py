@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import secrets
 import urllib.error
 import urllib.request
 
 import pytest
 from e2e_stack import PASSWORD, Stack
+from polling import wait_until
 from sqlalchemy import select
 
 from app.core.contacts import companies, contacts, suppressions
@@ -458,6 +460,18 @@ def test_an_unknown_account_and_a_wrong_password_get_the_same_response(stack: St
 
     assert (wrong.status, wrong.code) == (401, "invalid_credentials")
     assert {**wrong.body, "request_id": 0} == {**unknown.body, "request_id": 0}
+
+
+def test_the_log_of_the_worker_names_the_request_of_a_job(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
+    headers = {"Authorization": token, "X-Request-Id": f"walk-{secrets.token_hex(4)}"}
+    stack.call("POST", "/api/ext/reveal/email", FOUND, **headers)
+
+    def settled() -> list[str]:
+        lines = [line for log in stack.redis_folder.glob("*.log") for line in log.read_text().splitlines()]
+        return [line for line in lines if "job settled" in line and headers["X-Request-Id"] in line]
+
+    assert len(wait_until(settled)) == 1
 
 
 def test_the_logs_contain_no_personal_data_and_no_secret(stack: Stack) -> None:

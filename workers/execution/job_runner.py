@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from app.core.jobs import claims, leases, provider_calls, scheduling, sweeper
 from app.core.jobs.claims import Claim
+from app.core.jobs.jobs import REQUEST_ID
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import InternalError, Problem, Unavailable
 from app.domain.kinds import QUEUES, Kind, Queue
@@ -136,7 +137,7 @@ def run(job_id: str, work: JobFunction, services: WorkerServices) -> None:
 
 def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
     started = time.monotonic()
-    with structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value):
+    with _log_fields(claim):
         try:
             outcome = _resolve_and_settle(claim, work, services)
         except MoveToQueue as move:
@@ -147,6 +148,12 @@ def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
             return
         _log_settled(outcome, started)
     services.notifier.notify(claim.job_id)
+
+
+def _log_fields(claim: Claim) -> AbstractContextManager[None]:
+    """Add the job to each line of the log in this block, and the HTTP request that submitted it."""
+    submitted_by = {REQUEST_ID: claim.request[REQUEST_ID]} if REQUEST_ID in claim.request else {}
+    return structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value, **submitted_by)
 
 
 def _log_settled(outcome: str | None, started: float) -> None:
@@ -182,7 +189,7 @@ def _claim(
         services.refused[refusal.value] += 1
         log.info("message refused", job=job_id, reason=refusal.value)
     if claim is not None and result is not None:
-        with structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value):
+        with _log_fields(claim):
             _log_settled(result.code, started)
     return claim, result is not None
 

@@ -127,6 +127,7 @@ def _sweep_batch(services: WorkerServices) -> int:
         )
         stale_jobs = sweeper.republish(session, stale=stale, now=now, queues=queues)
     for job_id in ended:
+        log.info("job ended without a worker", job=job_id)
         services.notifier.notify(job_id)
     _publish(services, stale_jobs)
     if ended or stale_jobs:

@@ -93,7 +93,7 @@ def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
         }
     response_schema = view._spec.get("response", {}).get("schema")  # type: ignore[attr-defined]  # noqa: SLF001 -- APIFlask has no public access to it
     queued = isinstance(response_schema, JobResponseSchema)
-    takes_key = "requestBody" in entry and (queued or operation.takes_idempotency_key)
+    takes_key = operation.takes_idempotency_key or (queued and "requestBody" in entry)
     _add_errors(entry, operation, takes_key=takes_key)
     _add_bodies(entry, operation, queued=queued)
     _add_parameters(entry, operation, queued=queued, takes_key=takes_key)

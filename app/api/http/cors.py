@@ -7,11 +7,11 @@ from functools import partial
 from apiflask import APIFlask
 from flask import Response, request
 
-METHODS = "GET, POST, DELETE"
+METHODS = "GET, POST, PUT, DELETE"
 REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, Prefer, Traceparent, X-Request-Id"
 RESPONSE_HEADERS = (
-    "API-Version, Idempotent-Replay, Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, "
-    "WWW-Authenticate, X-Credits-Balance, X-Credits-Charged, X-Request-Id"
+    "API-Version, Content-Disposition, ETag, Idempotent-Replay, Location, Preference-Applied, RateLimit, "
+    "RateLimit-Policy, Retry-After, WWW-Authenticate, X-Credits-Balance, X-Credits-Charged, X-Request-Id"
 )
 MAX_AGE_SECONDS = 7200
 

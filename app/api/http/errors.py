@@ -43,9 +43,9 @@ def problem_response(problem: Problem) -> Response:
         response.headers["X-Credits-Charged"] = "0"
         response.headers["X-Credits-Balance"] = str(problem.extra["balance"])
     if isinstance(problem, errors.Unauthorized):
-        without_a_token = isinstance(problem, errors.MissingToken | errors.InvalidCredentials)
+        concerns_token = isinstance(problem, errors.InvalidToken | errors.TokenExpired | errors.TokenRevoked)
         response.headers["WWW-Authenticate"] = 'Bearer realm="ext"' + (
-            "" if without_a_token else ', error="invalid_token"'
+            ', error="invalid_token"' if concerns_token else ""
         )
     if problem.status in {errors.Unavailable.status, errors.InternalError.status}:
         log.warning("request failed", code=problem.code, exc_info=problem.__cause__)

@@ -41,6 +41,19 @@ def begin(
     return idempotency.begin(session, caller().workspace_id, key, digest, now=now)
 
 
+def is_replay(session: Session, reference: str, *, now: Moment) -> bool:
+    """Claim the request's key, if any, for a change of what `reference` names; return whether it is a replay.
+
+    Raises:
+        ValidationFailed, IdempotencyKeyReused: as in `begin`.
+
+    """
+    if begin(session, now=now) is not None:
+        return True
+    finish(session, reference)
+    return False
+
+
 def finish(session: Session, reference: str) -> None:
     """Store the id that the request created under its key, if it has one."""
     key = _key()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from threading import Event
 
-from flask import Response
+from flask import Response, g
 
 from app.api.http import admission, waiting
 from app.api.http.auth import caller
@@ -17,7 +17,7 @@ from app.api.http.job_responses import job_response
 from app.api.http.services import AppServices, services
 from app.api.http.waiting import JobSnapshot, WaitPreference, wait_budget, wait_for
 from app.core.jobs import jobs, submission
-from app.core.jobs.jobs import Job
+from app.core.jobs.jobs import REQUEST_ID, Job
 from app.core.jobs.submission import Freshness, JobRequest, SubmitResult
 from app.domain.kinds import FREE_KINDS, QUEUES, Kind, Queue
 from app.infra import database_clock, trace_links
@@ -133,7 +133,7 @@ def _submit(app: AppServices, request: JobRequest, *, private: bool) -> _Submitt
             return _Submitted(SubmitResult(earlier), replayed=True)
         result = submission.submit(
             session,
-            replace(request, key_id=caller().key_id),
+            request if private else _of_caller(request),
             freshness=_freshness(request.kind, app.settings),
             deadline=timedelta(seconds=app.settings.job_deadline_seconds),
             now=now,
@@ -141,6 +141,11 @@ def _submit(app: AppServices, request: JobRequest, *, private: bool) -> _Submitt
         if not private:
             finish(session, result.job.id)
         return _Submitted(result)
+
+
+def _of_caller(request: JobRequest) -> JobRequest:
+    """Return the job request with the caller's API key, if any, and the id of the HTTP request."""
+    return replace(request, key_id=caller().key_id, request=request.request | {REQUEST_ID: g.request_id})
 
 
 def _freshness(kind: Kind, settings: Settings) -> Freshness:

@@ -93,7 +93,7 @@ def _items_result(snapshot: JobSnapshot) -> dict[str, Any]:
                 "outcome": item.outcome,
                 **(hidden_values.without(item.result, snapshot.hidden) or EMPTY_RESULT),
                 "credits_charged": item.charged,
-                "error": item.error,
+                "error": item.error and jobs.public_error(snapshot.job, item.error),
             }
             for item in snapshot.items
         ],

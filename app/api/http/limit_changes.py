@@ -12,7 +12,7 @@ from app.api.http.admins import acts_as_admin
 from app.api.http.auth import caller
 from app.core.accounts import workspaces
 from app.core.ledger import limit_settings
-from app.core.ledger.limit_settings import SubjectLimit
+from app.core.ledger.limit_settings import NO_SUBJECT, SubjectLimit
 from app.domain.errors import InsufficientScope, NotFound
 from app.domain.ids import Prefix, is_id
 from app.domain.spending import Period
@@ -46,7 +46,7 @@ def change(subject_id: str, prefix: Prefix, limits: Mapping[Period, int | None])
 
     """
     if not is_id(subject_id, prefix):
-        raise NotFound
+        raise NotFound(NO_SUBJECT)
     workspace_id = caller().workspace_id
     with admission.transaction() as session:
         workspaces.lock(session, [workspace_id])

@@ -86,7 +86,7 @@ def get(session: Session, account_id: str, key_id: str) -> ApiKey:
     query = select(ApiKey).where(ApiKey.id == key_id, ApiKey.account_id == account_id)
     key = session.scalar(query) if is_id(key_id, "key") else None
     if key is None:  # another account's key is not read, so timing does not reveal it
-        raise NotFound
+        raise NotFound("There is no such key. List yours with GET /api/keys.")
     return key
 
 

@@ -131,7 +131,7 @@ def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> N
     query = select(LoginSession).where(LoginSession.id == session_id, LoginSession.account_id == account_id)
     found = session.scalar(query) if is_id(session_id, "ses") else None
     if found is None:
-        raise NotFound
+        raise NotFound("There is no such session. List yours with GET /api/sessions.")
     if found.revoked_at is None:
         found.revoked_at = now
         audit_log.record_each(session, Action.SESSION_END, [session_id], account_id=account_id)

@@ -45,6 +45,8 @@ LIMITED_BY = "limited_by"
 """Key in an enrichment's request: the spending limit that made its hold smaller."""
 PURPOSE = "purpose"
 """Key in the request of a job: why the caller obtains the values, if it was stated."""
+REQUEST_ID = "request_id"
+"""Key in the request of a job: the id of the HTTP request that submitted it, for the log of the worker."""
 LIVE = text("status IN ('queued', 'running')")
 _UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
 BY_KEY = text("key_id IS NOT NULL")
@@ -244,8 +246,13 @@ def to_public(job: Job) -> dict[str, Any]:
         if name in job.request:
             representation[name] = job.request[name]
     if job.error is not None:
-        representation["error"] = job.error
+        representation["error"] = public_error(job, job.error)
     return representation
+
+
+def public_error(job: Job, error: dict[str, Any]) -> dict[str, Any]:
+    """Return an error of the job or of an item as a problem, with the id of the request that submitted it."""
+    return error | {"request_id": job.request.get(REQUEST_ID)}
 
 
 def items(session: Session, job_id: str) -> list[JobItem]:

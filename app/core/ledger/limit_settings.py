@@ -24,6 +24,7 @@ from app.domain.ids import is_id, new_id
 from app.domain.spending import LimitUsage, Period
 
 MAX_LIMIT = 1_000_000_000
+NO_SUBJECT = "The workspace has no account or API key with this id."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def subject(session: Session, workspace_id: str, subject_id: str) -> LimitSubjec
         query = query.where(Account.id == subject_id)
     row = session.execute(query).one_or_none() if is_key or is_id(subject_id, "acc") else None
     if row is None:
-        raise NotFound
+        raise NotFound(NO_SUBJECT)
     return LimitSubject("key" if is_key else "account", *row)
 
 

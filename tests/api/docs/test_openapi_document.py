@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 from jsonschema_rs import Draft202012Validator
 
 from app.api.docs.openapi_headers import HEADERS
+from app.api.http import cors
 
 
 @pytest.fixture
@@ -45,6 +46,26 @@ def test_only_a_header_that_a_response_may_lack_is_optional(document: Any) -> No
     assert {name for name in headers if not headers[name]["required"]} == {
         f"{name}-if-any" for name in HEADERS
     }
+
+
+def test_every_post_that_spends_or_writes_takes_an_idempotency_key(document: Any) -> None:
+    """All but those that read, and those of sign-in, which return secrets once or end the session."""
+    without = {
+        path
+        for path, of_path in document["paths"].items()
+        if path.startswith("/api/") and "post" in of_path
+        if "Idempotency-Key" not in {parameter["name"] for parameter in of_path["post"].get("parameters", ())}
+    }
+
+    reading = {"/api/ext/lookup", "/api/ext/company-filter/evaluate"}
+    signing_in = {"/api/ext/login", "/api/ext/company-login", "/api/ext/logout", "/api/password"}
+    assert without == reading | signing_in | {"/api/totp", "/api/totp/confirm", "/api/totp/disable"}
+
+
+def test_pages_of_allowed_origins_may_use_every_method(document: Any) -> None:
+    used = {method.upper() for path, of_path in document["paths"].items() for method in of_path}
+
+    assert used == set(cors.METHODS.split(", "))
 
 
 def test_every_error_response_lists_its_codes(document: Any) -> None:

@@ -45,7 +45,7 @@ def test_a_preflight_of_an_allowed_origin_needs_no_token(
     headers = preflight(open_to(EXTENSION, "https://tool.example"), EXTENSION)
 
     assert headers["Access-Control-Allow-Origin"] == EXTENSION
-    assert headers["Access-Control-Allow-Methods"] == "GET, POST, DELETE"
+    assert headers["Access-Control-Allow-Methods"] == "GET, POST, PUT, DELETE"
     assert headers["Access-Control-Allow-Headers"] == (
         "Authorization, Content-Type, Idempotency-Key, Prefer, Traceparent, X-Request-Id"
     )

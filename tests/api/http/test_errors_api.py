@@ -67,11 +67,20 @@ def test_retry_after_is_in_the_body_and_in_a_header(raising: APIFlask) -> None:
     assert (body["retry_after"], headers["Retry-After"]) == (7, "7")
 
 
+def test_an_unavailable_service_says_when_to_try_again(raising: APIFlask) -> None:
+    _status, body, headers = answer(raising, errors.Unavailable())
+
+    assert (body["retry_after"], headers["Retry-After"]) == (1, "1")
+
+
 @pytest.mark.parametrize(
     ("error", "challenge"),
     [
         (errors.MissingToken(), 'Bearer realm="ext"'),
         (errors.InvalidCredentials(), 'Bearer realm="ext"'),
+        (errors.TotpRequired(), 'Bearer realm="ext"'),
+        (errors.InvalidTotp(), 'Bearer realm="ext"'),
+        (errors.CompanySignInFailed(), 'Bearer realm="ext"'),
         (errors.InvalidToken(), 'Bearer realm="ext", error="invalid_token"'),
         (errors.TokenExpired(), 'Bearer realm="ext", error="invalid_token"'),
     ],

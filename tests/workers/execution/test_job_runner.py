@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import structlog
 from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_clock, try_claim
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
@@ -17,7 +18,7 @@ from app.core.contacts import suppressions
 from app.core.contacts.suppression_digests import Identifier
 from app.core.contacts.suppressions import Suppression
 from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import Job
+from app.core.jobs.jobs import REQUEST_ID, Job
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import ContactNotFound, InsufficientCredits, InternalError, ProviderFailed, Unavailable
 from app.domain.kinds import Kind, Outcome, Queue, Status
@@ -149,6 +150,23 @@ def test_the_job_function_gets_the_claim_and_no_open_transaction(
 
     assert [(one.job_id, one.attempts, one.budget) for one in given] == [(job_id, 1, 1)]
     assert after(services, job_id)[0].status == Status.SUCCEEDED
+
+
+def test_the_log_of_a_job_names_the_request_that_submitted_it(
+    services: WorkerServices, database: Database
+) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session, grant=10)
+        submitted = a_job(session, workspace_id, request={"subject": {}, REQUEST_ID: "req-1"})
+    logged: list[dict[str, Any]] = []
+
+    def work(_claim: Claim, _services: WorkerServices) -> Resolution:
+        logged.append(structlog.contextvars.get_contextvars())
+        return CannedResolution(FOUND)
+
+    job_runner.run(submitted, work, services)
+
+    assert logged == [{"job": submitted, "kind": Kind.REVEAL_EMAIL.value, "request_id": "req-1"}]
 
 
 @pytest.mark.parametrize(("state", "reason"), [("running", "held"), ("nothing", "unknown")])

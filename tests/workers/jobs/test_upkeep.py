@@ -108,9 +108,11 @@ def test_an_expired_job_is_ended_released_and_notified(
         wait_until(event.is_set)
         event.clear()
 
-        upkeep.sweep_once(services)
+        with capture_logs() as logs:
+            upkeep.sweep_once(services)
 
         assert event.wait(5)
+    assert [line["job"] for line in logs if line["event"] == "job ended without a worker"] == [job_id]
     ended = job(services.database, job_id)
     assert (ended.status, ended.error) == (Status.EXPIRED, JobExpired().as_dict())
     with services.database.reading() as session:
