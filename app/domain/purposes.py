@@ -48,9 +48,13 @@ class PurposeRule:
         """Whether a purpose must be stated for everybody."""
         return EVERYWHERE in self.places
 
-    def requires(self, country: str | None) -> bool:
-        """Return whether a purpose must be stated for people in this country; None is unknown."""
-        return is_in(self.places, country)
+    def requires(self, *countries: str | None) -> bool:
+        """Return whether a purpose must be stated for a person in one of these countries; None is unknown.
+
+        Sources may name different countries of a person. An unknown one counts only if no other is given.
+        """
+        known: list[str | None] = [country for country in countries if country]
+        return any(is_in(self.places, country) for country in known or [None])
 
     def refusal(self) -> PurposeRequired:
         """Return the error for a request without a purpose."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from stored_support import PRICES, own
 from worker_harness import ADA, BOB, NAMED, WorkerHarness
 
 from app.core.audit import rule_checks
+from app.core.contacts import hidden_values
 from app.core.contacts.contacts import Contact
 from app.core.crm import people as crm_people
 from app.core.jobs.jobs import Job
@@ -25,6 +27,7 @@ from app.core.owned.owned_filters import Selection
 from app.core.privacy import erasure, person_data
 from app.domain.kinds import Kind, Outcome, Queue, Status, TraceOutcome
 from app.domain.normal.hashes import hex_hash, website_hash
+from app.domain.regional_rules import parse_places
 from app.infra import clock
 from workers.execution import job_runner
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
@@ -273,6 +276,59 @@ def test_an_item_whose_country_a_provider_reports_keeps_what_was_found_for_a_req
     assert (item["emails"], item["phones"], item["error"]["code"]) == ([], [], "purpose_required")
     assert (again["credits_charged"], again["error"]) == (2, None)
     assert len(providers["one"].requests) == asked
+
+
+AMBIGUOUS = PROFILE | NAMED
+"""Names a person in several ways, so that each reply of a provider is stored as a contact of its own."""
+
+
+def profile_then_nameless_values(request: ProviderRequest) -> ProviderResponse:
+    """Return Ada's profile in Germany, or values that come without a person."""
+    reply = from_germany(request)
+    return reply if not (reply.emails or reply.phones) else replace(reply, contact=None)
+
+
+def test_a_value_that_comes_without_a_person_needs_the_purpose_of_the_profile(harness: WorkerHarness) -> None:
+    harness.require_purpose("DE")
+    providers = harness.set_providers(one=profile_then_nameless_values)
+
+    item = harness.enrich({"subject": AMBIGUOUS}, ("profile", "email", "phone"), price=2)
+    asked = {request.field for request in providers["one"].requests}
+    again = harness.enrich({"subject": AMBIGUOUS}, ("profile", "email", "phone"), price=2, purpose=PURPOSE)
+
+    assert (item["emails"], item["phones"], item["error"]["code"]) == ([], [], "purpose_required")
+    assert not asked & {ProviderField.EMAIL, ProviderField.PHONE}
+    assert (again["credits_charged"], again["error"]) == (2, None)
+
+
+@pytest.mark.parametrize("types", [["mobile"], ["hq"]])
+def test_another_field_of_a_person_whose_country_is_known_asks_no_provider(
+    harness: WorkerHarness, types: list[str]
+) -> None:
+    harness.require_purpose("DE")
+    providers = harness.set_providers(one=from_germany)
+    assert refused(harness.reveal(NAMED)) == REFUSED
+    providers = harness.set_providers(one=profile_then_nameless_values)
+
+    jobs = [harness.reveal(NAMED, Kind.REVEAL_PHONE, types=types) for _ in range(2)]
+
+    assert [refused(job) for job in jobs] == [REFUSED] * 2
+    assert providers["one"].requests == []
+
+
+def test_values_without_a_person_are_hidden_as_those_of_the_same_person(harness: WorkerHarness) -> None:
+    harness.change_settings(hide_mobiles_in=parse_places(["DE"]))
+    rules = harness.services.settings.regional_rules
+    harness.database.session_info |= hidden_values.session_info(rules)
+    harness.set_providers(one=profile_then_nameless_values)
+
+    item = harness.enrich({"subject": AMBIGUOUS}, ("profile", "email", "phone"), price=2)
+    seen = harness.look_up(**AMBIGUOUS)
+    revealed = harness.reveal(AMBIGUOUS, Kind.REVEAL_PHONE)
+
+    assert (len(item["emails"]), item["phones"], item["credits_charged"]) == (1, [], 1)
+    assert PHONE not in str(seen)
+    assert (revealed.outcome, revealed.charged) == (Outcome.NOT_FOUND, 0)
 
 
 def saved(session: Session, harness: WorkerHarness) -> object:

@@ -54,6 +54,7 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
         now=claim.claimed_at,
         budget=claim.budget,
         purpose=claim.purpose,
+        countries=known.countries,
     )
     is_paid = known.owned or purchase.is_affordable
     if known.contact is None or not known.has_fresh_value or not is_paid:

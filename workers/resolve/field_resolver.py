@@ -40,11 +40,12 @@ MAX_RATE_WAIT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldResolution:
-    """A resolved field, before anything is stored or charged."""
+    """A resolved field, before anything is stored or charged; `countries` are those known of the person."""
 
     request: FieldRequest
     known: KnownPerson
     result: WaterfallResult
+    countries: frozenset[str] = frozenset()
 
     @property
     def suppressed(self) -> bool:
@@ -73,8 +74,11 @@ def resolve_field(
     *,
     price: int,
     item: int | None = None,
+    countries: frozenset[str] = frozenset(),
 ) -> FieldResolution:
     """Resolve a field from stored data, else from the providers; `item` is the index of an enrichment item.
+
+    `countries` are those in which providers have just placed the person.
 
     Raises:
         MoveToQueue: a provider must be called, which the queue of the claim does not do.
@@ -92,12 +96,15 @@ def resolve_field(
             default_max_age=services.settings.default_max_age,
             now=database_clock.value(session),
         )
+    known = _placed_in(known, countries, field_request, services.settings)
     if known.needs_purpose and not known.suppressed and claim.purpose is None:
         raise services.settings.purpose_rule.refusal()
     if not known.suppressed and not known.owned and price > claim.budget:
         raise _unaffordable(claim, price)
     if known.suppressed or known.has_fresh_value or not known.visible_types:
-        return FieldResolution(request=field_request, known=known, result=WaterfallResult())
+        return FieldResolution(
+            request=field_request, known=known, result=WaterfallResult(), countries=known.countries
+        )
     request = ProviderRequest(
         field=ProviderField(field_request.field.value),
         subject=known.subject,
@@ -114,7 +121,30 @@ def resolve_field(
     with services.database.reading() as session:
         if suppression_checks.suppressed(session, identified_by(result)):
             result = replace(result, suppressed=True)
-    return FieldResolution(request=field_request, known=known, result=result)
+    return FieldResolution(
+        request=field_request,
+        known=known,
+        result=result,
+        countries=known.countries | countries_in(result.contacts),
+    )
+
+
+def _placed_in(
+    known: KnownPerson, countries: frozenset[str], field_request: FieldRequest, settings: Settings
+) -> KnownPerson:
+    """Return the person with these countries in addition to those that are stored."""
+    if not countries:
+        return known
+    stored_country = known.stored_country or min(countries)
+    visible = settings.regional_rules.visible_types(field_request.types, stored_country)
+    return replace(
+        known,
+        stored_country=stored_country,
+        countries=known.countries | countries,
+        visible_types=tuple(kind for kind in known.visible_types if kind in visible),
+        needs_purpose=known.needs_purpose
+        or (not known.owned and settings.purpose_rule.requires(*countries, *known.countries)),
+    )
 
 
 def _unaffordable(claim: Claim, price: int) -> InsufficientCredits:
@@ -251,6 +281,7 @@ def store(
             now=now,
             budget=claim.budget,
             purpose=claim.purpose,
+            countries=resolution.countries,
         )
         if disclosed is not None:
             return StoredField(disclosed)
@@ -308,10 +339,16 @@ def _is_fulfilled_by(
     return _fulfils(field_request, emails, phones)
 
 
+def countries_in(contacts: Sequence[FoundContact]) -> frozenset[str]:
+    """Return the countries of these people or, where one is not known, of their companies."""
+    return frozenset(country for contact in contacts if (country := _country_of(contact)))
+
+
 def _country_in(response: ProviderResponse) -> str | None:
-    person = response.contact
-    if person is None:
-        return None
+    return _country_of(response.contact) if response.contact is not None else None
+
+
+def _country_of(person: FoundContact) -> str | None:
     return person.country or (person.company.country if person.company else None)
 
 

@@ -108,6 +108,7 @@ def _paid_fields(
     """Resolve each requested field that the job can still pay for."""
     fields: list[tuple[FieldResolution, int]] = []
     subject = Subject(**item.request["subject"])
+    countries = field_resolver.countries_in(resolution.profile.result.contacts)
     refused = unaffordable = None
     failed: list[RetryLater] = []
     for name, field_request in DEFAULT_FIELD_REQUESTS.items():
@@ -117,7 +118,7 @@ def _paid_fields(
         price = services.settings.prices[JOB_KIND_BY_FIELD[name]]
         try:
             resolved = field_resolver.resolve_field(
-                claim, services, subject, field_request, price=price, item=item.index
+                claim, services, subject, field_request, price=price, item=item.index, countries=countries
             )
         except PurposeRequired as problem:
             refused = problem

@@ -183,15 +183,19 @@ def load(
     subjects: Iterable[Subject] = (),
     *,
     saved_urls: Collection[str] = (),
+    same_people: Iterable[Sequence[Contact]] = (),
     check_suppressions: bool = True,
 ) -> ContactData:
     """Load the data of all these contacts, in two queries regardless of their number.
 
-    The same query loads the workspace's saved profiles with the URLs `saved_urls`. The identifiers in
+    The same query loads the workspace's saved profiles with the URLs `saved_urls`. Contacts that are together
+    in `same_people` are the same person: a regional rule that hides values of one hides those of all. The
+    identifiers in
     `subjects`, as given by the caller, are also checked for suppression. Without `check_suppressions` it is
     one query, and no identifier counts as suppressed.
     """
     data = _load(session, workspace_id, sorted({contact.id for contact in contacts}), saved_urls)
+    data = _hide(hidden_values.rules_of(session), data, same_people)
     if not check_suppressions:
         return data
     identifiers = {value for contact in contacts for value in data.identifiers_of(contact)}
@@ -220,31 +224,33 @@ def _load(
             employers[row.contact_id] = row
         else:
             owned.append(row)
-    stored = ContactData(dict(emails), dict(phones), ownership.from_rows(owned), saved, employers)
-    return _hide(hidden_values.rules_of(session), stored)
+    return ContactData(dict(emails), dict(phones), ownership.from_rows(owned), saved, employers)
 
 
-def _hide(rules: RegionalRules, data: ContactData) -> ContactData:
+def _hide(rules: RegionalRules, data: ContactData, same_people: Iterable[Sequence[Contact]]) -> ContactData:
     """Return the data with the values apart that the rules hide."""
     if not rules:
         return data
-    emails, hidden_emails = _split(rules, data.emails, data.employers)
-    phones, hidden_phones = _split(rules, data.phones, data.employers)
+    countries = {contact_id: {row.person_country} for contact_id, row in data.employers.items()}
+    for contacts in same_people:
+        of_all = {country for contact in contacts for country in countries[contact.id] if country}
+        countries |= {contact.id: of_all or {None} for contact in contacts}
+    emails, hidden_emails = _split(rules, data.emails, countries)
+    phones, hidden_phones = _split(rules, data.phones, countries)
     return replace(
         data, emails=emails, phones=phones, hidden_emails=hidden_emails, hidden_phones=hidden_phones
     )
 
 
 def _split(
-    rules: RegionalRules, stored: Mapping[str, Sequence[Any]], employers: Mapping[str, Row[Any]]
+    rules: RegionalRules, stored: Mapping[str, Sequence[Any]], countries: Mapping[str, Collection[str | None]]
 ) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
     """Return the shown and the hidden values of each contact."""
     shown: defaultdict[str, list[Any]] = defaultdict(list)
     hidden: defaultdict[str, list[Any]] = defaultdict(list)
     for contact_id, rows in stored.items():
-        country = employers[contact_id].person_country
         for row in rows:
-            is_hidden = hidden_values.is_hidden(rules, row, country)
+            is_hidden = any(hidden_values.is_hidden(rules, row, each) for each in countries[contact_id])
             (hidden if is_hidden else shown)[contact_id].append(row)
     return dict(shown), dict(hidden)
 

@@ -87,8 +87,9 @@ class KnownPerson:
 
     `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
-    requested type that have not been verified. `visible_types` are the requested types without those that a
-    regional rule hides of this person, by `stored_country`. `needs_purpose` is whether a purpose must be
+    requested type that have not been verified. `countries` are those of all contacts that match.
+    `visible_types` are the requested types without those that a regional rule hides of this person, by
+    `stored_country`. `needs_purpose` is whether a purpose must be
     stated before the workspace obtains values of this person that it does not own. `data` is what was read
     of the contact.
     """
@@ -102,6 +103,7 @@ class KnownPerson:
     has_value: bool
     country: str | None = None
     stored_country: str | None = None
+    countries: frozenset[str] = frozenset()
     visible_types: tuple[str, ...] = ()
     needs_purpose: bool = False
     unverified: tuple[FoundEmail, ...] = ()
@@ -110,7 +112,10 @@ class KnownPerson:
 
 @dataclass(frozen=True, slots=True)
 class _StoredPerson:
-    """The match of a subject, the data of the matched contacts, and the contact for the requested field."""
+    """The match of a subject, the data of the matched contacts, and the contact for the requested field.
+
+    `countries` are those of all these contacts.
+    """
 
     match: Match
     data: ContactData
@@ -118,6 +123,7 @@ class _StoredPerson:
     values: list[EmailRow | PhoneRow]
     owned: bool
     suppressed: bool
+    countries: frozenset[str]
 
 
 def assess(
@@ -153,8 +159,10 @@ def assess(
         has_value=bool(stored.values),
         country=_country(match) or country_of(provider_subject.company_domain),
         stored_country=stored_country,
+        countries=stored.countries,
         visible_types=hidden_values.rules_of(session).visible_types(field_request.types, stored_country),
-        needs_purpose=not stored.owned and purpose_rules.rule_of(session).requires(stored_country),
+        needs_purpose=not stored.owned
+        and purpose_rules.rule_of(session).requires(stored_country, *stored.countries),
         unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
         data=stored.data,
     )
@@ -188,13 +196,15 @@ def _stored_person(
     match, data = find(session, workspace_id, subject, check_suppressions=check_suppressions)
     contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
     values = _values(data, contact.id, field_request) if contact else []
+    people = match.remembered or ((contact,) if contact else ())
     return _StoredPerson(
         match,
         data,
         contact,
         values,
         owned=contact is not None and _owns(data, contact.id, field_request, values),
-        suppressed=any(data.is_suppressed(person, subject) for person in match.remembered or (contact,)),
+        suppressed=any(data.is_suppressed(person, subject) for person in people or (None,)),
+        countries=frozenset(country for person in people if (country := data.country_of(person))),
     )
 
 
@@ -211,7 +221,14 @@ def find(
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
     people = match.remembered or ([match.contact] if match.contact else [])
-    data = contact_data.load(session, workspace_id, people, [subject], check_suppressions=check_suppressions)
+    data = contact_data.load(
+        session,
+        workspace_id,
+        people,
+        [subject],
+        same_people=[match.remembered],
+        check_suppressions=check_suppressions,
+    )
     return match, data
 
 
@@ -243,7 +260,8 @@ class Disclosure:
 class Purchase:
     """The job that is charged, its price in credits, its budget (None: no limit), and the time.
 
-    `purpose` is why the values are obtained; None if it was not stated.
+    `purpose` is why the values are obtained; None if it was not stated. `countries` are those that other
+    sources than the disclosed contact name for the person.
     """
 
     workspace_id: str
@@ -252,6 +270,7 @@ class Purchase:
     now: datetime
     budget: int | None = None
     purpose: str | None = None
+    countries: frozenset[str] = frozenset()
 
     @property
     def is_affordable(self) -> bool:
@@ -270,11 +289,18 @@ def disclose(  # noqa: PLR0913 -- the fields of a purchase
     now: datetime,
     budget: int | None = None,
     purpose: str | None = None,
+    countries: frozenset[str] = frozenset(),
 ) -> Disclosure | None:
     """Read the contact's values, and disclose them as `disclose_loaded` does."""
     data = contact_data.load(session, workspace_id, [contact])
     purchase = Purchase(
-        workspace_id=workspace_id, job_id=job_id, price=price, now=now, budget=budget, purpose=purpose
+        workspace_id=workspace_id,
+        job_id=job_id,
+        price=price,
+        now=now,
+        budget=budget,
+        purpose=purpose,
+        countries=countries,
     )
     return disclose_loaded(session, purchase, contact, field_request, data)
 
@@ -285,10 +311,10 @@ def disclose_loaded(
     """Return the values that satisfy the request and record the workspace's ownership of them.
 
     `data` was read of the contact in this transaction. Return None if no stored value satisfies the request
-    or the contact is suppressed. The price is charged if the workspace does not own one of the values yet,
-    under any contact; if the budget does not cover it, only owned values are returned. Values older than the
-    default age are returned; values older than the requested `max_age` are returned only to a workspace that
-    owns them.
+    or the contact is suppressed. Values that a regional rule hides are left out. The price is charged if the
+    workspace does not own one of the values yet, under any contact; if the budget does not cover it, only
+    owned values are returned. Values older than the default age are returned; values older than the requested
+    `max_age` are returned only to a workspace that owns them.
 
     Raises:
         PurposeRequired: values that the workspace does not own need a purpose, and none was stated.
@@ -296,7 +322,7 @@ def disclose_loaded(
     """
     if data.is_suppressed(contact):
         return None
-    values = _values(data, contact.id, field_request)
+    values = _shown(session, _values(data, contact.id, field_request), purchase.countries)
     is_owned = _owns(data, contact.id, field_request, values)
     if not is_owned and not purchase.is_affordable:
         values = [row for row in values if data.owns(row)]
@@ -305,16 +331,28 @@ def disclose_loaded(
     if not _is_any_since(values, oldest):
         return None
     if not is_owned and purchase.purpose is None:
-        _check_purpose(session, data.country_of(contact))
+        _check_purpose(session, data.country_of(contact), *purchase.countries)
     charge = 0 if is_owned else _charge(session, purchase, contact.id, field_request.field, values, data)
     values_json = [_object(field_request.field, row, primary=index == 0) for index, row in enumerate(values)]
     return Disclosure(contact.id, values_json, charge=charge or 0, already_owned=charge is None or is_owned)
 
 
-def _check_purpose(session: Session, country: str | None) -> None:
-    """Raise PurposeRequired if a purpose must be stated for people in this country; None is unknown."""
+def _shown(
+    session: Session, values: Sequence[EmailRow | PhoneRow], countries: frozenset[str]
+) -> list[EmailRow | PhoneRow]:
+    """Return the values that the regional rules do not hide of a person in these countries."""
+    rules = hidden_values.rules_of(session)
+    return [
+        row
+        for row in values
+        if not any(hidden_values.is_hidden(rules, row, country) for country in countries)
+    ]
+
+
+def _check_purpose(session: Session, *countries: str | None) -> None:
+    """Raise PurposeRequired if a purpose must be stated for a person in these countries; None is unknown."""
     rule = purpose_rules.rule_of(session)
-    if rule.requires(country):
+    if rule.requires(*countries):
         raise rule.refusal()
 
 
@@ -342,7 +380,7 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
         session, values=wanted, price=purchase.price, purpose=purchase.purpose, **acquirer
     ):
         return None
-    stored: Sequence[EmailRow | PhoneRow] = _stored(data, contact_id, field)
+    stored = _shown(session, _stored(data, contact_id, field), purchase.countries)
     if len(stored) > len(values):
         acquisition.acquire_values(session, values=[contact_data.index_of(row) for row in stored], **acquirer)
     return purchase.price
@@ -424,9 +462,10 @@ def _country(match: Match) -> str | None:
 
 def _stored_country(stored: _StoredPerson) -> str | None:
     """Return the country by which regional rules hide values of the person; None if it is not stored."""
-    if stored.contact is not None:
-        return stored.data.country_of(stored.contact)
-    return stored.match.company.country if stored.match.company else None
+    own = stored.data.country_of(stored.contact) if stored.contact is not None else None
+    if own or stored.countries:
+        return own or min(stored.countries)
+    return stored.match.company.country if stored.contact is None and stored.match.company else None
 
 
 def _best_remembered(match: Match, data: ContactData, field_request: FieldRequest) -> Contact | None:

@@ -30,7 +30,14 @@ def look_up(
     """
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
     urls = [url for subject, match in zip(subjects, matches, strict=True) for url in _urls(subject, match)]
-    data = contact_data.load(session, workspace_id, _people(matches), subjects, saved_urls=urls)
+    data = contact_data.load(
+        session,
+        workspace_id,
+        _people(matches),
+        subjects,
+        saved_urls=urls,
+        same_people=[match.remembered for match in matches],
+    )
     return [
         _result(subject, match, data, prices) | {"saved": _saved(subject, match, data.saved)}
         for subject, match in zip(subjects, matches, strict=True)
