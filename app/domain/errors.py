@@ -24,7 +24,7 @@ Problem                      every error response (RFC 9457)
 ├── TooMany                  429  RateLimited TooManyAttempts
 ├── InternalError            500
 ├── Unavailable              503
-└── JobFailed                     why a job ended without a result: ProviderFailed WorkerLost JobExpired
+└── JobFailed                     why a job failed: ProviderFailed WorkerLost JobExpired
 """
 
 from __future__ import annotations
@@ -526,7 +526,7 @@ class Unavailable(Problem):
 
 
 class JobFailed(Problem):
-    """Base of the reasons why an accepted job ended without a result; it was not charged."""
+    """Base of the reasons why an accepted job failed; only completed items of an enrichment were charged."""
 
     retryable = True
 
