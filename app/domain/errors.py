@@ -327,7 +327,7 @@ class CompanyFilterNotReady(NotFound):
 
     code = "company_filter_not_ready"
     title = "No company filter has been built"
-    help = "Look websites up with POST /api/ext/company-by-hash, and try again in some minutes."
+    help = "Look websites up with POST /api/ext/company-by-hash, and try again in a few minutes."
 
 
 class MethodNotAllowed(Problem):
@@ -340,7 +340,7 @@ class MethodNotAllowed(Problem):
 
 
 class RequestTimeout(Problem):
-    """The request arrived too slowly: the limits are ten seconds for its head and twenty for its body."""
+    """The head took more than ten seconds to arrive, or the body more than twenty and one for each 64 KiB."""
 
     code = "request_timeout"
     status = 408
@@ -370,20 +370,20 @@ class FilterKeyUnknown(Problem):
 
 
 class PayloadTooLarge(Problem):
-    """The body exceeds the limit of 256 KiB."""
+    """The body is too large for this endpoint."""
 
     code = "payload_too_large"
     status = 413
     title = "The body is too large"
-    help = "Send at most 256 KiB; split long lists into several requests."
+    help = "Send at most 256 KiB of JSON; split long lists into several requests."
 
 
 class UnsupportedMediaType(Problem):
-    """The body is not declared as JSON."""
+    """The endpoint does not accept the media type of the body."""
 
     code = "unsupported_media_type"
     status = 415
-    title = "The body must be JSON"
+    title = "The media type is not supported"
     help = "Send 'Content-Type: application/json'."
 
 
