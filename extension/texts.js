@@ -64,7 +64,7 @@ export function errorMessage(problem, server, { isRetrying = false } = {}) {
   if (SIGNED_OUT.includes(code)) return t("error_signed_out");
   if (code === "insufficient_credits")
     return t("no_credits", formatCredits(problem.required ?? 1), formatCredits(problem.balance ?? 0));
-  if (code === "provider_failed" || code === "worker_lost") return t("failed");
+  if (code === "provider_failed") return t("failed");
   if (code === "job_expired") return t("expired");
   return t(`error_${code}`, hostOf(server)) || t("error_other", problem.detail ?? problem.title ?? code);
 }

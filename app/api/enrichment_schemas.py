@@ -53,7 +53,7 @@ class EnrichmentRequest:
 
     @property
     def reveals_values(self) -> bool:
-        """Whether it asks for e-mails or phones of people."""
+        """Return whether it asks for e-mails or phones of people."""
         return self.entity == "person" and not VALUE_FIELDS.isdisjoint(self.fields)
 
 

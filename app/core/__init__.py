@@ -1,0 +1,1 @@
+"""Persistence and business rules, one package for each subject."""

@@ -88,7 +88,15 @@ class HubSpot(Crm):
         return self._written(send(Request(method="PATCH", path=path, body={"properties": dict(values)})))
 
     def accepted(self, response: Response) -> Response:
-        """Read HubSpot's categories of errors; the daily limit ends at the account's midnight."""
+        """Read HubSpot's categories of errors; the daily limit ends at the account's midnight.
+
+        Raises:
+            Throttled: the rate limit or the daily limit is reached.
+            Duplicate: another contact has the address.
+            Rejected: the values are not valid, or the status is one of those of `Crm.accepted`.
+            AccessRefused, Unreachable: as there.
+
+        """
         if response.status in OK:
             return super().accepted(response)
         body = response.object

@@ -95,7 +95,15 @@ class Salesforce(Crm):
         return self._create(send, "Account", filled(values))
 
     def accepted(self, response: Response) -> Response:
-        """Read the error codes of Salesforce, which are more exact than the statuses."""
+        """Read the error codes of Salesforce, which are more exact than the statuses.
+
+        Raises:
+            Throttled: the daily limit is reached, or the status is 429.
+            Duplicate: a duplicate rule found another record.
+            Rejected: a field or its value is not valid, or the status is one of those of `Crm.accepted`.
+            AccessRefused, Unreachable: as there.
+
+        """
         if response.status in OK:
             return super().accepted(response)
         errors = [error for error in _items(response.body) if isinstance(error, dict)]

@@ -90,7 +90,14 @@ class Twenty(Crm):
         return str(data["createCompany"]["id"])
 
     def accepted(self, response: Response) -> Response:
-        """Recognize duplicates, which Twenty reports as an invalid request."""
+        """Recognize duplicates, which Twenty reports as an invalid request.
+
+        Raises:
+            Duplicate: another record has the address or the domain.
+            Rejected: the request is not valid, or the status is one of those of `Crm.accepted`.
+            AccessRefused, Throttled, Unreachable: as there.
+
+        """
         if response.status not in OK and response.status in BAD_REQUEST:
             if "duplicate" in str(response.object.get("messages")).lower():
                 raise Duplicate(None)

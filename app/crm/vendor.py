@@ -196,7 +196,15 @@ class Crm:
         raise NotImplementedError
 
     def accepted(self, response: Response) -> Response:
-        """Return the response if it is a success, else raise the error that its status stands for."""
+        """Return the response if it is a success, else raise the error that its status stands for.
+
+        Raises:
+            AccessRefused: the status is 401 or 403.
+            Throttled: it is 429.
+            Unreachable: it is 408 or 5xx, or a success without JSON.
+            Rejected: it is another one.
+
+        """
         if response.status in OK:
             if response.status != NO_CONTENT and response.body is None:
                 raise Unreachable("unexpected_response")  # not JSON: a page, or another server

@@ -24,7 +24,7 @@ Problem                      every error response (RFC 9457)
 ├── TooMany                  429  RateLimited TooManyAttempts
 ├── InternalError            500
 ├── Unavailable              503
-└── JobFailed                     why a job ended without a result: ProviderFailed WorkerLost JobExpired
+└── JobFailed                     why a job failed: ProviderFailed WorkerLost JobExpired
 """
 
 from __future__ import annotations
@@ -328,7 +328,7 @@ class CompanyFilterNotReady(NotFound):
 
     code = "company_filter_not_ready"
     title = "No company filter has been built"
-    help = "Look websites up with POST /api/ext/company-by-hash, and try again in some minutes."
+    help = "Look websites up with POST /api/ext/company-by-hash, and try again in a few minutes."
 
 
 class MethodNotAllowed(Problem):
@@ -341,7 +341,7 @@ class MethodNotAllowed(Problem):
 
 
 class RequestTimeout(Problem):
-    """The request arrived too slowly: the limits are ten seconds for its head and twenty for its body."""
+    """The head took more than ten seconds to arrive, or the body more than twenty and one for each 64 KiB."""
 
     code = "request_timeout"
     status = 408
@@ -371,20 +371,20 @@ class FilterKeyUnknown(Problem):
 
 
 class PayloadTooLarge(Problem):
-    """The body exceeds the limit of 256 KiB."""
+    """The body is too large for this endpoint."""
 
     code = "payload_too_large"
     status = 413
     title = "The body is too large"
-    help = "Send at most 256 KiB; split long lists into several requests."
+    help = "Send at most 256 KiB of JSON; split long lists into several requests."
 
 
 class UnsupportedMediaType(Problem):
-    """The body is not declared as JSON."""
+    """The endpoint does not accept the media type of the body."""
 
     code = "unsupported_media_type"
     status = 415
-    title = "The body must be JSON"
+    title = "The media type is not supported"
     help = "Send 'Content-Type: application/json'."
 
 
@@ -528,7 +528,7 @@ class Unavailable(Problem):
 
 
 class JobFailed(Problem):
-    """Base of the reasons why an accepted job ended without a result; it was not charged."""
+    """Base of the reasons why an accepted job failed; only completed items of an enrichment were charged."""
 
     retryable = True
 

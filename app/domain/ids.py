@@ -103,7 +103,7 @@ EXAMPLES: dict[Prefix, str] = {
     "lim": "lim_0crnqk4e1k9jv0d2m4f6h8ad",
     "whk": "whk_0crnqk4e1k9jv0d2m4f6h8ab",
     "lst": "lst_0crnqk4e1k9jv0d2m4f6h8ac",
-    "upl": "upl_0crnqk4e1k9jv0d2m4f6h8ac",
+    "upl": "upl_0crnqk4e1k9jv0d2m4f6h8ae",
     "crm": "crm_0crnqk4e1k9jv0d2m4f6h8b9",
     "psh": "psh_0crnqk4e1k9jv0d2m4f6h8ba",
 }

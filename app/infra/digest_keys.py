@@ -62,7 +62,7 @@ class DigestKeys:
 
     @property
     def suppression_fingerprint(self) -> str:
-        """Eight hexadecimal digits that tell one SUPPRESSION_KEY from another, and nothing else about it."""
+        """Return eight hexadecimal digits that tell one SUPPRESSION_KEY from another, and nothing more."""
         return hmac.digest(self.suppression, b"fingerprint", hashlib.sha256)[:4].hex()
 
 

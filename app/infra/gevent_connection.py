@@ -36,7 +36,7 @@ class GeventConnection(psycopg.Connection[Any]):
 
 
 def use(engine: Engine) -> None:
-    """Let the engine open such connections, if gevent has patched this process."""
+    """Make the engine open such connections, if gevent has patched this process."""
     if monkey.is_module_patched("select"):
         event.listen(engine, "do_connect", _connect)
 

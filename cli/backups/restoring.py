@@ -218,7 +218,12 @@ def _replay(database: Database, journal: Path) -> str:
 
 @contextmanager
 def scratch(url: URL, manifest: Manifest, directory: Path) -> Iterator[URL]:
-    """Create an empty database of the backup's kind for the time of the block, and return its URL."""
+    """Create an empty database of the backup's kind for the time of the block, and return its URL.
+
+    Raises:
+        BackupError: the backup is of PostgreSQL and `url` names SQLite, or the database cannot be created.
+
+    """
     if manifest.dialect == "sqlite":
         with sqlite.temporary_file(directory) as file:
             yield parsed_url(f"sqlite:///{file}")

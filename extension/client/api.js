@@ -31,7 +31,7 @@
  * @typedef {{id: string, name: string|null, domain: string|null, linkedin_url: string|null,
  *   industry: string|null, headcount: string|null, location?: Location, contacts_count?: number,
  *   email_pattern?: {pattern: string, confidence: number, sample_size: number}|null,
- *   departments?: Record<string, number>}} Company
+ *   departments?: string[]}} Company
  */
 /**
  * A stored value that the workspace has not revealed yet: masked, with its price in credits.

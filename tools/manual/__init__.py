@@ -1,0 +1,1 @@
+"""The manual: the documentation as a website, with its diagrams as pictures."""

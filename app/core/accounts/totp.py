@@ -142,7 +142,7 @@ def _use_app_code(session: Session, account_id: str, code: str, now: datetime) -
 def _secret(session: Session, row: TotpSecret) -> str | None:
     try:
         return encryption.decrypt(digest_keys(session), _PURPOSE, row.account_id, row.secret).decode()
-    except Undecryptable:  # SECRET_KEY was replaced: an admin resets it, with `flask accounts reset-totp`
+    except Undecryptable:  # its key is lost: an admin resets it, with `flask accounts reset-totp`
         log.warning("secret of two-factor sign-in cannot be decrypted", account=row.account_id)
         return None
 

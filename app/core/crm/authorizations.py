@@ -72,7 +72,7 @@ def complete(
 
 
 def _credentials(session: Session, connection: CrmConnection) -> Credentials:
-    """Return the stored credentials; none if SECRET_KEY was replaced since."""
+    """Return the stored credentials; none if their encryption key is lost."""
     try:
         return connections.decrypted(session, connection)
     except Undecryptable:

@@ -199,7 +199,7 @@ def decrypted(session: Session, connection: CrmConnection) -> Credentials:
     """Return the credentials.
 
     Raises:
-        encryption.Undecryptable: SECRET_KEY was replaced since they were stored.
+        encryption.Undecryptable: the key that encrypted them is lost.
 
     """
     context = _context(connection.workspace_id, connection.id)

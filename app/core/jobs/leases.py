@@ -36,7 +36,8 @@ class LeaseLost(Exception):  # noqa: N818 -- it names what happened
 class JobResult:
     """The outcome and result of a job, its charge in credits, and the trace of provider calls.
 
-    A job with an `error` fails: its outcome is None, and it is not charged.
+    A job with an `error` fails: its outcome is None, and `charge` is ignored. Items of an enrichment that
+    were completed before stay charged.
     """
 
     outcome: Outcome | None

@@ -200,6 +200,12 @@ class _Splitter:
         self._sink: Sink = NoSink()
 
     def content(self) -> Content:
+        """Return the manifest, and whether the code at the end is that of the settings' key.
+
+        Raises:
+            BackupError: the file has no manifest.
+
+        """
         if self._manifest is None:
             raise BackupError("The file is encrypted, but is not a backup of this service.")
         is_authentic = self._manifest.format == FORMAT and self._authenticator.is_line(self._pending)

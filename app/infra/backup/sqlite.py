@@ -138,12 +138,24 @@ class _Decompressing:
         self._decompressor = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def write(self, piece: bytes) -> None:
+        """Write the piece, decompressed.
+
+        Raises:
+            BackupError: the stream is not in the gzip format.
+
+        """
         try:
             self._opened.write(self._decompressor.decompress(piece))
         except zlib.error:
             raise BackupError("The dump in the backup is not that of a SQLite database.") from None
 
     def finish(self) -> None:
+        """Write what is left.
+
+        Raises:
+            BackupError: the stream has no end.
+
+        """
         self._opened.write(self._decompressor.flush())
         if not self._decompressor.eof:
             raise BackupError("The dump in the backup is incomplete. Use another one.")

@@ -190,7 +190,7 @@ def test_after_a_change_of_the_key_the_new_file_is_downloaded_at_once(
 def test_a_click_shows_the_company_and_sends_only_a_prefix(user: BrowserUser, company: Company) -> None:
     user.sign_in(look_up_by="filter")
     popup = user.open_popup_on(f"http://www.shop.{company.domain}/")
-    expect(popup.get_by_text("This sends the first characters of a fingerprint")).to_be_visible()
+    expect(popup.get_by_text("This sends the first characters of a keyed hash")).to_be_visible()
     assert sent(user, COMPANY) == []
 
     popup.get_by_role("button", name="Show company").click()
@@ -209,7 +209,7 @@ def test_the_people_are_shown_with_another_click_which_sends_the_hash(
     user.sign_in(look_up_by="filter")
     popup = user.open_popup_on(company.website)
     popup.get_by_role("button", name="Show company").click()
-    expect(popup.get_by_text(f"This sends the full fingerprint of {company.domain}")).to_be_visible()
+    expect(popup.get_by_text(f"This sends the full hash of {company.domain}")).to_be_visible()
 
     popup.get_by_role("button", name="Show people").click()
 

@@ -194,7 +194,7 @@ def test_by_prefix_the_full_hash_is_sent_only_when_people_are_requested(user: Br
     popup = user.open_popup_on(f"http://shop.{company.domain}/")
 
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
-    expect(popup.locator("main")).to_contain_text(f"the full fingerprint of {company.domain} to")
+    expect(popup.locator("main")).to_contain_text(f"the full hash of {company.domain} to")
     bodies = [sent.json for sent in user.proxy.api_requests(COMPANY)]
     digests = [sha256(host.encode()).hexdigest() for host in (f"shop.{company.domain}", company.domain)]
     assert bodies == [{"prefix": digest[:PREFIX_DIGITS]} for digest in digests]
