@@ -87,6 +87,7 @@ class Settings:
     limit_write: str
     limit_read: str
     limit_evaluate: str
+    limit_prefix: str
     limit_login_address: str
     limit_login_account: str
     providers_email: tuple[str, ...]
@@ -282,6 +283,7 @@ def _settings(env: Environment) -> Settings:
         limit_write=readers.limit(env, "LIMIT_WRITE", "6000/minute"),
         limit_read=readers.limit(env, "LIMIT_READ", "12000/minute"),
         limit_evaluate=readers.limit(env, "LIMIT_EVALUATE", "600/hour"),
+        limit_prefix=readers.limit(env, "LIMIT_PREFIX", "600/minute"),
         limit_login_address=readers.limit(env, "LIMIT_LOGIN_ADDRESS", "60/minute"),
         limit_login_account=readers.limit(env, "LIMIT_LOGIN_ACCOUNT", "10/minute"),
         providers_email=readers.order(env, "PROVIDERS_EMAIL", "email"),

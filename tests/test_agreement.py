@@ -33,7 +33,13 @@ from workers.providers.registry import load
 from workers.providers.web import Vendor
 
 ROOT = Path(__file__).parents[1]
-STORING_CALLS = ("begin(session", "upload_actions.create(")
+STORING_CALLS = (
+    "begin(session",
+    "is_replay(session",
+    "upload_actions.create(",
+    "upload_actions.start(",
+    "upload_actions.cancel(",
+)
 """The calls that store an idempotency key."""
 OPEN_TO_ALL = {
     "/",

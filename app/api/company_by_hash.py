@@ -12,7 +12,7 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.job_requests import submit_and_wait
-from app.api.http.rate_limits import Policy, limited
+from app.api.http.rate_limits import Policy, count, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import CompanySchema
 from app.api.schemas.fields import ResponseSchema, exactly_one
@@ -136,6 +136,7 @@ def company_by_hash(body: dict[str, Any]) -> Response:
     private = "prefix" in body
     if private:
         _check_prefix(body["prefix"], body.get("key"))
+        count(Policy.PREFIX)
     request = JobRequest(
         kind=Kind.COMPANY_BY_HASH,
         workspace_id=caller().workspace_id,

@@ -75,16 +75,16 @@ def submit(body: EnrichmentRequest) -> Response:
         )
     if body.dry_run:
         return json_response({"estimate": asdict(estimate)})
-    _check_purpose(body, estimate)
     return submit_and_wait(_job_request(body, estimate))
 
 
-def _check_purpose(body: EnrichmentRequest, estimate: Estimate) -> None:
-    """Raise PurposeRequired if a purpose must be stated for everybody, and none is for values not owned."""
+def _refusal(body: EnrichmentRequest, estimate: Estimate) -> PurposeRequired | None:
+    """Return the error if a purpose must be stated for everybody, and none is for values not owned."""
     rule = services().settings.purpose_rule
     is_free = estimate.owned + estimate.suppressed + estimate.ineligible == len(body.items)
     if rule.is_everywhere and body.purpose is None and body.reveals_values and not is_free:
-        raise rule.refusal()
+        return rule.refusal()
+    return None
 
 
 def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
@@ -105,5 +105,6 @@ def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
         price=min(estimate.credits_max, ceiling),
         allow_partial_hold=True,
         items=body.items,
+        refusal=_refusal(body, estimate),
         webhook_url=body.webhook_url,
     )

@@ -470,15 +470,15 @@ class PurposeRequired(Unprocessable):
     code = "purpose_required"
     title = "A purpose is required"
     help = (
-        "Nothing was charged. Send the request again with 'purpose': why you need the values of this person. "
-        "GET /api/ext/session lists the purposes that can be stated."
+        "Nothing was charged. Send the request again with a new Idempotency-Key and with 'purpose': why you "
+        "need the values of this person. GET /api/ext/session lists the purposes that can be stated."
     )
 
     def __init__(self, allowed: Sequence[str]) -> None:
         """Store the purposes that can be stated."""
         super().__init__(
-            "Nothing was charged. Send the request again with 'purpose', which states why you need the values"
-            f" of this person: {', '.join(allowed)}.",
+            "Nothing was charged. Send the request again with a new Idempotency-Key and with 'purpose', which"
+            f" states why you need the values of this person: {', '.join(allowed)}.",
             extra={"purposes": list(allowed)},
         )
 

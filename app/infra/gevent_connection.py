@@ -8,12 +8,15 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import psycopg
-from gevent import monkey, select, socket
+from gevent import get_hub, monkey, socket
 from psycopg.abc import PQGen
+from psycopg.pq import TransactionStatus
 from psycopg.waiting import Ready, Wait
 from sqlalchemy import Dialect, Engine, event
 
 RV = TypeVar("RV")
+READ, WRITE = 1, 2
+"""The events of gevent's watchers."""
 
 
 class GeventConnection(psycopg.Connection[Any]):
@@ -22,7 +25,9 @@ class GeventConnection(psycopg.Connection[Any]):
     def wait(self, gen: PQGen[RV], interval: float = 0.0, timeout: float | None = None) -> RV:  # noqa: ARG002 -- psycopg's signature
         """Run the generator of an operation, and return its result; only one without a `timeout` waits here.
 
-        A connection that a deadline shuts down becomes readable, so `interval` is not needed.
+        A connection that a deadline shuts down becomes readable, so `interval` is not needed. One whose wait
+        is interrupted, as by a timeout of gevent, is closed: the reply that is still to come must not be read
+        as that of the next statement.
         """
         if timeout is not None:
             return super().wait(gen, timeout=timeout)
@@ -33,6 +38,10 @@ class GeventConnection(psycopg.Connection[Any]):
         except StopIteration as stop:
             result: RV = stop.value
             return result
+        except BaseException:
+            if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                self.pgconn.finish()
+            raise
 
 
 def use(engine: Engine) -> None:
@@ -53,5 +62,6 @@ def _wait(descriptor: int, wanted: Wait) -> Ready:
     if wanted == Wait.W:
         socket.wait_write(descriptor)
         return Ready.W
-    readable, writable, _failed = select.select([descriptor], [descriptor], [])
-    return Ready((Ready.R if readable else 0) | (Ready.W if writable else 0))
+    hub = get_hub()
+    hub.wait(hub.loop.io(descriptor, READ | WRITE))  # select() refuses descriptors from 1,024 on
+    return Ready.RW

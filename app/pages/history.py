@@ -81,7 +81,8 @@ def again(job_id: str) -> Response:
             "failure",
         )
         return go_to("history.receipt", job_id=job_id)
-    purpose = forms.text("purpose") or snapshot.job.request.get(PURPOSE)
+    stored = snapshot.job.request.get(PURPOSE)
+    purpose = forms.text("purpose") or (stored if stored in services().settings.purposes else None)
     try:
         answer: dict[str, Any] = repeats.repeat(snapshot.job, snapshot.items, purpose)
     except (ValidationFailed, PurposeRequired):

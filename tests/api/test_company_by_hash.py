@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from apiflask import APIFlask
 from jobs_support import claim
+from settings_support import change_settings
 from sqlalchemy import select
 from stored_support import a_company
 from users_support import SignedInUser, bearer
@@ -142,3 +144,16 @@ def test_a_key_needs_the_scope(user: SignedInUser) -> None:
     response = user.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
 
     assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")
+
+
+def test_prefixes_are_counted_per_account_whatever_the_token(app: APIFlask, user: SignedInUser) -> None:
+    change_settings(app, limit_prefix="2/hour")
+    another = replace(user, session_token=user.sign_in().get_json()["access_token"])
+
+    statuses = [post(user, {"prefix": ACME[:2]}).status_code for _ in range(2)]
+    refused = post(another, {"prefix": ACME[:2]})
+
+    assert statuses == [202, 202]
+    assert (refused.status_code, refused.get_json()["code"]) == (429, "rate_limited")
+    assert refused.headers["RateLimit-Policy"] == '"prefix";q=2;w=3600'
+    assert post(user, {"hash": ACME}).status_code == 202

@@ -228,3 +228,17 @@ def test_the_session_and_the_sign_in_say_whether_a_purpose_is_required(
 
     expected = {"required": required, "allowed": ["recruiting", "support"]}
     assert [body["purposes"] for body in bodies] == [expected, expected]
+
+
+def test_a_replay_of_an_accepted_enrichment_returns_it_although_a_purpose_is_required_now(
+    app: APIFlask, user: SignedInUser
+) -> None:
+    first = send(user, ENRICH, key="one click")
+    require_purpose(app, "*")
+
+    replay, other = send(user, ENRICH, key="one click"), send(user, ENRICH, key="another")
+
+    assert (replay.status_code, replay.headers["Idempotent-Replay"]) == (202, "true")
+    assert replay.get_json()["job"]["id"] == first.get_json()["job"]["id"]
+    assert (other.status_code, other.get_json()["code"]) == (422, "purpose_required")
+    assert jobs(user) == 1

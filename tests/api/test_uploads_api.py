@@ -16,6 +16,7 @@ from werkzeug.test import TestResponse
 from worker_harness import make_services
 
 from app.core.jobs.jobs import Job
+from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.callers import Scope
 from app.infra.db import Database
 from app.settings import Settings
@@ -238,6 +239,21 @@ def test_an_upload_is_started_for_a_purpose(
     uploads.advance(upload_id, services)
     with services.database.reading() as session:
         assert [job.request["purpose"] for job in session.scalars(select(Job))] == ["recruiting"]
+
+
+def test_a_purpose_that_can_no_longer_be_stated_is_not_used_by_a_continued_upload(
+    app: APIFlask, user: SignedInUser, services: WorkerServices
+) -> None:
+    upload_id = priced(user, services, a_list(*people(2)))
+    start(user, upload_id, purpose="recruiting")
+    with user.database.transaction() as session:
+        session.get_one(Upload, upload_id).status = UploadStatus.PAUSED
+    change_settings(app, purposes=("due_diligence",))
+    require_purpose(app, "*")
+
+    refused = start(user, upload_id)
+
+    assert (refused.status_code, refused.json["code"]) == (422, "purpose_required")  # type: ignore[index]
 
 
 def test_a_replayed_start_or_cancellation_changes_nothing(

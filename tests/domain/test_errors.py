@@ -61,7 +61,9 @@ def test_every_problem_has_a_title_and_a_help_text(code: str) -> None:
 @pytest.mark.parametrize("code", sorted(CODES.keys() - WITH_ARGUMENTS))
 def test_the_default_detail_of_a_problem_is_its_help_text(code: str) -> None:
     body = CODES[code]().as_dict()
+    retry_after = body.pop("retry_after", None)
 
+    assert retry_after == CODES[code].retry_seconds
     assert body == {
         "type": f"/problems/{code}",
         "title": CODES[code].title,

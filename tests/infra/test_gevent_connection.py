@@ -17,8 +17,11 @@ import gevent
 from sqlalchemy import text
 from app.domain.errors import Unavailable
 from app.infra.db import Database
+from app.infra.gevent_connection import GeventConnection
 
 database = Database(sys.argv[1])
+with database.reading() as session:
+    assert isinstance(session.connection().connection.driver_connection, GeventConnection)
 
 def run(statement, **parameters):
     with database.reading() as session:
@@ -35,6 +38,18 @@ print(order)
 LARGE = """
 size = 8_000_000
 print(run("SELECT length(:sent), repeat('x', :size) = :sent", sent="x" * size, size=size))
+"""
+MANY_CLIENTS = """
+import os, resource
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+database.close()
+sockets = [os.dup(0) for _ in range(1100)]
+"""
+INTERRUPTED = """
+with gevent.Timeout(0.2, False):
+    run("SELECT pg_sleep(30)")
+print(run("SELECT 1"))
 """
 OVERDUE = """
 database.seconds = 0.2
@@ -70,6 +85,14 @@ def test_a_query_and_a_result_larger_than_the_buffers_of_the_socket_are_transfer
     database_url: str,
 ) -> None:
     assert printed(LARGE, database_url) == "[(8000000, True)]"
+
+
+def test_a_large_query_is_sent_while_more_than_a_thousand_clients_are_connected(database_url: str) -> None:
+    assert printed(MANY_CLIENTS + LARGE, database_url) == "[(8000000, True)]"
+
+
+def test_the_reply_of_an_interrupted_query_is_not_read_as_that_of_the_next_one(database_url: str) -> None:
+    assert printed(INTERRUPTED, database_url) == "[(1,)]"
 
 
 def test_an_overdue_query_ends_and_the_next_one_gets_another_connection(database_url: str) -> None:

@@ -3,10 +3,13 @@ from __future__ import annotations
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
-from local_servers import free_port
+import redis
+from local_servers import free_port, start_redis
 from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from app.domain.kinds import Kind
 from app.infra import redis_client
@@ -101,3 +104,21 @@ def test_without_a_free_connection_a_command_fails(redis_url: str, monkeypatch: 
             client.ping()
 
         client.connection_pool.release(taken)
+
+
+def test_a_late_reply_is_not_read_as_that_of_the_next_command(tmp_path: Path) -> None:
+    port = free_port()
+    server = start_redis(port, tmp_path)
+    try:
+        with redis_client.connect(f"redis://127.0.0.1:{port}/0", answer_seconds=0.2) as client:
+            client.ping()
+            with redis.Redis(port=port) as other:
+                other.execute_command("CLIENT", "PAUSE", "500", "ALL")
+            with pytest.raises(RedisTimeoutError):
+                client.echo("first")
+            time.sleep(0.6)  # the reply has arrived
+
+            assert client.echo("second") == b"second"
+    finally:
+        server.kill()
+        server.wait()

@@ -154,6 +154,24 @@ def test_a_request_that_is_asked_again_keeps_its_purpose(
     assert again.status_code == 200
 
 
+def test_a_request_for_a_purpose_that_can_no_longer_be_stated_is_asked_again_without_it(
+    app: APIFlask, browser: Visitor, user: SignedInUser, ada: Contact, services: WorkerServices
+) -> None:
+    services = with_rule(app, services, "GB")
+    with user.database.transaction() as session:
+        session.execute(update(Email).values(status="invalid"))
+    path = run(services, ask(browser, ada, purpose="recruiting"))
+    require_purpose(app)
+    change_settings(app, purposes=("due_diligence",))
+
+    again = browser.send(f"{path}/again")
+
+    assert (again.status_code, again.request.path != path) == (200, True)
+    with user.database.reading() as session:
+        requests = [job.request for job in session.scalars(select(Job).order_by(Job.created_at))]
+    assert [request.get("purpose") for request in requests] == ["recruiting", None]
+
+
 def test_asking_again_without_a_purpose_says_what_is_missing(
     app: APIFlask, browser: Visitor, ada: Contact, services: WorkerServices
 ) -> None:

@@ -26,6 +26,11 @@ class Policy(StrEnum):
     READ = "read"
     EVALUATE = "evaluate"
     """Counted per account: with one token more, an account could guess twice as many companies."""
+    PREFIX = "prefix"
+    """Counted per account, in addition to the lookup: a prefix reads and returns hundreds of companies."""
+
+
+_PER_ACCOUNT = {Policy.EVALUATE, Policy.PREFIX}
 
 
 def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
@@ -38,7 +43,7 @@ def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Res
     def decorate(view: Callable[P, Response]) -> Callable[P, Response]:
         @wraps(view)
         def limited_view(*args: P.args, **kwargs: P.kwargs) -> Response:
-            _count(policy)
+            count(policy)
             return view(*args, **kwargs)
 
         return limited_view
@@ -46,10 +51,16 @@ def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Res
     return decorate
 
 
-def _count(policy: Policy) -> None:
+def count(policy: Policy) -> None:
+    """Count this request towards the policy; its headers report the last one that was counted.
+
+    Raises:
+        RateLimited: there were more requests than the policy allows.
+
+    """
     current = caller()
     rate: str = getattr(services().settings, f"limit_{policy}")
-    owner = current.account_id if policy is Policy.EVALUATE else current.token_id
+    owner = current.account_id if policy in _PER_ACCOUNT else current.token_id
     status = services().limiter.hit(rate, policy.value, current.workspace_id, owner)
 
     after_this_request(partial(_set_headers, policy, status))

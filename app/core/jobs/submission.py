@@ -68,7 +68,8 @@ class JobRequest:
     `request` is the input for the worker. `dedup_key` identifies equal requests; it does not contain the
     client reference and the webhook. `price` is held on submission; that of a reveal is computed in the
     submitting transaction. With `allow_partial_hold`, fewer credits are enough, and the job reports the items
-    for which credits ran out. `items` are the requests of an enrichment. `job_id` is that of a new job.
+    for which credits ran out. `items` are the requests of an enrichment, `refusal` why it is not accepted, if
+    it is not that of an earlier use of its idempotency key. `job_id` is that of a new job.
     """
 
     kind: Kind
@@ -80,6 +81,7 @@ class JobRequest:
     price: int | RevealPrice = 0
     allow_partial_hold: bool = False
     items: tuple[dict[str, Any], ...] = ()
+    refusal: PurposeRequired | None = None
     webhook_url: str | None = None
     job_id: str = field(default_factory=partial(new_id, "job"))
 
@@ -146,10 +148,12 @@ def submit(
 
 
 def _check_purpose(session: Session, job_request: JobRequest) -> None:
-    """Raise PurposeRequired if a purpose must be stated for everybody, and a reveal with a price has none.
+    """Raise PurposeRequired if a purpose must be stated for everybody, and a request with a price has none.
 
     If it must be stated for some countries only, the worker decides, which knows the person's country.
     """
+    if job_request.refusal is not None:
+        raise job_request.refusal
     price, rule = job_request.price, purpose_rules.rule_of(session)
     if isinstance(price, int) or not rule.is_everywhere or PURPOSE in job_request.request:
         return

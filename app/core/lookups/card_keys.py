@@ -20,6 +20,7 @@ from app.infra.oprf import OprfKey
 
 ROWS_AT_ONCE = 20_000
 COMPUTED_AT_ONCE = 2_000
+DELETED_AT_ONCE = 2_000
 HASHES = (Company.domain_hash, Company.linkedin_hash)
 _DIGEST_BYTES = 32
 
@@ -90,11 +91,16 @@ def _is_removed() -> Sequence[ColumnElement[bool]]:
 
 
 def _delete_all(database: Database, condition: ColumnElement[bool]) -> None:
-    """Delete the rows in several transactions, each of which takes the lock of SQLite for a short time."""
-    some = select(CompanyCardKey.card_id).where(condition).limit(ROWS_AT_ONCE).scalar_subquery()
-    statement = delete(CompanyCardKey).where(CompanyCardKey.card_id.in_(some))
+    """Delete the rows, which are searched without a time limit and without a lock, in short transactions."""
+    column, last = CompanyCardKey.card_id, b""
+    page = select(column).where(condition).order_by(column).limit(ROWS_AT_ONCE)
     while True:
-        with database.transaction() as session:
-            deleted = session.scalars(statement.returning(CompanyCardKey.card_id)).all()
-        if len(deleted) < ROWS_AT_ONCE:
+        with database.reading(no_deadline=True) as session:
+            ids = session.scalars(page.where(column > last)).all()
+        for start in range(0, len(ids), DELETED_AT_ONCE):
+            some = ids[start : start + DELETED_AT_ONCE]
+            with database.transaction() as session:
+                session.execute(delete(CompanyCardKey).where(column.in_(some)))
+        if len(ids) < ROWS_AT_ONCE:
             return
+        last = ids[-1]

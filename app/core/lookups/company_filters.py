@@ -80,9 +80,11 @@ def build(database: Database, key: Ed25519PrivateKey, oprf_key: OprfKey | None =
     with database.reading(no_deadline=True) as session:
         keys = array("Q", sorted(map(company_filter_file.key_of, _digests(session))))
         source = hashlib.sha256(public_keys + keys.tobytes()).digest()
-        if _is_built(session, source, oprf_key):
-            return False
+        is_built = _is_built(session, source, oprf_key)
         seconds = int(database_clock.value(session).timestamp())
+    if is_built:
+        card_keys.delete_others(database, oprf_key)  # a build that was interrupted leaves them
+        return False
     if oprf_key:
         keys = card_keys.update(database, oprf_key)
     for bits in fuse_filter.SIZES:

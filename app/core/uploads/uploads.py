@@ -139,7 +139,8 @@ def start(
     """Start a locked upload, or continue a paused one; one that runs already stays as it is.
 
     `max_credits` limits what the whole upload may cost, with what it has cost so far. `purpose` is why the
-    values of its people are obtained; one that was stated earlier remains if it is None.
+    values of its people are obtained; one that was stated earlier remains if it is None, as
+    long as it can be stated.
 
     Raises:
         UploadNotReady: it has no price yet, or is over.
@@ -150,8 +151,8 @@ def start(
         return
     if upload.status not in {UploadStatus.READY, UploadStatus.PAUSED}:
         raise UploadNotReady("Only an upload whose status is ready or paused can be started.")
-    upload.purpose = purpose or upload.purpose
     rule = purpose_rules.rule_of(session)
+    upload.purpose = purpose or (upload.purpose if upload.purpose in rule.allowed else None)
     if rule.is_everywhere and upload.purpose is None and not _is_free(upload):
         raise rule.refusal()
     upload.account_id, upload.api_key_id, upload.max_credits = account_id, api_key_id, max_credits

@@ -75,7 +75,8 @@ def test_a_card_key_cannot_be_read_without_the_setting_or_in_another_row(databas
 def test_the_card_keys_of_removed_companies_are_deleted(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(card_keys, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(card_keys, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(card_keys, "DELETED_AT_ONCE", 2)
     add_companies(database, *(f"company-{number}.com" for number in range(6)))
     build_filter(database, SIGNING_KEY, KEY)
     for number in range(5):
@@ -130,6 +131,20 @@ def test_the_old_card_keys_remain_until_the_file_of_the_new_key_is_stored(
 
     assert during == {KEY.id, OTHER_KEY.id}
     assert [row.oprf_key for row in stored(database)] == [OTHER_KEY.id]
+
+
+def test_old_card_keys_that_an_interrupted_build_has_left_are_deleted_by_the_next_check(
+    database: Database,
+) -> None:
+    add_companies(database, "acme.com")
+    build_filter(database, SIGNING_KEY, KEY)
+    with database.transaction() as session:
+        session.add(CompanyCardKey(card_id=b"old", hash=b"hash", oprf_key=OTHER_KEY.id, wrapped_key=b"key"))
+
+    is_new = build_filter(database, SIGNING_KEY, KEY)
+
+    assert is_new is False
+    assert [row.oprf_key for row in stored(database)] == [KEY.id]
 
 
 def test_without_a_key_no_card_keys_are_stored(database: Database) -> None:
