@@ -15,7 +15,7 @@ from users_support import SignedInUser, create_user
 
 from app.core.accounts import workspaces
 from app.core.jobs import claims, leases
-from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
+from app.core.jobs.jobs import REQUEST_ID, WITHDRAWN, Job, JobItem
 from app.core.jobs.leases import JobResult
 from app.domain.ids import new_id
 from app.domain.kinds import Outcome
@@ -91,6 +91,7 @@ def test_a_request_that_found_nothing_is_asked_again_as_a_new_one(
         first, second = session.scalars(select(Job).order_by(Job.created_at, Job.id)).all()
         balance = workspaces.balance(session, user.workspace_id)
     assert page.request.path == f"/history/{second.id}"
+    assert first.request.pop(REQUEST_ID) != second.request.pop(REQUEST_ID)
     assert (first.request, first.question) == (second.request, second.question)
     assert (balance.available, balance.held) == (249, 1)
 
