@@ -207,6 +207,17 @@ PLANTED = [
             "UPDATE idempotency_keys SET reference = 'whe_1' WHERE key = 'k'",
         ],
     ),
+    (
+        "key_stands_for_something",
+        ["evt_1"],
+        [
+            (
+                "INSERT INTO events (id, workspace_id, type, data, dedup_key, created_at)"
+                " VALUES ('evt_1', '{workspace}', 'test', '{{}}', 'k', '2026-11-20 09:30:00')"
+            ),
+            "UPDATE idempotency_keys SET reference = 'evt_1' WHERE key = 'k'",
+        ],
+    ),
 ]
 HARMLESS = {
     "the person was erased": ["DELETE FROM contacts WHERE id = '{contact}'"],
@@ -214,6 +225,9 @@ HARMLESS = {
         "DELETE FROM contacts WHERE id IN (SELECT contact_id FROM reveals WHERE job_id = '{refunded}')"
     ],
     "a saved profile was erased": ["DELETE FROM saved_profiles"],
+    "a CRM connection was deleted": ["UPDATE idempotency_keys SET reference = 'crm_gone' WHERE key = 'k'"],
+    "a tested event was deleted": ["UPDATE idempotency_keys SET reference = 'evt_gone' WHERE key = 'k'"],
+    "a replayed delivery was deleted": ["UPDATE idempotency_keys SET reference = 'whk_gone' WHERE key = 'k'"],
     "a webhook endpoint was deleted": ["UPDATE idempotency_keys SET reference = 'whe_gone' WHERE key = 'k'"],
     "a deadline is over, a lease is not": [
         "UPDATE jobs SET deadline_at = '2026-11-20 09:20:00.000000' WHERE id = '{running}'"
