@@ -10,6 +10,7 @@ import os
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -39,42 +40,67 @@ class TransactionReaper:
     def __init__(self, engine: Engine) -> None:
         self._deadlines: dict[int, tuple[float, Any]] = {}
         self._lock = threading.Lock()
-        self._thread_pid: int | None = None
         event.listen(engine, "checkout", self._begin)
         for ending in ("checkin", "invalidate", "close"):
             event.listen(engine, ending, self._end)
+
+    def close_overdue(self) -> None:
+        """Close the connections whose deadline has passed."""
+        with self._lock:  # held, so that no file descriptor is closed and reused meanwhile
+            overdue = [
+                (key, connection)
+                for key, (deadline, connection) in self._deadlines.items()
+                if deadline <= time.monotonic()
+            ]
+            for key, connection in overdue:
+                del self._deadlines[key]
+                _shut_down(connection)
+        if overdue:
+            log.warning("overdue database connections closed", connections=len(overdue))
 
     def _begin(self, connection: Any, *_more: Any) -> None:  # noqa: ANN401 -- a driver's connection
         seconds = _seconds.get()
         if seconds is not None:
             with self._lock:
                 self._deadlines[id(connection)] = (time.monotonic() + seconds, connection)
-                self._start_thread()
+            _checks.include(self)
 
     def _end(self, connection: Any, *_more: Any) -> None:  # noqa: ANN401 -- None if it was closed before
         with self._lock:
             self._deadlines.pop(id(connection), None)
 
-    def _start_thread(self) -> None:
-        """Start the checking thread, once per process."""
-        if self._thread_pid != os.getpid():
-            self._thread_pid = os.getpid()
-            threading.Thread(target=self._run, name="transaction-reaper", daemon=True).start()
+
+class _Checks:
+    """The thread of this process that checks the connections of all its engines."""
+
+    def __init__(self) -> None:
+        self._reapers: weakref.WeakSet[TransactionReaper] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._thread_pid: int | None = None
+
+    def include(self, reaper: TransactionReaper) -> None:
+        """Check the reaper's connections, too; start the thread, once per process."""
+        if reaper in self._reapers and self._thread_pid == os.getpid():
+            return
+        with self._lock:
+            self._reapers.add(reaper)
+            if self._thread_pid != os.getpid():
+                self._thread_pid = os.getpid()
+                threading.Thread(target=self._run, name="transaction-reaper", daemon=True).start()
 
     def _run(self) -> None:
         while True:
             time.sleep(CHECK_INTERVAL_SECONDS)
-            with self._lock:  # held, so that no file descriptor is closed and reused meanwhile
-                overdue = [
-                    (key, connection)
-                    for key, (deadline, connection) in self._deadlines.items()
-                    if deadline <= time.monotonic()
-                ]
-                for key, connection in overdue:
-                    del self._deadlines[key]
-                    _shut_down(connection)
-            if overdue:
-                log.warning("overdue database connections closed", connections=len(overdue))
+            self._check()
+
+    def _check(self) -> None:
+        with self._lock:
+            reapers = list(self._reapers)
+        for reaper in reapers:
+            reaper.close_overdue()
+
+
+_checks = _Checks()
 
 
 def _shut_down(connection: Any) -> None:  # noqa: ANN401 -- psycopg's

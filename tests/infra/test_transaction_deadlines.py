@@ -141,3 +141,20 @@ def test_the_server_ends_the_transaction_of_a_frozen_client(proxied_database: Da
 
 def test_conditional_updates_see_committed_changes(proxied_database: Database) -> None:
     assert query(proxied_database, "SHOW transaction_isolation") == "read committed"
+
+
+def test_a_process_checks_all_of_its_databases_with_one_thread(database_url: str) -> None:
+    databases = [Database(database_url, seconds=0.2) for _ in range(3)]
+    try:
+        for database in databases:
+            with database.reading() as session:
+                session.execute(text("SELECT 1"))
+
+        names = [thread.name for thread in threading.enumerate()]
+        with pytest.raises(Unavailable), databases[-1].reading() as session:
+            session.execute(text("SELECT pg_sleep(30)"))
+    finally:
+        for database in databases:
+            database.close()
+
+    assert names.count("transaction-reaper") == 1
