@@ -50,7 +50,7 @@ def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
                 limit = services.settings.upload_max_rows
                 raise InvalidValue(f"The list has more than {limit:,} rows. Split it into several files.")
             with services.database.transaction() as session:
-                if not row_store.add(session, turn, count, rows, now=database_clock.now()):
+                if not row_store.add(session, turn, table.header, count, rows, now=database_clock.now()):
                     return
             count += len(rows)
             if shutdown_flag.has_begun():

@@ -82,10 +82,11 @@ class ErasurePlan:
     """The stored data of a person, by id.
 
     `to_suppress` are the identifiers for the suppression list; `shared` counts those that other contacts also
-    have. `lookup_ids` are jobs to delete, `job_ids` jobs to redact; `mentioning_ids` are saved profiles of
-    other people that mention the person, `list_ids` lists whose name does, `upload_ids` uploads whose file
-    name does, `upload_rows` the rows of uploaded files that do. `providers` were asked about the person;
-    `accounts` sign in with an address of the person.
+    have. `lookup_ids` are jobs to delete, `job_ids` jobs to redact, `referring_ids` jobs about other people
+    whose client reference mentions the person. `mentioning_ids` are saved profiles of other people that do,
+    `list_ids` lists whose name does, `upload_ids` uploads whose file name does. `upload_rows` are the rows of
+    uploaded files about the person, `mentioning_rows` those about other people that mention the person.
+    `providers` were asked about the person; `accounts` sign in with an address of the person.
     """
 
     matcher: PersonMatcher
@@ -93,12 +94,14 @@ class ErasurePlan:
     to_suppress: tuple[Identifier, ...] = ()
     shared: int = 0
     job_ids: tuple[str, ...] = ()
+    referring_ids: tuple[str, ...] = ()
     lookup_ids: tuple[str, ...] = ()
     profile_ids: tuple[str, ...] = ()
     mentioning_ids: tuple[str, ...] = ()
     list_ids: tuple[str, ...] = ()
     upload_ids: tuple[str, ...] = ()
     upload_rows: tuple[RowKey, ...] = ()
+    mentioning_rows: tuple[RowKey, ...] = ()
     recipients: tuple[Recipient, ...] = ()
     providers: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()
@@ -154,7 +157,7 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
     ]
     employments = _employments(session, unidentified)
     matcher = redaction.person_matcher(own, contact_ids=ids, names=_names(session, contacts))
-    jobs, lookups = _jobs(session, matcher)
+    jobs, referring, lookups = _jobs(session, matcher)
     profiles, mentioning = _profiles(session, matcher)
     lists = [
         row.id
@@ -162,27 +165,29 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         if matcher.matches(row.name)
     ]
     upload_ids = upload_erasure.named_after(session, matcher)
-    upload_rows = sorted(
-        {(row.upload_id, row.number) for row, _ in mentions.find(session, UPLOAD_ROWS, matcher)}
-    )
+    found_rows = (row for row, _ in mentions.find(session, UPLOAD_ROWS, matcher))
+    upload_rows, mentioning_rows = upload_erasure.divide(session, found_rows, matcher)
+    notes = (mentioning, lists, upload_ids, referring, mentioning_rows)
     return ErasurePlan(
         matcher=matcher,
         contact_ids=ids,
         to_suppress=own + employments,
         shared=len(shared),
         job_ids=tuple(jobs),
+        referring_ids=tuple(referring),
         lookup_ids=tuple(lookups),
         profile_ids=tuple(profiles),
         mentioning_ids=tuple(mentioning),
         list_ids=tuple(lists),
         upload_ids=tuple(upload_ids),
         upload_rows=tuple(upload_rows),
+        mentioning_rows=tuple(mentioning_rows),
         recipients=_recipients(session, ids),
         providers=_providers(session, jobs),
         accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(matcher.emails)))),
         counts=_counts(session, ids)
         | {"jobs": len(jobs), "lookups": len(lookups)}
-        | {"saved_profiles": len(profiles), "notes": len(mentioning) + len(lists) + len(upload_ids)}
+        | {"saved_profiles": len(profiles), "notes": sum(map(len, notes))}
         | {"upload_rows": len(upload_rows)},
     )
 
@@ -195,7 +200,8 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     """
     bulk.lock_resolution(session)
     mentions.lock(session)
-    jobs = _locked_jobs(session, erasure_plan.job_ids)  # before contacts: in the order of a worker's locks
+    job_ids = [*erasure_plan.job_ids, *erasure_plan.referring_ids]
+    jobs = _locked_jobs(session, job_ids)  # before contacts: in the order of a worker's locks
     erased = {
         *erasure_plan.contact_ids,
         *(contact.id for contact in find_contacts(session, erasure_plan.to_suppress, ())),
@@ -217,15 +223,16 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     session.execute(update(ContactList).where(named).values(name=ContactList.id))
     upload_erasure.rename(session, erasure_plan.upload_ids)
     upload_erasure.clear(session, erasure_plan.upload_rows)
+    upload_erasure.blank(session, erasure_plan.mentioning_rows, erasure_plan.matcher)
     caller_identifiers.delete_all(session, erasure_plan.to_suppress)
     redaction.delete_lookups(session, erasure_plan.lookup_ids)
     for job in jobs:
         redaction.redact(session, job, erasure_plan.matcher, now=now)
     redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
     redaction.delete_webhooks(session, erasure_plan.matcher)
-    mentions.reindex(session, JOBS, [(job_id,) for job_id in erasure_plan.job_ids])
+    mentions.reindex(session, JOBS, [(job_id,) for job_id in job_ids])
     mentions.reindex(session, PROFILES, [(profile_id,) for profile_id in erasure_plan.mentioning_ids])
-    mentions.reindex(session, UPLOAD_ROWS, erasure_plan.upload_rows)
+    mentions.reindex(session, UPLOAD_ROWS, [*erasure_plan.upload_rows, *erasure_plan.mentioning_rows])
 
 
 def _locked_jobs(session: Session, job_ids: Collection[str]) -> Sequence[Job]:
@@ -274,13 +281,22 @@ def _employments(session: Session, contacts: Sequence[Contact]) -> tuple[Identif
     return tuple(Identifier("name", forms.employment(*pair)) for pair in pairs)
 
 
-def _jobs(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str]]:
-    """Return the ids of jobs that mention the person: those to redact, and lookups to delete."""
+def _jobs(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str], list[str]]:
+    """Return the ids of jobs that mention the person.
+
+    They are those to redact, those that do so only in a client reference, and lookups to delete.
+    """
     job_ids: set[str] = set()
+    referring_ids: set[str] = set()
     lookup_ids: set[str] = set()
-    for row, _content in mentions.find(session, JOBS, matcher):
-        (lookup_ids if row.kind in _LOOKUPS and row.finished_at else job_ids).add(row.id)
-    return sorted(job_ids), sorted(lookup_ids)
+    for row, content in mentions.find(session, JOBS, matcher):
+        if row.kind in _LOOKUPS and row.finished_at:
+            lookup_ids.add(row.id)
+        elif matcher.matches(redaction.without_references(content)):
+            job_ids.add(row.id)
+        else:
+            referring_ids.add(row.id)
+    return sorted(job_ids), sorted(referring_ids - job_ids), sorted(lookup_ids)
 
 
 def _profiles(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str]]:

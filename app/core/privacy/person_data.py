@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import func, select, tuple_
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core.accounts.workspaces import Workspace
 from app.core.contacts import emails, phones
+from app.core.contacts.bulk import batched
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile, saved_object
@@ -18,6 +19,7 @@ from app.core.crm.pushes import PushItem
 from app.core.jobs.jobs import PURPOSE, Job
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.privacy.erasure import ErasurePlan, Recipient
+from app.core.uploads.erasure import RowKey
 from app.core.uploads.upload_tables import Upload, UploadRow
 from app.domain.findings import PERSON
 from app.infra.clock import rfc3339
@@ -151,22 +153,33 @@ def _saved_profiles(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]
 
 
 def _uploaded_rows(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
+    """Return the rows about the person, and what is theirs in the rows about others; repetitions once."""
+    found = [_uploaded_row(row, row.cells) for row in _rows(session, plan.upload_rows)]
+    for row in _rows(session, plan.mentioning_rows):
+        shown = _uploaded_row(row, [", ".join(plan.matcher.mentioned_in(cell)) for cell in row.cells])
+        if shown not in found[-1:]:  # such as the owner's address on every row of an export
+            found.append(shown)
+    return found
+
+
+def _rows(session: Session, keys: Sequence[RowKey]) -> Iterator[Any]:
     query = (
         select(Workspace.name, Upload.header, Upload.created_at, UploadRow.cells)
         .join(Upload, Upload.id == UploadRow.upload_id)
         .join(Workspace, Workspace.id == Upload.workspace_id)
-        .where(tuple_(UploadRow.upload_id, UploadRow.number).in_(plan.upload_rows))
         .order_by(UploadRow.upload_id, UploadRow.number)
     )
-    return [
-        {
-            "workspace": row.name,
-            "at": rfc3339(row.created_at),
-            "cells": [
-                {"column": column, "value": value}
-                for column, value in zip(row.header, row.cells, strict=False)
-                if value
-            ],
-        }
-        for row in session.execute(query)
-    ]
+    for part in batched(keys):
+        yield from session.execute(query.where(tuple_(UploadRow.upload_id, UploadRow.number).in_(part)))
+
+
+def _uploaded_row(row: Any, cells: Sequence[str]) -> dict[str, Any]:  # noqa: ANN401 -- a row of the query
+    return {
+        "workspace": row.name,
+        "at": rfc3339(row.created_at),
+        "cells": [
+            {"column": column, "value": value}
+            for column, value in zip(row.header, cells, strict=False)
+            if value
+        ],
+    }

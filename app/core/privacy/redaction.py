@@ -33,6 +33,7 @@ from app.infra.database_clock import Moment
 from app.infra.encrypted_columns import encrypted
 
 _ID = re.compile(r"[\w.:#-]+")
+_REFERENCE = "client_reference"
 _SENSITIVE_FIELDS = ("detail", "errors")
 """The fields of a problem that may repeat the caller's input."""
 
@@ -41,10 +42,14 @@ def redact(session: Session, job: Job, matcher: PersonMatcher, *, now: datetime)
     """Remove the person from a job that the caller has locked; end it as suppressed if it is open.
 
     Its held credits are released. An open enrichment continues with its other items: a worker that runs it
-    loses the lease, and the job returns to the queue.
+    loses the lease, and the job returns to the queue. A job about somebody else that mentions the person only
+    in a client reference loses that field, and stays as it is.
     """
     items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
+    _delete_references(job, items, matcher)
     matching_items = [item for item in items if matcher.matches([item.request, item.result, item.error])]
+    if not matching_items and not matcher.matches([job.request, job.result, job.error, job.trace]):
+        return
     job.question = secrets.token_bytes(32)
     if job.finished_at is None:
         if items:
@@ -61,6 +66,13 @@ def redact(session: Session, job: Job, matcher: PersonMatcher, *, now: datetime)
     job.trace = [line for line in job.trace if not matcher.matches(line)]
     session.flush()
     _redact_calls(session, job.id, [item.index for item in matching_items] if items else None)
+
+
+def without_references(content: Any) -> Any:  # noqa: ANN401 -- any JSON
+    """Return the content of a job without the client references, which are notes of the workspace."""
+    if isinstance(content, dict):
+        return {name: without_references(value) for name, value in content.items() if name != _REFERENCE}
+    return [without_references(each) for each in content] if isinstance(content, list) else content
 
 
 def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
@@ -103,10 +115,10 @@ def without_subject(request: dict[str, Any]) -> dict[str, Any]:
 
     A longer one may be a name, which cannot be checked: only digests of the person's identifiers are stored.
     """
-    reference = request.get("client_reference", "")
+    reference = request.get(_REFERENCE, "")
     matcher = person_matcher(contact_data.given_identifiers(Subject(**request["subject"])))
     is_id = _ID.fullmatch(reference) and not matcher.matches(reference)
-    return {"client_reference": reference} if is_id else {}
+    return {_REFERENCE: reference} if is_id else {}
 
 
 def redact_expired(session: Session, *, before: Moment) -> int:
@@ -143,6 +155,16 @@ def person_matcher(
         phones=frozenset(values["phone"]),
         names=frozenset(names),
     )
+
+
+def _delete_references(job: Job, items: Sequence[JobItem], matcher: PersonMatcher) -> None:
+    """Delete client references that mention the person, and the digest of the items with theirs."""
+    requests: list[Job | JobItem] = [job, *items]
+    for each in requests:
+        if matcher.matches(each.request.get(_REFERENCE)):
+            each.request = {name: value for name, value in each.request.items() if name != _REFERENCE}
+            if items:
+                job.question = secrets.token_bytes(32)
 
 
 def _end(session: Session, job: Job, now: datetime) -> None:

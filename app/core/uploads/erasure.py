@@ -1,26 +1,30 @@
-"""Erasure of a person from uploaded lists: the row stays empty, so that the others keep their places.
+"""Erasure of a person from uploaded lists: their row stays empty, so that the others keep their places.
 
-A row that names an erased person is stored empty, too, so a file that is being read during an erasure is not
-searched. A file whose name mentions the person is named like its upload.
+Of a row about somebody else that mentions the person, such as an account with its owner's address, only the
+cells that mention them are emptied. Rows are stored that way, too, so a file that is being read during an
+erasure is not searched. A file whose name mentions the person is named like its upload.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import select, tuple_, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts import suppression_checks
+from app.core.contacts.bulk import batched
 from app.core.contacts.suppression_digests import Identifier
 from app.core.contacts.suppressions import ERASED
 from app.core.lookups import contact_data
 from app.core.uploads.upload_tables import UNFINISHED, Upload, UploadRow
+from app.domain.lists.row_subjects import subject_positions
 from app.domain.records.identifier_finder import identifiers_in
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.records.subjects import Subject
+from app.infra.encrypted_columns import encrypted, row_name
 
 RowKey = tuple[str, int]
 """The id of an upload and the number of a row."""
@@ -37,6 +41,39 @@ def rename(session: Session, upload_ids: Sequence[str]) -> None:
     session.execute(update(Upload).where(Upload.id.in_(upload_ids)).values(file_name=Upload.id))
 
 
+def divide(
+    session: Session, rows: Iterable[Any], matcher: PersonMatcher
+) -> tuple[list[RowKey], list[RowKey]]:
+    """Return the keys of the rows about the person, and of the other rows; all of them mention the person.
+
+    `rows` have a key, cells and a subject. The subject of a row is read from the mapped columns.
+    """
+    columns: dict[str, Sequence[str | None]] = {}
+    own: set[RowKey] = set()
+    mentioning: set[RowKey] = set()
+    for row in rows:
+        if row.upload_id not in columns:
+            query = select(Upload.columns).where(Upload.id == row.upload_id)
+            columns[row.upload_id] = session.scalar(query) or []
+        positions = subject_positions(row.cells, columns[row.upload_id])
+        is_own = matcher.matches([row.subject, [row.cells[position] for position in positions]])
+        (own if is_own else mentioning).add((row.upload_id, row.number))
+    return sorted(own), sorted(mentioning - own)
+
+
+def blank(session: Session, keys: Sequence[RowKey], matcher: PersonMatcher) -> None:
+    """Empty the cells of these rows that mention the person."""
+    columns = UploadRow.upload_id, UploadRow.number
+    for part in batched(keys):
+        query = select(*columns, UploadRow.cells).where(tuple_(*columns).in_(part))
+        rows = session.execute(query.order_by(*columns).with_for_update()).all()
+        changes = [
+            _with_cells(session, row.upload_id, row.number, matcher.without(row.cells)) for row in rows
+        ]
+        if changes:
+            session.execute(update(UploadRow), changes)
+
+
 def clear(session: Session, keys: Sequence[RowKey]) -> None:
     """Delete what the rows say, and the digest from which it could be guessed; none is submitted any more."""
     blank: dict[str, Any] = {"cells": [], "subject": None, "person": None, "is_pending": False}
@@ -47,17 +84,42 @@ def clear(session: Session, keys: Sequence[RowKey]) -> None:
         session.execute(update(UploadRow), changes)
 
 
-def of_erased_people(session: Session, rows: Mapping[int, Sequence[str] | Subject]) -> frozenset[int]:
-    """Return which rows name an erased person, by their cells or by the people read from them.
+def of_erased_people(session: Session, people: Mapping[int, Subject]) -> frozenset[int]:
+    """Return which rows are about an erased person, by the people read from them.
 
     Call it in the transaction that stores the rows, after `dispatch.renew`.
     """
     if not suppression_checks.has_reason(session, ERASED):
         return frozenset()
-    identifiers = {number: frozenset(_identifiers(row)) for number, row in rows.items()}
+    identifiers = {
+        number: frozenset(contact_data.requested_identifiers(subject, names=True))
+        for number, subject in people.items()
+    }
     named = frozenset().union(*identifiers.values())
     erased = suppression_checks.with_reason(session, named, ERASED)
     return frozenset(number for number, own in identifiers.items() if not own.isdisjoint(erased))
+
+
+def without_erased_people(
+    session: Session, rows: Mapping[int, Sequence[str]], columns: Sequence[str | None]
+) -> dict[int, list[str]]:
+    """Return the cells to store of the rows that mention an erased person: none if the row is about them.
+
+    `columns` are the fields of the columns. Call it as `of_erased_people`.
+    """
+    if not suppression_checks.has_reason(session, ERASED):
+        return {}
+    mentioned = {number: [_identifiers(cell) for cell in cells] for number, cells in rows.items()}
+    named = frozenset().union(*(found for cells in mentioned.values() for found in cells))
+    erased = suppression_checks.with_reason(session, named, ERASED)
+    kept: dict[int, list[str]] = {}
+    for number, cells in rows.items():
+        is_named = [not found.isdisjoint(erased) for found in mentioned[number]]
+        if any(is_named[position] for position in subject_positions(cells, columns)):
+            kept[number] = []
+        elif any(is_named):
+            kept[number] = ["" if is_gone else cell for cell, is_gone in zip(cells, is_named, strict=True)]
+    return kept
 
 
 def await_writers(session: Session) -> None:
@@ -69,7 +131,10 @@ def await_writers(session: Session) -> None:
     session.execute(unfinished.order_by(Upload.id).with_for_update()).all()
 
 
-def _identifiers(row: Sequence[str] | Subject) -> list[Identifier]:
-    if isinstance(row, Subject):
-        return contact_data.requested_identifiers(row, names=True)
-    return [Identifier(*found) for found in identifiers_in(list(row))]
+def _identifiers(cell: str) -> frozenset[Identifier]:
+    return frozenset(Identifier(*found) for found in identifiers_in(cell))
+
+
+def _with_cells(session: Session, upload_id: str, number: int, cells: Sequence[str]) -> dict[str, Any]:
+    stored = encrypted(session, UploadRow.cells, row_name(upload_id, number), list(cells))
+    return {"upload_id": upload_id, "number": number, "cells": stored}

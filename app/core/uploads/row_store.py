@@ -24,17 +24,24 @@ def content(session: Session, upload_id: str) -> bytes | None:
     return None if stored is None else upload_files.decrypted(session, upload_id, stored)
 
 
-def add(session: Session, turn: Turn, first: int, rows: Sequence[Row], *, now: Moment) -> bool:
+def add(
+    session: Session, turn: Turn, header: Sequence[str], first: int, rows: Sequence[Row], *, now: Moment
+) -> bool:
     """Insert rows with numbers from `first`; return whether the upload is still to be read.
 
     Rows that a lost worker inserted stay: the same file has the same rows. Those of erased people are empty.
+    The header is stored with the first rows, since an erasure needs it to know whom a row is about.
     """
-    if not dispatch.renew(session, turn, now=now):
+    columns = upload_columns.propose(header)
+    if not dispatch.renew(session, turn, now=now, **_mapping(session, turn, header, columns)):
         return False
-    erased = erasure.of_erased_people(session, {number: row.cells for number, row in enumerate(rows, first)})
+    numbered = dict(enumerate(rows, first))
+    kept = erasure.without_erased_people(
+        session, {number: row.cells for number, row in numbered.items()}, columns
+    )
     values = [
-        _values(session, turn.upload_id, number, row) | ({"cells": []} if number in erased else {})
-        for number, row in enumerate(rows, first)
+        _values(session, turn.upload_id, number, row, kept.get(number, row.cells))
+        for number, row in numbered.items()
     ]
     session.execute(insert(session, UploadRow).on_conflict_do_nothing(), values)
     return True
@@ -51,9 +58,8 @@ def finish_reading(
     names_people = upload_columns.names_people(columns)
     status = UploadStatus.PRICING if names_people else UploadStatus.MAPPING
     values = {
-        "header": encrypted(session, Upload.header, turn.upload_id, list(header)),
+        **_mapping(session, turn, header, columns),
         "delimiter": delimiter,
-        "columns": columns,
         "row_count": row_count,
         "status": status.value,
         "next_at": now if names_people else None,
@@ -65,6 +71,7 @@ def finish_reading(
 def fail_reading(session: Session, turn: Turn, detail: str) -> None:
     """End the upload because its file cannot be read, and delete what was stored of it."""
     values = {"status": UploadStatus.FAILED.value, "reason": "unreadable", "detail": detail, "next_at": None}
+    values |= _mapping(session, turn, [], [])
     if _finish(session, turn, values):
         session.execute(delete(UploadRow).where(UploadRow.upload_id == turn.upload_id))
 
@@ -75,12 +82,19 @@ def batch(session: Session, upload_id: str, *, first: int, limit: int) -> list[U
     return list(session.scalars(query.order_by(UploadRow.number).limit(limit)))
 
 
-def _values(session: Session, upload_id: str, number: int, row: Row) -> dict[str, Any]:
+def _mapping(
+    session: Session, turn: Turn, header: Sequence[str], columns: Sequence[str | None]
+) -> dict[str, Any]:
+    stored = encrypted(session, Upload.header, turn.upload_id, list(header))
+    return {"header": stored, "columns": list(columns)}
+
+
+def _values(session: Session, upload_id: str, number: int, row: Row, cells: Sequence[str]) -> dict[str, Any]:
     return {
         "upload_id": upload_id,
         "number": number,
         "line": row.line,
-        "cells": encrypted(session, UploadRow.cells, row_name(upload_id, number), row.cells),
+        "cells": encrypted(session, UploadRow.cells, row_name(upload_id, number), list(cells)),
         "subject": None,
         "person": None,
         "cost": 0,

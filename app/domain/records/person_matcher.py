@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -39,6 +39,22 @@ class PersonMatcher:
             self._matches_text(part) if isinstance(part, str) else self._matches_name(part)
             for part in parts(value)
         )
+
+    def without(self, cells: Sequence[str]) -> list[str]:
+        """Return the cells of a row that mentions the person, those that do so empty."""
+        return ["" if self.mentioned_in(cell) else cell for cell in cells]
+
+    def mentioned_in(self, cell: str) -> list[str]:
+        """Return the person's identifiers or name in a cell of a row that mentions the person, and no more.
+
+        In such a row the name needs no company beside it.
+        """
+        if person_key(cell) in {name for name, _employer in self.names}:
+            return [cell]
+        plain = folded(cell)
+        found = [match[0] for match in self._pattern.finditer(plain)] if self._pattern is not None else []
+        numbers = numbers_in(cell)
+        return found + [phone for phone in sorted(self.phones) if phone.removeprefix("+") in numbers]
 
     def _matches_name(self, fields: Mapping[str, Any]) -> bool:
         """Return whether the fields of a subject contain the person's name and company."""

@@ -479,3 +479,26 @@ def test_a_person_saved_without_a_profile_is_erased_with_the_contact(
 
     assert plan.counts["saved_profiles"] == 1
     assert session.scalars(select(SavedProfile.id)).all() == []
+
+
+def test_jobs_about_others_lose_only_the_client_reference_that_mentions_the_person(
+    session: Session, ada: Contact
+) -> None:
+    workspace_id = a_workspace(session)
+    request = {"subject": {"email": "bob@acme.com"}, "client_reference": "owner Ada@acme.com"}
+    ended = a_job(session, workspace_id, "ended", request=request)
+    answer = leases.JobResult(outcome=leases.Outcome.FOUND, result={"contact_id": "con_bob"}, charge=1)
+    leases.settle(session, claim(session, ended), answer, now=NOW)
+    waiting = a_job(session, workspace_id, "waiting", request=request)
+    several = enrichment(session, workspace_id, request, BOB)
+    question = read(session, several).question
+
+    plan = erase(session, EMAIL)
+
+    kept = {"subject": {"email": "bob@acme.com"}}
+    assert (plan.job_ids, len(plan.referring_ids), plan.counts["notes"]) == ((), 3, 3)
+    assert (read(session, ended).request, read(session, ended).result) == (kept, {"contact_id": "con_bob"})
+    assert (read(session, waiting).status, read(session, waiting).request) == ("queued", kept)
+    assert [(item.outcome, item.request) for item in items(session, several)] == [(None, kept), (None, BOB)]
+    assert read(session, several).question != question
+    assert follow(session, EMAIL).referring_ids == ()

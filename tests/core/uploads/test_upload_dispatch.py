@@ -59,7 +59,7 @@ def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:
     turn = late(ada.get(upload_id))
 
     with ada.harness.database.transaction() as session:
-        is_read = row_store.add(session, turn, 0, [], now=clock.now())
+        is_read = row_store.add(session, turn, [], 0, [], now=clock.now())
         is_priced = pricing.store(
             session, turn, PricedBatch([{"number": 0}], {}, Counter()), Counter(), now=clock.now()
         )

@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
+from stored_support import a_company
 from upload_support import Uploader, a_list, addresses, people, uploader
 from worker_harness import worker_harness
 
+from app.core.contacts import suppressions
+from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
-from app.core.privacy import erasure
+from app.core.privacy import erasure, person_data
 from app.core.uploads import uploads
 from app.core.uploads.upload_tables import Upload, UploadRow
 from app.infra import clock
@@ -42,6 +45,14 @@ def erase(ada: Uploader, address: str) -> erasure.ErasurePlan:
     return plan
 
 
+def erase_and_suppress(ada: Uploader, address: str) -> None:
+    with ada.harness.database.transaction() as session:
+        suppressions.suppress(
+            session, [Identifier("email", address)], now=clock.now(), **suppressions.ERASURE
+        )
+    erase(ada, address)
+
+
 def test_an_upload_is_deleted_with_its_rows_after_its_retention(ada: Uploader) -> None:
     ada.ready(a_list(*people(3)))
     ada.harness.clock.now += timedelta(days=30)
@@ -70,7 +81,7 @@ def test_lists_are_not_kept_longer_than_the_jobs_that_hold_their_results() -> No
 
 
 def test_an_erased_person_leaves_an_empty_row_and_is_not_submitted(ada: Uploader) -> None:
-    ada.know(*addresses(2))
+    ada.know(*addresses(2), "cy@acme.com")
     upload_id = ada.ready(a_list(*people(2), ("Cy", "cy@acme.com", "knows PERSON.0@ACME.com")))
     plan = erase(ada, "person.0@acme.com")
     ada.start(upload_id)
@@ -78,11 +89,11 @@ def test_an_erased_person_leaves_an_empty_row_and_is_not_submitted(ada: Uploader
     ada.run(upload_id)
 
     rows = ada.results(upload_id)
-    assert plan.counts["upload_rows"] == 2
+    assert (plan.counts["upload_rows"], plan.counts["notes"]) == (1, 1)
     assert [(row.cells, row.outcome) for row in rows] == [
         ((), "suppressed"),
         (("Person 1", "person.1@acme.com", "note 1"), "found"),
-        ((), "suppressed"),
+        (("Cy", "cy@acme.com", ""), "found"),
     ]
     assert len(ada.csv(upload_id)[1]) == len(ada.csv(upload_id)[0])
 
@@ -122,3 +133,48 @@ def test_a_person_who_is_erased_while_their_row_is_resolved_is_not_asked_for_aga
 
     assert upload.status == "finished"
     assert ada.results(upload_id)[0].outcome == "suppressed"
+
+
+def test_an_owner_named_on_every_row_sees_and_erases_only_the_cells_about_them(ada: Uploader) -> None:
+    """A list of a CRM names the owner of each account, who has no right to the data of the people in it."""
+    header = ("Name", "Work email", "Mobile phone", "Owner", "Owner email", "Notes")
+    owned = ("Person 9", "Person.9@acme.com", "Ask bob@acme.com or person.9@acme.com")
+    rows = [(f"Lead {n}", f"lead.{n}@other.com", f"+4915112345{n:03}", *owned) for n in range(3)]
+    ada.know("person.9@acme.com")
+    with ada.harness.database.transaction() as session:
+        session.execute(update(Contact).values(company_id=a_company(session).id))
+    upload_id = ada.ready(a_list(*rows, header=header))
+
+    with ada.harness.database.reading() as session:
+        contacts = erasure.find_contacts(session, [Identifier("email", "person.9@acme.com")], ())
+        plan = erasure.plan(session, contacts, [])
+        shown = person_data.collect(session, contacts, plan)["uploaded_rows"]
+    erase(ada, "person.9@acme.com")
+
+    assert [{cell["column"]: cell["value"] for cell in row["cells"]} for row in shown] == [
+        {"Owner": "Person 9", "Owner email": "person.9@acme.com", "Notes": "person.9@acme.com"}
+    ]
+    assert [row.cells for row in ada.results(upload_id)] == [(*row[:3], "", "", "") for row in rows]
+    assert "person.9" not in str(ada.csv(upload_id)).lower()
+
+
+def test_a_row_about_the_person_is_shown_and_erased_as_a_whole_also_before_its_price(ada: Uploader) -> None:
+    row = ("Person 0", "other@acme.com, person.0@acme.com", "a note")
+    upload_id = ada.upload(a_list(row, *people(1, first=1)))
+    ada.turn(upload_id)
+
+    plan = erase(ada, "person.0@acme.com")
+    ada.turn(upload_id)
+
+    assert plan.upload_rows == ((upload_id, 0),)
+    assert [row.cells for row in ada.results(upload_id)] == [(), people(1, first=1)[0]]
+
+
+def test_a_later_upload_that_mentions_an_erased_person_keeps_its_other_cells(ada: Uploader) -> None:
+    erase_and_suppress(ada, "owner@acme.com")
+    header = ("Name", "Work email", "Owner email")
+    rows = [("Lead", "lead@other.com", "Owner@acme.com"), ("The owner", "owner@acme.com", "x@acme.com")]
+
+    upload_id = ada.ready(a_list(*rows, header=header))
+
+    assert [row.cells for row in ada.results(upload_id)] == [("Lead", "lead@other.com", ""), ()]
