@@ -228,7 +228,7 @@ def _correction(reader: _Reader, contacts: Sequence[Contact]) -> Correction:
 
     """
     values: dict[str, str | None] = {name: forms.text(name) for name in ("title", "city", "country")}
-    name = forms.text("full_name")
+    name = " ".join(forms.text("full_name").split())
     if any(name != (contact.full_name or "") for contact in contacts):
         values["full_name"] = name
     if name and "full_name" in values and not all(mailbox_owner.is_name_of(each, name) for each in contacts):
@@ -236,7 +236,7 @@ def _correction(reader: _Reader, contacts: Sequence[Contact]) -> Correction:
     if forms.text("no_company"):
         values["company"] = None
     wrong = set(request.form.getlist("wrong")) - {reader.owner.email}
-    return Correction(values, wrong_emails=wrong, wrong_phones=wrong)
+    return Correction(values, wrong_emails=wrong, wrong_phones=wrong, is_own=True)
 
 
 def _start(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:

@@ -145,7 +145,7 @@ def test_an_invalid_correction_is_refused_with_the_reason(ada: Person) -> None:
     assert "two letters of a country" in response.text
 
 
-@pytest.mark.parametrize("name", ["Bob Ray", "1815"])
+@pytest.mark.parametrize("name", ["Bob Ray", "1815", "Ada Lovelace Bob Ray", 'Ada "Bob" Ray'])
 def test_nobody_takes_the_name_of_somebody_else(ada: Person, name: str) -> None:
     ada.prove()
 
@@ -155,6 +155,21 @@ def test_nobody_takes_the_name_of_somebody_else(ada: Person, name: str) -> None:
     assert "not a form of the stored name" in response.text
     with ada.database.reading() as session:
         assert session.get_one(Contact, ada.contact_id).full_name == "Ada Lovelace"
+
+
+def test_several_corrections_do_not_make_the_name_of_somebody_else(ada: Person) -> None:
+    ada.prove()
+
+    names = ("Ada Charles", "Charles", "Charles Babbage", "Ada King")
+    statuses = [
+        ada.browser.send("/privacy/rectify", contact_id=ada.contact_id, full_name=name).status_code
+        for name in names
+    ]
+
+    assert statuses == [200, 422, 422, 200]
+    values = json.loads(ada.browser.open("/privacy/data.json").text)["contacts"][0]["values"]
+    [name] = [value for value in values if value["field"] == "full_name"]
+    assert (name["value"], name["corrected_from"]) == ("Ada King", "Ada Lovelace")
 
 
 def test_a_contact_without_a_name_is_corrected_but_not_named(ada: Person) -> None:

@@ -19,11 +19,12 @@ from app.core.contacts import emails
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.suppression_digests import Identifier
-from app.core.privacy import erasure
+from app.core.privacy import erasure, rectification
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, parse_name
+from app.domain.records.name_corrections import is_correction
 from app.domain.records.shared_addresses import are_different_people
 
 
@@ -62,16 +63,20 @@ def find(session: Session, email: str) -> MailboxOwner:
 
 
 def is_name_of(contact: Contact, full_name: str) -> bool:
-    """Return whether this is a form of the contact's name, also one after a marriage.
+    """Return whether this is a correction of the name that a source or the operator gave the contact.
 
-    A mailbox does not prove a name: with that of a colleague, its reader would be found instead of them.
+    A mailbox does not prove a name: with that of a colleague, its reader would be found instead of them. So a
+    correction is compared with the name before the person's own ones, lest several make another name.
     """
-    if not contact.full_name:
+    source = rectification.source_name(contact)
+    if not source:
         return False
     try:
-        return not are_different_people(_name(contact), parse_name(full_name))
+        known = _name(contact) if source == contact.full_name else parse_name(source)
+        entered = parse_name(full_name)
     except InvalidValue:  # no letter, or too long
         return False
+    return is_correction(known, PersonName(entered.first, entered.last, full_name))
 
 
 def _name(contact: Contact) -> PersonName:

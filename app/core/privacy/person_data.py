@@ -82,7 +82,9 @@ def _contact(session: Session, contact: Contact) -> dict[str, Any]:
 
 def _source(stamps: dict[str, Any], name: str) -> dict[str, Any]:
     found = stamps.get(name) or stamps.get("*") or {"source": None, "at": None}
-    return {"source": "you" if found["source"] == PERSON else found["source"], "at": found["at"]}
+    source = "you" if found["source"] == PERSON else found["source"]
+    before = {"corrected_from": found["source_name"]} if "source_name" in found else {}
+    return {"source": source, "at": found["at"]} | before
 
 
 def _dates(row: Any) -> dict[str, Any]:  # noqa: ANN401 -- an e-mail or phone

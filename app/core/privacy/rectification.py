@@ -33,15 +33,21 @@ FIELDS = ("full_name", "title", "city", "country", "company")
 MAX_LENGTH = 200
 _STORED = {"company": ("company_id",), "full_name": ("full_name", "first_name", "last_name")}
 _NAMES = ("full_name",)
+_SOURCE_NAME = "source_name"
+"""The key, in the stamp of a name that the person corrected, of the name of a source or the operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """New values by field of FIELDS, None to remove one, and the e-mails and phones that are wrong."""
+    """New values by field of FIELDS, None to remove one, and the e-mails and phones that are wrong.
+
+    `is_own` means that it is by the person, whose name nobody has checked, and not by the operator.
+    """
 
     values: Mapping[str, str | None] = field(default_factory=dict)
     wrong_emails: Collection[str] = ()
     wrong_phones: Collection[str] = ()
+    is_own: bool = False
 
 
 def rectify(
@@ -60,7 +66,10 @@ def rectify(
     query = select(Contact).where(Contact.id.in_(contact_ids)).order_by(Contact.id).with_for_update()
     changed: dict[str, None] = {}
     for contact in session.scalars(query, execution_options={"populate_existing": True}).all():
+        source = source_name(contact)
         fields = [name for name, value in values.items() if _set(contact, name, value, now)]
+        if correction.is_own and "full_name" in fields:
+            _keep_source_name(contact, source)
         fields += _remove(session, contact.id, correction, now)
         if fields:
             contact.updated_at = now
@@ -71,6 +80,18 @@ def rectify(
             )
         changed |= dict.fromkeys(fields)
     return list(changed)
+
+
+def source_name(contact: Contact) -> str | None:
+    """Return the name of the contact before the person's own corrections."""
+    stamp = contact.provenance.get("full_name") or {}
+    return stamp.get(_SOURCE_NAME) or contact.full_name
+
+
+def _keep_source_name(contact: Contact, name: str | None) -> None:
+    """Store the name from before the person's own corrections with the source of the present one."""
+    stamp = contact.provenance["full_name"] | {_SOURCE_NAME: name}
+    contact.provenance = contact.provenance | {"full_name": stamp}
 
 
 def _checked(values: Mapping[str, str | None]) -> dict[str, str | None]:

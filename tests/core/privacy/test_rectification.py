@@ -56,6 +56,18 @@ def test_no_newer_source_overwrites_a_correction(session: Session, ada: Contact)
     assert ada.provenance["title"]["source"] == ada.provenance["city"]["source"] == "person"
 
 
+def test_the_name_of_the_operator_is_the_one_with_which_later_corrections_are_compared(
+    session: Session, ada: Contact
+) -> None:
+    rectify(session, ada, Correction({"full_name": "Ada King"}, is_own=True))
+    rectify(session, ada, Correction({"full_name": "Ada Byron"}, is_own=True))
+    of_source = rectification.source_name(ada)
+
+    rectify(session, ada, Correction({"full_name": "Augusta Byron"}))
+
+    assert (of_source, rectification.source_name(ada)) == ("Ada Lovelace", "Augusta Byron")
+
+
 def test_a_removed_company_does_not_return(session: Session, ada: Contact) -> None:
     company_id = ada.company_id
     assert company_id
