@@ -14,7 +14,8 @@ from typing import Any
 from flask import Response, flash, request
 from sqlalchemy.orm import Session
 
-from app.api.http import failure_limits
+from app.api.http import admission, failure_limits
+from app.api.http.request_actor import request_actor
 from app.api.http.services import services
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
@@ -43,6 +44,11 @@ from app.pages.http.sealed_cookie import SealedCookie
 blueprint = PageBlueprint("privacy", __name__)
 
 PER_NETWORK = "60/hour"
+"""The forms that a network may send."""
+VIEWS_PER_NETWORK = "120/hour"
+"""How often a network may open the data: each time all that may mention the person is searched."""
+CORRECTIONS_PER_PROOF = "20/hour"
+"""Each one is an event for every workspace that received the data; access ends within the hour."""
 COOKIE = SealedCookie("privacy", seconds=3600)
 """Which proof this browser has asked for; only the right code opens it."""
 _OTHER_NAME = "This is not a form of the stored name. Ask the operator, with what shows that it is yours."
@@ -106,6 +112,7 @@ def enter() -> Response:
 @blueprint.get("/privacy/data")
 def data() -> Response:
     """Show everything that is stored about the reader of the mailbox."""
+    _limit(VIEWS_PER_NETWORK, "views")
     reader = _reader()
     return _back_to_start() if reader is None else _data(reader)
 
@@ -113,6 +120,7 @@ def data() -> Response:
 @blueprint.get("/privacy/data.json")
 def download() -> Response:
     """Return the same as a file."""
+    _limit(VIEWS_PER_NETWORK, "views")
     reader = _reader()
     if reader is None:
         return _back_to_start()
@@ -126,14 +134,16 @@ def download() -> Response:
 @blueprint.post("/privacy/rectify")
 def rectify() -> Response:
     """Correct one contact of the reader."""
+    _limit()
     reader = _reader()
     if reader is None:
         return _back_to_start()
+    _hit(CORRECTIONS_PER_PROOF, "privacy-corrections", reader.proof_id)
     mine = [contact for contact in reader.owner.visible if contact.id == forms.text("contact_id")]
     ids = [contact.id for contact in mine]
     try:
         correction = _correction(reader, mine)
-        with services().database.transaction() as session:
+        with admission.transaction() as session:
             now = database_clock.value(session)
             fields = rectification.rectify(session, ids, correction, now=now)
     except ValidationFailed as problem:
@@ -148,27 +158,27 @@ def rectify() -> Response:
 @blueprint.post("/privacy/erase")
 def erase() -> Response:
     """Erase the reader, or only the address if it does not identify a person."""
+    _limit()
     reader = _reader()
     if reader is None:
         return _back_to_start()
     if not forms.text("confirm"):
         return _data(reader, 422, errors={"confirm": "Confirm that the data is to be erased."})
     if reader.owner.doubt:
-        with services().database.transaction() as session:
+        with admission.transaction() as session:
             _forget_address(session, reader.owner)
     else:
-        plan = erasing.erase(services().database, lambda session: _plan(session, _owner(session, reader)))
-        log.info("person erased", contacts=list(plan.contact_ids))
-    return _leave(reader, page("privacy_erased.html", recipients=reader.data["recipients"]))
+        _erase(reader)
+    return _leave(reader.proof_id, page("privacy_erased.html", recipients=reader.data["recipients"]))
 
 
 @blueprint.post("/privacy/leave")
 def leave() -> Response:
     """End the access of this browser."""
-    reader = _reader()
+    asked = COOKIE.read()
     flash("You have left. To come back, ask for another code.")
     response = go_to("privacy.index")
-    return response if reader is None else _leave(reader, response)
+    return response if asked is None else _leave(asked["proof"], response)
 
 
 def _request_code(email: str) -> str:
@@ -181,19 +191,35 @@ def _request_code(email: str) -> str:
     return proof_id
 
 
-def _limit() -> None:
-    """Raise RateLimited after too many requests of the client's network."""
-    digest = services().digest_keys.digest("privacy", failure_limits.network()).hex()
-    status = services().limiter.hit(PER_NETWORK, "privacy-network", digest)
+def _limit(rate: str | None = None, what: str = "network") -> None:
+    """Raise RateLimited after too many requests of the client's network, by default forms."""
+    _hit(rate or PER_NETWORK, f"privacy-{what}", _network())
+
+
+def _hit(rate: str, limit: str, key: str) -> None:
+    status = services().limiter.hit(rate, limit, key)
     if not status.allowed:
         raise RateLimited(retry_after=status.reset)
 
 
+def _network() -> str:
+    """Return a digest of the client's network."""
+    return services().digest_keys.digest("privacy", failure_limits.network()).hex()
+
+
 def _reader() -> _Reader | None:
-    """Return who has proved the mailbox in this browser; None if nobody has, or the time is over."""
+    """Return who has proved the mailbox in this browser; None if nobody has, or the time is over.
+
+    The search occupies the processor, so it takes turns with other requests, as one holder for a network.
+
+    Raises:
+        Unavailable: the request was not admitted in time.
+
+    """
     asked = COOKIE.read()
     if asked is None:
         return None
+    admission.admit(_network())
     with services().database.reading() as session:
         email = mailbox_proofs.opened_email(session, asked["proof"], now=database_clock.now())
         if email is None:
@@ -201,6 +227,16 @@ def _reader() -> _Reader | None:
         owner = mailbox_owner.find(session, email)
         plan = _plan(session, owner)
         return _Reader(asked["proof"], owner, plan, person_data.collect(session, owner.visible, plan))
+
+
+def _erase(reader: _Reader) -> None:
+    """Erase the person. Other requests run meanwhile: it may wait for locks."""
+    actor = request_actor()
+    with admission.suspended():
+        plan = erasing.erase(
+            services().database, lambda session: _plan(session, _owner(session, reader)), actor=actor
+        )
+    log.info("person erased", contacts=list(plan.contact_ids))
 
 
 def _owner(session: Session, reader: _Reader) -> MailboxOwner:
@@ -274,8 +310,8 @@ def _back_to_start() -> Response:
     return go_to("privacy.index")
 
 
-def _leave(reader: _Reader, response: Response) -> Response:
+def _leave(proof_id: str, response: Response) -> Response:
     with services().database.transaction() as session:
-        mailbox_proofs.close(session, reader.proof_id)
+        mailbox_proofs.close(session, proof_id)
     COOKIE.clear(response)
     return response

@@ -18,6 +18,8 @@ from sqlalchemy import event, select, update
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own
 from worker_harness import make_services
 
+from app.api.http import admission
+from app.core.audit_log.entries import PendingEntry
 from app.core.contacts import suppression_checks
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
@@ -341,6 +343,59 @@ def test_a_network_is_limited(ada: Person, monkeypatch: pytest.MonkeyPatch) -> N
     statuses = [ada.browser.send("/privacy", email=f"a{n}@acme.com").status_code for n in range(3)]
 
     assert statuses[-1] == 429
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "limit"),
+    [
+        ("send", "/privacy/rectify", "CORRECTIONS_PER_PROOF"),
+        ("send", "/privacy/rectify", "PER_NETWORK"),
+        ("send", "/privacy/erase", "PER_NETWORK"),
+        ("open", "/privacy/data", "VIEWS_PER_NETWORK"),
+        ("open", "/privacy/data.json", "VIEWS_PER_NETWORK"),
+    ],
+)
+def test_what_a_proof_opens_is_limited_too(
+    ada: Person, monkeypatch: pytest.MonkeyPatch, method: str, path: str, limit: str
+) -> None:
+    ada.prove()
+    monkeypatch.setattr(privacy, limit, "1/hour")
+
+    statuses = [getattr(ada.browser, method)(path).status_code for _ in range(3)]
+
+    assert statuses[-1] == 429
+
+
+def test_who_has_proved_a_mailbox_waits_for_a_turn_among_other_requests(
+    ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada.prove()
+    active = ada.app.extensions["services"].bulkhead.active
+    monkeypatch.setattr(admission, "MAX_SECONDS", 0.01)
+    free = ada.browser.open("/privacy/data.json").status_code
+    taken = [active.acquire(holder, 0) for holder in ("a", "a", "b", "b")]
+
+    refused = ada.browser.open("/privacy/data.json").status_code
+    for holder in ("a", "a", "b", "b"):
+        active.release(holder)
+
+    assert taken == [True] * 4
+    assert (free, refused, ada.browser.open("/privacy/data.json").status_code) == (200, 503, 200)
+
+
+def test_the_audit_log_names_the_request_of_a_correction_and_of_an_erasure(ada: Person) -> None:
+    ada.prove()
+
+    ada.browser.send("/privacy/rectify", contact_id=ada.contact_id, full_name="Ada Lovelace", title="Poet")
+    ada.browser.send("/privacy/erase", confirm="1")
+
+    with ada.database.reading() as session:
+        entries = session.scalars(select(PendingEntry).where(PendingEntry.action.startswith("person."))).all()
+    assert {entry.action: entry.actor_kind for entry in entries} == {
+        "person.rectify": "unknown",
+        "person.erase": "unknown",
+    }
+    assert all(entry.request_id for entry in entries)
 
 
 def test_an_invalid_address_is_refused_with_the_reason(ada: Person) -> None:

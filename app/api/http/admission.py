@@ -59,12 +59,26 @@ def transaction() -> Iterator[Session]:
         yield session
 
 
+def admit(holder: str) -> None:
+    """Wait until a request of the holder may run, unless this one was admitted already.
+
+    Raises:
+        Unavailable: it was not admitted in time.
+
+    """
+    if "admitted" in g:
+        return
+    if not services().bulkhead.active.acquire(holder, MAX_SECONDS):
+        raise Unavailable
+    g.admitted = holder
+
+
 def _admit() -> None:
     """Wait until a request with a token may run, after its body was received, which may take long.
 
     Raises:
         MalformedJson, PayloadTooLarge: as in `body.receive`.
-        Unavailable: it was not admitted in time.
+        Unavailable: as in `admit`.
 
     """
     token = request.headers.get("Authorization") or session_cookie.token()
@@ -72,9 +86,7 @@ def _admit() -> None:
         return
     if (request.content_length or 0) <= body.MAX_BYTES:
         body.receive(request)
-    if not services().bulkhead.active.acquire(token, MAX_SECONDS):
-        raise Unavailable
-    g.admitted = token
+    admit(token)
 
 
 def _leave(_error: BaseException | None) -> None:

@@ -8,20 +8,23 @@ from typing import TypeAlias
 
 from sqlalchemy.orm import Session
 
+from app.core.audit_log.entries import ACTOR
 from app.core.contacts import suppressions
 from app.core.privacy import erasure
 from app.core.privacy.erasure import ErasurePlan
 from app.core.uploads import erasure as upload_erasure
+from app.domain.audit_actions import Actor
 from app.infra import database_clock
 from app.infra.db import Database
 
 Planner: TypeAlias = Callable[[Session], ErasurePlan]
 
 
-def erase(database: Database, make_plan: Planner) -> ErasurePlan:
+def erase(database: Database, make_plan: Planner, *, actor: Actor | None = None) -> ErasurePlan:
     """Erase the person of the plan, and return what was erased.
 
-    The plan is made twice: once the person is suppressed, no new data arrives.
+    The plan is made twice: once the person is suppressed, no new data arrives. The audit log names `actor`,
+    by default that of the database's sessions.
     """
     with database.reading(no_deadline=True) as session:
         plan = make_plan(session)
@@ -32,6 +35,8 @@ def erase(database: Database, make_plan: Planner) -> ErasurePlan:
     with database.reading(no_deadline=True) as session:
         plan = make_plan(session)
     with database.transaction(no_deadline=True) as session:
+        if actor is not None:
+            session.info[ACTOR] = actor
         erasure.erase(session, plan, now=database_clock.value(session))
     empty_log(database)
     return plan
