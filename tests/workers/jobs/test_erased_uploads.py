@@ -70,6 +70,21 @@ def test_a_row_that_is_read_after_the_erasure_is_stored_empty(
     )
 
 
+def test_a_row_about_the_person_is_erased_as_a_whole_while_its_file_is_being_read(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload_reading, "BATCH", 2)
+    monkeypatch.setattr(upload_reading.shutdown_flag, "has_begun", lambda: True)
+    upload_id = ada.upload(a_list(*people(2), ("Cy", "cy@acme.com", "with person.1@acme.com")))
+    ada.turn(upload_id)
+
+    planned = erase(ada, identifiers=(ADA,))
+
+    assert ada.get(upload_id).status == UploadStatus.READING
+    assert planned.upload_rows == ((upload_id, 1),)
+    assert cells(ada, upload_id) == [["Person 0", "person.0@acme.com", "note 0"], []]
+
+
 def test_a_person_known_by_name_only_is_erased_from_a_list_that_is_being_priced(
     ada: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
