@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.domain.errors import Unavailable
+from app.server.token_accounts import TokenAccounts
 
 MAX_WAITERS = 4000
 MAX_ACTIVE = 4
@@ -47,6 +48,7 @@ class Bulkhead:
         self._turns = FairSlots(MAX_TURNS, crowds)
         self._reads = FairSlots(MAX_READS, crowds)
         self._writes = FairSlots(MAX_WRITES, crowds)
+        self.accounts = TokenAccounts()
 
     @contextmanager
     def wait_slot(self, workspace_id: str) -> Iterator[bool]:
@@ -65,14 +67,14 @@ class Bulkhead:
                 del self._by_workspace[workspace_id]
 
     @contextmanager
-    def turn(self, workspace_id: str, token: str | None = None) -> Iterator[None]:
+    def turn(self, workspace_id: str, holder: str | None = None) -> Iterator[None]:
         """Hold a turn of the workspace during the block, so that its jobs do not crowd out those of others.
 
         If none comes in time, the block begins without one, because slow jobs must not prevent submissions.
-        The holder `token` of an active slot is a crowd if its workspace is one, and the other way round.
+        The holder of an active slot is a crowd if its workspace is one, and the other way round.
         """
-        if token is not None:
-            self._crowds.join(workspace_id, token)
+        if holder is not None:
+            self._crowds.join(workspace_id, holder)
         granted = self._turns.acquire(workspace_id, MAX_TURN_SECONDS)
         try:
             yield
@@ -84,7 +86,7 @@ class Bulkhead:
     def db_slot(self, holder: str, *, to_write: bool = False) -> Iterator[None]:
         """Hold a database slot during the block, so that many requests that wake at once do not crowd it.
 
-        `holder` is the workspace, or the token before it is known whose it is.
+        `holder` is the workspace, or that of the active slot before the token is authenticated.
 
         Raises:
             Unavailable: no slot became free in time.
@@ -109,6 +111,7 @@ class Crowds:
     def note(self, holder: str, waiting: int) -> None:
         """Note the number of requests of the holder that wait for the same slots."""
         if waiting >= CROWD:
+            self._forget_former()
             self._crowded_at[holder] = time.monotonic()
 
     def join(self, one: str, other: str) -> None:
@@ -126,6 +129,13 @@ class Crowds:
             return True
         self._crowded_at.pop(holder, None)  # another thread may have removed it
         return False
+
+    def _forget_former(self) -> None:
+        """Remove the holders that are no crowd any more, most of which do not come back."""
+        since = time.monotonic() - CROWD_SECONDS
+        for holder, crowded_at in list(self._crowded_at.items()):
+            if crowded_at <= since:
+                self._crowded_at.pop(holder, None)  # likewise
 
 
 class FairSlots:

@@ -110,14 +110,24 @@ def test_a_workspace_stays_a_crowd_for_a_while(monkeypatch: pytest.MonkeyPatch) 
     assert "wks_four_people" not in crowds
 
 
-def test_the_tokens_of_a_crowd_are_crowds() -> None:
+def test_crowds_that_do_not_come_back_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowds = Crowds()
+    crowds.note("network of a day ago", CROWD)
+    monkeypatch.setattr(module, "CROWD_SECONDS", 0)
+
+    crowds.note("wks_flood", CROWD)
+
+    assert set(crowds._crowded_at) == {"wks_flood"}  # noqa: SLF001 -- no other way to see them
+
+
+def test_the_holders_of_a_crowd_are_crowds() -> None:
     bulkhead = Bulkhead()
     bulkhead._crowds.note("wks_flood", CROWD)  # noqa: SLF001 -- instead of that many threads
 
-    with bulkhead.turn("wks_flood", "token"), bulkhead.turn("wks_other", "another"):
+    with bulkhead.turn("wks_flood", "account"), bulkhead.turn("wks_other", "another"):
         pass
 
-    assert "token" in bulkhead._crowds  # noqa: SLF001 -- likewise
+    assert "account" in bulkhead._crowds  # noqa: SLF001 -- likewise
     assert "another" not in bulkhead._crowds  # noqa: SLF001 -- likewise
 
 

@@ -1,7 +1,8 @@
-"""Admission: a web process works on few requests at a time, and takes them from all tokens in turn.
+"""Admission: a web process works on few requests at a time, and takes them from all accounts in turn.
 
-The requests of a process share one processor, so each delays all others that are active. Those of one token
-must not delay the others by their number.
+The requests of a process share one processor, so each delays all others that are active. Those of one account
+must not delay the others by their number. Requests with a token that the process has not authenticated yet
+take turns by the client's network, because anyone can send any number of different texts as tokens.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from flask import Flask, g, request
 from sqlalchemy.orm import Session
 
 from app.api.http import body, session_cookie
+from app.api.http.failure_limits import network
 from app.api.http.request_actor import request_actor
 from app.api.http.services import services
 from app.core.audit_log.entries import ACTOR
@@ -31,18 +33,19 @@ def register(app: Flask) -> None:
 @contextmanager
 def suspended() -> Iterator[str | None]:
     """Release the request's slot during the block, so that others can run; yield its holder, if any."""
-    token: str | None = g.pop("admitted", None)
-    if token is None:
+    admitted: str | None = g.pop("admitted", None)
+    if admitted is None:
         yield None
         return
     slots = services().bulkhead.active
-    slots.release(token)
+    slots.release(admitted)
+    current = holder()  # the account, if the token was authenticated meanwhile
     try:
-        yield token
+        yield current
     finally:
-        # Before the token's new requests. A request that was admitted once runs even without a slot.
-        if slots.acquire(token, MAX_SECONDS, first=True):
-            g.admitted = token
+        # Before the holder's new requests. A request that was admitted once runs even without a slot.
+        if slots.acquire(current, MAX_SECONDS, first=True):
+            g.admitted = current
 
 
 @contextmanager
@@ -73,6 +76,13 @@ def admit(holder: str) -> None:
     g.admitted = holder
 
 
+def holder() -> str:
+    """Return who takes a turn: the account of the request's token if it is known, or the network."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    token = token.strip() if scheme.lower() == "bearer" else session_cookie.token() or ""
+    return services().bulkhead.accounts.get(token) or network()
+
+
 def _admit() -> None:
     """Wait until a request with a token may run, after its body was received, which may take long.
 
@@ -81,15 +91,14 @@ def _admit() -> None:
         Unavailable: as in `admit`.
 
     """
-    token = request.headers.get("Authorization") or session_cookie.token()
-    if token is None:
+    if "Authorization" not in request.headers and session_cookie.token() is None:
         return
     if (request.content_length or 0) <= body.MAX_BYTES:
         body.receive(request)
-    admit(token)
+    admit(holder())
 
 
 def _leave(_error: BaseException | None) -> None:
-    token = g.pop("admitted", None)
-    if token is not None:
-        services().bulkhead.active.release(token)
+    admitted = g.pop("admitted", None)
+    if admitted is not None:
+        services().bulkhead.active.release(admitted)

@@ -10,6 +10,7 @@ from typing import NoReturn, cast
 from apiflask import HTTPError, HTTPTokenAuth
 from flask import Response, after_this_request, g, request
 
+from app.api.http import admission
 from app.api.http.errors import problem_response
 from app.api.http.failure_limits import FailureCounter
 from app.api.http.services import services
@@ -40,13 +41,14 @@ def _verify(token: str) -> Caller:
             token,
             lifetime=services().session_lifetime,
             now=database_clock.now(),
-            slot=partial(services().bulkhead.db_slot, token),
+            slot=partial(services().bulkhead.db_slot, admission.holder()),
         )
     except Unauthorized as error:
         metrics.TOKENS_REFUSED.labels(outcome=error.code).inc()
         if isinstance(error, InvalidToken):  # possibly a guess
             FailureCounter.for_client("token", services().settings.limit_login_address).add()
         raise
+    services().bulkhead.accounts.note(token, authenticated.account_id)
     after_this_request(partial(_recheck_token, authenticated, time.monotonic()))
     return authenticated
 

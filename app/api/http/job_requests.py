@@ -88,8 +88,8 @@ def _submit_in_turn(
     app: AppServices, request: JobRequest, finished: Event, preference: WaitPreference, *, private: bool
 ) -> _Submitted:
     """Submit the job, and publish it if it is new; its workspace's next submission waits for it, too."""
-    with admission.suspended() as token, ExitStack() as turn:
-        turn.enter_context(app.bulkhead.turn(caller().workspace_id, token))
+    with admission.suspended() as holder, ExitStack() as turn:
+        turn.enter_context(app.bulkhead.turn(caller().workspace_id, holder))
         submitted = _submit(app, request, private=private)
         if not submitted.result.is_new:
             return submitted

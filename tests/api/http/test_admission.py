@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from flask import Flask
 from sqlalchemy.orm import Session
-from users_support import SignedInUser
+from users_support import SignedInUser, bearer
 
 from app.api.http import admission
+from app.api.http.auth import authenticate
+from app.domain.tokens import TokenKind, new_token
 from app.infra.db import Database
 from app.server.bulkhead import MAX_ACTIVE, FairSlots
 
@@ -23,32 +25,81 @@ SUBJECT = {"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace
 
 @pytest.fixture
 def slots(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> FairSlots:
+    """The slots of a process that has authenticated the user's token before."""
     monkeypatch.setattr(admission, "MAX_SECONDS", 0.01)
+    user.client.get("/api/ext/session", headers=user.headers)
     active: FairSlots = user.client.application.extensions["services"].bulkhead.active
     return active
 
 
-def test_a_request_is_refused_if_its_token_has_its_share_for_too_long(
+def test_a_request_is_refused_if_its_account_has_its_share_for_too_long(
     user: SignedInUser, slots: FairSlots
 ) -> None:
     for _ in range(MAX_ACTIVE // 2):
-        slots.acquire(user.headers["Authorization"], 0)
+        slots.acquire(user.account_id, 0)
 
     refused = user.client.post(LOOKUP, json=SUBJECT, headers=user.headers)
 
     assert (refused.status_code, refused.get_json()["code"]) == (503, "unavailable")
 
 
-def test_a_token_that_has_its_share_does_not_delay_another(user: SignedInUser, slots: FairSlots) -> None:
+def test_an_account_that_has_its_share_does_not_delay_another(user: SignedInUser, slots: FairSlots) -> None:
     for _ in range(MAX_ACTIVE // 2):
-        slots.acquire("Bearer another", 0)
+        slots.acquire("acc_another", 0)
 
     assert user.client.post(LOOKUP, json=SUBJECT, headers=user.headers).status_code == 200
 
 
+@pytest.mark.parametrize("is_well_formed", [True, False])
+def test_tokens_that_are_not_known_take_turns_by_network(
+    user: SignedInUser, slots: FairSlots, *, is_well_formed: bool
+) -> None:
+    """Anyone can make such texts, so their number must give no one more turns."""
+    app: Flask = user.client.application
+    texts = [new_token(TokenKind.SESSION) if is_well_formed else f"junk-{n}" for n in range(2)]
+    sent = [{"headers": bearer(text)} for text in texts] + [{"headers": {"Cookie": f"session={texts[0]}"}}]
+
+    holders = []
+    for request in sent:
+        with app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.7"}, **request):
+            app.preprocess_request()
+            holders.append(held(slots))
+
+    assert holders == [{"192.0.2.0/24": 1}] * 3
+    assert user.client.get("/api/ext/session", headers=user.headers).status_code == 200
+
+
+def test_the_tokens_of_an_account_share_its_turns(user: SignedInUser, slots: FairSlots) -> None:
+    key = user.make_key()
+    user.client.get("/api/ext/session", headers=bearer(key))
+    for _ in range(MAX_ACTIVE // 2):
+        slots.acquire(user.account_id, 0)
+
+    refused = user.client.get("/api/ext/session", headers=bearer(key))
+
+    assert (refused.status_code, refused.get_json()["code"]) == (503, "unavailable")
+
+
+def test_a_new_token_takes_the_turns_of_its_account_from_its_first_wait(
+    user: SignedInUser, slots: FairSlots
+) -> None:
+    app: Flask = user.client.application
+    key = user.make_key()
+
+    with app.test_request_context(headers=bearer(key)):
+        app.preprocess_request()
+        before = held(slots)
+        authenticate(key)
+        with admission.suspended() as holder:
+            pass
+        after = held(slots)
+
+    assert (before, holder, after) == ({"unknown": 1}, user.account_id, {user.account_id: 1})
+
+
 def test_a_request_without_a_token_needs_no_slot(user: SignedInUser, slots: FairSlots) -> None:
     for number in range(MAX_ACTIVE):
-        slots.acquire(f"Bearer {number}", 0)
+        slots.acquire(f"acc_{number}", 0)
 
     assert user.client.get("/healthz").status_code == 200
 
@@ -77,7 +128,7 @@ def test_a_body_is_received_before_the_request_takes_a_slot(user: SignedInUser, 
 
 def test_a_request_that_waits_leaves_its_slot_to_others(user: SignedInUser, slots: FairSlots) -> None:
     app: Flask = user.client.application
-    token = user.headers["Authorization"]
+    account = user.account_id
 
     with app.test_request_context(headers=user.headers):
         app.preprocess_request()
@@ -86,7 +137,7 @@ def test_a_request_that_waits_leaves_its_slot_to_others(user: SignedInUser, slot
             during = held(slots)
         after = held(slots)
 
-    assert (before, during, after) == ({token: 1}, {}, {token: 1})
+    assert (before, during, after) == ({account: 1}, {}, {account: 1})
     assert held(slots) == {}
 
 
@@ -99,7 +150,7 @@ def test_a_request_that_gets_no_slot_after_its_wait_runs_without(
         app.preprocess_request()
         with admission.suspended():
             for number in range(MAX_ACTIVE):
-                slots.acquire(f"Bearer {number}", 0)
+                slots.acquire(f"acc_{number}", 0)
         with admission.suspended():
             pass
 
@@ -127,7 +178,6 @@ def test_a_request_that_may_wait_for_a_lock_leaves_its_slot_to_others(
         with transaction(database, *arguments, **options) as session:
             yield session
 
-    user.client.get("/api/ext/session", headers=user.headers)  # records the use of the token
     monkeypatch.setattr(database, "transaction", observed)
 
     response = user.client.post(path, json=body, headers=user.headers | {"Prefer": "respond-async"})
