@@ -8,6 +8,7 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
+from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented, id_parameter
 from app.api.http import admission
@@ -24,7 +25,7 @@ from app.api.schemas.limit_schemas import (
     limit_field,
     usage_json,
 )
-from app.core.accounts import accounts, api_keys
+from app.core.accounts import accounts, api_keys, authentication
 from app.core.ledger import key_limits
 from app.core.ledger.key_limits import LimitedKey
 from app.domain.callers import Caller, Scope
@@ -125,7 +126,7 @@ def create(body: dict[str, Any]) -> Response:
     with admission.transaction() as session:
         now = database_clock.value(session)
         require_future(body["expires_at"], now)
-        accounts.require_api_access(session, account_id)
+        require_api_access(session)
         reference = begin(session, now=now)
         if reference:
             known = key_limits.get(session, account_id, reference, now=now)
@@ -183,6 +184,22 @@ def _to_json(limited_key: LimitedKey) -> dict[str, Any]:
         "spending_cap": usage_json(limited_key.usage.get(Period.TOTAL)),
         "monthly_limit": usage_json(limited_key.usage.get(Period.MONTH)),
     }
+
+
+def require_api_access(session: Session) -> None:
+    """Raise unless the caller may create API keys; lock the account until the transaction ends.
+
+    The session is checked again under the lock, because a change of the password may have ended it, and all
+    keys, while this request waited: it must not leave a new key behind.
+
+    Raises:
+        ApiAccessRequired: the account has no API access.
+        TokenRevoked, TokenExpired: the session has ended, or the account was disabled.
+
+    """
+    accounts.require_api_access(session, caller().account_id)
+    lifetime = services().session_lifetime
+    authentication.recheck(session, caller(), lifetime=lifetime, now=database_clock.now())
 
 
 def require_future(expires_at: datetime | None, now: datetime) -> None:

@@ -12,7 +12,7 @@ from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.limits import PERIODS, KeyLimitsSchema
-from app.core.accounts import accounts, api_keys
+from app.core.accounts import api_keys
 from app.core.ledger import key_limits
 from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
@@ -49,7 +49,7 @@ def create() -> Response:
         with admission.transaction() as session:
             now = database_clock.value(session)
             keys_api.require_future(new["expires_at"], now)
-            accounts.require_api_access(session, caller().account_id)
+            keys_api.require_api_access(session)
             created, secret = key_limits.create(
                 session, caller().workspace_id, caller().account_id, **new, now=now
             )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -7,10 +8,11 @@ import pytest
 from apiflask import APIFlask
 from jobs_support import LIFETIME, set_clock
 from sqlalchemy import update
+from sqlalchemy.orm import Session
 from users_support import SignedInUser, bearer, create_user
 
 from app.api.keys import MAX_LIFETIME
-from app.core.accounts import accounts, sessions
+from app.core.accounts import accounts, api_keys, sessions
 from app.core.accounts.accounts import Account
 from app.domain.callers import Scope
 from app.infra import clock
@@ -136,6 +138,43 @@ def test_invalid_fields_of_a_key_are_named(user: SignedInUser, change: dict[str,
 
     assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in response.get_json()["errors"]] == [pointer]
+
+
+def test_an_account_with_too_many_keys_has_to_revoke_one(
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_keys, "MAX_KEYS", 2)
+    first = make(user).get_json()
+    make(user)
+
+    refused = make(user)
+    user.client.delete(f"/api/keys/{first['id']}", headers=user.headers)
+    created = make(user)
+
+    problem = refused.get_json()
+    assert (refused.status_code, problem["code"]) == (422, "validation_error")
+    assert problem["detail"] == "The account has 2 API keys. Revoke one that is no longer used."
+    assert created.status_code == 201
+
+
+@pytest.mark.parametrize("end", [accounts.disable, sessions.end_all])
+def test_a_session_that_ends_while_the_key_waits_for_the_account_creates_none(
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch, end: Callable[..., object]
+) -> None:
+    """A change of the password has the lock first, and ends all sessions and keys."""
+    require_api_access = accounts.require_api_access
+
+    def after_the_change(session: Session, account_id: str) -> None:
+        end(session, account_id, now=clock.now())
+        require_api_access(session, account_id)
+
+    monkeypatch.setattr(accounts, "require_api_access", after_the_change)
+
+    refused = make(user)
+
+    assert (refused.status_code, refused.get_json()["code"]) == (401, "token_revoked")
+    with user.database.reading() as session:
+        assert api_keys.of_account(session, user.account_id) == []
 
 
 def test_an_account_without_api_access_cannot_create_a_key(user: SignedInUser) -> None:

@@ -255,7 +255,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
     ("GET", "/api/sessions", None, Cost(2, 0)),
     ("DELETE", "/api/sessions", None, Cost(2, 1)),
     ("GET", "/api/keys", None, Cost(2, 0)),
-    ("POST", "/api/keys", {"name": "CRM", "scopes": ["lookup"]}, Cost(5, 1)),
+    ("POST", "/api/keys", {"name": "CRM", "scopes": ["lookup"]}, Cost(7, 1)),
     (
         "POST",
         "/api/password",

@@ -482,6 +482,7 @@ def test_every_caller_gets_the_specified_status_on_every_route(
     tenants: SampleTenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1000)  # each caller gets one of its own
+    monkeypatch.setattr(api_keys, "MAX_KEYS", 1000)  # likewise
 
     outcomes = {
         (route, caller.name): _outcome(tenants.call(*route.split(" "), caller.headers(tenants), rule.body))  # type: ignore[arg-type]

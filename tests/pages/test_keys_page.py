@@ -7,6 +7,7 @@ import re
 import pytest
 from apiflask import APIFlask
 from page_support import Visitor, visitor
+from sqlalchemy.orm import Session
 from users_support import SignedInUser, bearer
 
 from app.core.accounts import accounts, api_keys
@@ -53,6 +54,36 @@ def test_an_invalid_key_is_not_created(
     assert page.status_code == 422
     assert "Correct the marked fields" in page.text
     assert f'id="{invalid}-error"' in page.text or invalid == "0"
+
+
+def test_one_key_too_many_is_not_created(
+    browser: Visitor, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_keys, "MAX_KEYS", 1)
+    user.make_key()
+
+    page = browser.send("/keys", name="CRM", scopes=["lookup"])
+
+    assert page.status_code == 422
+    assert "Revoke one that is no longer used." in page.text
+
+
+def test_a_session_that_ends_while_its_key_waits_creates_none(
+    browser: Visitor, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_api_access = accounts.require_api_access
+
+    def after_a_change_of_the_password(session: Session, account_id: str) -> None:
+        accounts.end_all(session, account_id, now=clock.now())
+        require_api_access(session, account_id)
+
+    monkeypatch.setattr(accounts, "require_api_access", after_a_change_of_the_password)
+
+    page = browser.send("/keys", name="CRM", scopes=["lookup"])
+
+    assert page.request.path == "/sign-in"
+    with user.database.reading() as session:
+        assert api_keys.of_account(session, user.account_id) == []
 
 
 def test_a_revoked_key_no_longer_works(browser: Visitor, user: SignedInUser) -> None:

@@ -6,18 +6,21 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, String, select, update
+from sqlalchemy import ForeignKey, String, func, or_, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.audit_log import entries as audit_log
 from app.domain import tokens
 from app.domain.audit_actions import Action
 from app.domain.callers import Scope
-from app.domain.errors import NotFound
+from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import is_id, new_id
 from app.domain.tokens import TokenKind
 from app.infra.database_clock import Moment
 from app.infra.db import Base
+
+MAX_KEYS = 50
+"""Keys of an account that are neither revoked nor expired: rate limits count per key."""
 
 
 class ApiKey(Base):
@@ -48,7 +51,15 @@ def create(
     expires_at: datetime | None,
     now: Moment,
 ) -> tuple[ApiKey, str]:
-    """Insert a key and return it with its token, which is not stored; the caller checks API access first."""
+    """Insert a key and return it with its token, which is not stored.
+
+    The caller checks API access first, which locks the account, so that no other key is added meanwhile.
+
+    Raises:
+        ValidationFailed: the account has too many keys that work.
+
+    """
+    _require_room(session, account_id, now)
     token = tokens.new_token(TokenKind.API_KEY)
     granted = set(scopes)
     key = ApiKey(
@@ -112,3 +123,14 @@ def revoke_all(session: Session, account_id: str, *, now: Moment) -> None:
         .returning(ApiKey.id)
     ).all()
     audit_log.record_each(session, Action.API_KEY_REVOKE, revoked, account_id=account_id)
+
+
+def _require_room(session: Session, account_id: str, now: Moment) -> None:
+    live = select(func.count()).where(
+        ApiKey.account_id == account_id,
+        ApiKey.revoked_at.is_(None),
+        or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now),
+    )
+    if session.scalars(live).one() >= MAX_KEYS:
+        detail = f"The account has {MAX_KEYS} API keys. Revoke one that is no longer used."
+        raise ValidationFailed(detail, errors=(FieldError("/name", detail),))

@@ -38,7 +38,12 @@ def create(
     now: datetime,
     **values: Any,
 ) -> tuple[LimitedKey, str]:
-    """Insert a key with its limits, as `api_keys.create` does with these values; return it with its token."""
+    """Insert a key with its limits, as `api_keys.create` does with these values; return it with its token.
+
+    Raises:
+        ValidationFailed: the account has too many keys.
+
+    """
     key, token = api_keys.create(session, account_id, **values, now=now)
     subject = LimitSubject("key", key.id, account_id, key.name)
     for period, credits_ in ((Period.TOTAL, spending_cap), (Period.MONTH, monthly_limit)):

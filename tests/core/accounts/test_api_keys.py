@@ -7,9 +7,10 @@ from sqlalchemy.orm import Session
 
 from app.core.accounts import accounts, api_keys, workspaces
 from app.core.accounts.accounts import Account
+from app.core.accounts.api_keys import ApiKey
 from app.domain import tokens
 from app.domain.callers import Scope
-from app.domain.errors import NotFound
+from app.domain.errors import NotFound, ValidationFailed
 from app.domain.ids import new_id
 from app.domain.tokens import TokenKind
 
@@ -93,3 +94,22 @@ def test_another_accounts_key_is_not_found(session: Session, account: Account, o
 
     assert theirs.revoked_at is None
     assert foreign.value.as_dict() == unknown.value.as_dict() == misshapen.value.as_dict()
+
+
+def test_keys_that_no_longer_work_leave_room_for_others(
+    session: Session, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_keys, "MAX_KEYS", 1)
+
+    def create(expires_at: datetime | None) -> ApiKey:
+        return api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=expires_at, now=NOW)[
+            0
+        ]
+
+    create(NOW)  # it ends at this moment
+    revoked = create(None)
+    api_keys.revoke(session, account.id, revoked.id, now=NOW)
+    create(NOW + timedelta(days=1))
+
+    with pytest.raises(ValidationFailed):
+        create(None)
