@@ -11,9 +11,10 @@ from settings_support import change_settings
 from sqlalchemy import select
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 
-from app.core.accounts import accounts
+from app.core.accounts import accounts, company_identities
 from app.core.accounts.accounts import Account, Role
 from app.core.jobs.jobs import Job
+from app.infra import clock
 
 NEW = {"name": "Grace Hopper", "email": "Grace@Acme.example", "password": PASSWORD, "role": "member"}
 
@@ -84,6 +85,52 @@ def test_an_admin_creates_no_account_of_the_domain_of_another_workspace(
 
     assert (refused.status_code, created.status_code) == (422, 200)
     assert "belong to another workspace" in refused.text
+
+
+def test_with_company_sign_in_an_admin_creates_accounts_of_the_domains_of_the_workspace_only(
+    app: APIFlask, user: SignedInUser, admin: Visitor
+) -> None:
+    """Otherwise the owner of the address would be signed in to an account of a workspace of strangers."""
+    issuer = "https://login.acme.example"
+    change_settings(app, oidc_issuer=issuer, oidc_client_id="c")
+    stranger = create_user(app, email="eve@acme.example")
+    link(stranger, issuer)
+    link(user, "https://an-earlier-issuer.example")
+    refused = admin.send("/admin/accounts", **NEW)
+    link(user, issuer)
+
+    created = admin.send("/admin/accounts", **NEW)
+    other_domain = admin.send("/admin/accounts", **NEW | {"email": "bob@sub.acme.example"})
+
+    assert (refused.status_code, created.status_code, other_domain.status_code) == (422, 200, 422)
+    assert "Ask an operator to create the first account of the domain." in refused.text
+
+
+def test_with_company_sign_in_an_admin_creates_accounts_of_mapped_domains(
+    app: APIFlask, user: SignedInUser, admin: Visitor
+) -> None:
+    change_settings(
+        app,
+        oidc_issuer="https://login.acme.example",
+        oidc_client_id="c",
+        oidc_create_accounts=(("acme.example", user.workspace_id),),
+    )
+
+    assert admin.send("/admin/accounts", **NEW).status_code == 200
+
+
+def test_with_company_sign_in_an_operator_creates_accounts_of_every_domain(
+    app: APIFlask, user: SignedInUser, admin: Visitor
+) -> None:
+    issuer = "https://login.acme.example"
+    change_settings(app, oidc_issuer=issuer, oidc_client_id="c", operators=(user.email,))
+
+    assert admin.send("/admin/accounts", **NEW).status_code == 200
+
+
+def link(user: SignedInUser, issuer: str) -> None:
+    with user.database.transaction() as session:
+        company_identities.link(session, issuer, user.account_id, user.account_id, now=clock.now())
 
 
 def test_only_an_operator_creates_the_account_of_an_operator(

@@ -119,6 +119,18 @@ def test_the_account_with_the_verified_address_is_signed_in(
     assert user.email in browser.get("/").text
 
 
+def test_whoever_knows_the_password_is_out_after_the_first_company_sign_in(
+    browser: CompanyBrowser, user: SignedInUser
+) -> None:
+    browser.sign_in()
+
+    refused = user.sign_in()
+    session = user.client.get("/api/ext/session", headers=user.headers)
+    assert (refused.status_code, refused.get_json()["code"]) == (401, "invalid_credentials")
+    assert (session.status_code, session.get_json()["code"]) == (401, "token_revoked")
+    assert browser.is_signed_in
+
+
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "/\\evil.example"])
 @pytest.mark.usefixtures("user")
 def test_a_sign_in_leads_only_to_pages_of_this_server(browser: CompanyBrowser, target: str) -> None:

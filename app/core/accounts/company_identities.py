@@ -1,7 +1,8 @@
 """The company accounts with which accounts sign in: users of an OpenID provider, by issuer and subject.
 
 An e-mail address can be given to someone else; a subject cannot. So the address only finds the account at the
-first sign-in, and only if the provider says that it is verified.
+first sign-in, and only if the provider says that it is verified. Whoever created the account may know its
+password, and need not be the owner of the address; so from then on, only the company signs the account in.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, String, delete, exists, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.accounts import accounts, sign_in_codes
+from app.core.accounts import accounts, sign_in_codes, totp
 from app.core.accounts.accounts import Account, EmailTaken, Role
 from app.core.accounts.workspaces import Workspace
 from app.core.audit_log import entries as audit_log
@@ -90,6 +91,15 @@ def unlink(session: Session, account_id: str) -> int:
     return number
 
 
+def have_domain(session: Session, issuer: str, workspace_id: str, domain: str) -> bool:
+    """Return whether a user of the provider has an account of the workspace with this e-mail domain."""
+    query = select(Account.email).join(CompanyIdentity, CompanyIdentity.account_id == Account.id)
+    emails = session.scalars(
+        query.where(CompanyIdentity.issuer == issuer, Account.workspace_id == workspace_id)
+    )
+    return any(email.rpartition("@")[2] == domain for email in emails)
+
+
 def _account_id(session: Session, user: CompanyUser) -> str | None:
     query = select(CompanyIdentity.account_id)
     return session.scalar(
@@ -99,6 +109,8 @@ def _account_id(session: Session, user: CompanyUser) -> str | None:
 
 def _linked(session: Session, user: CompanyUser, now: Moment) -> str | None:
     """Link the account with the user's verified e-mail address and return its id, or None without one.
+
+    Its password, codes, sessions and API keys end.
 
     Raises:
         CompanyAccountRefused: it is linked to another user of the provider, who had the address before.
@@ -118,8 +130,17 @@ def _linked(session: Session, user: CompanyUser, now: Moment) -> str | None:
             "The account with this e-mail address belongs to another company account. If that was yours, ask "
             "your admin to remove it: flask accounts unlink EMAIL."
         )
-    link(session, user.issuer, user.subject, account.id, now=now)
+    if _account_id(session, user) is None:  # otherwise the user has linked it in another window
+        link(session, user.issuer, user.subject, account.id, now=now)
+        _end_earlier_access(session, account, now)
     return account.id
+
+
+def _end_earlier_access(session: Session, account: Account, now: Moment) -> None:
+    accounts.set_password(session, account.id, passwords.none(), now=now)
+    sign_in_codes.revoke_all(session, account.id)
+    if account.totp_enabled_at is not None:
+        totp.disable(session, account.id)
 
 
 def _created(session: Session, user: CompanyUser, workspaces: Mapping[str, str], now: Moment) -> str | None:

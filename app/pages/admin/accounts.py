@@ -15,7 +15,7 @@ from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, StrictSchema, email
-from app.core.accounts import accounts, sessions
+from app.core.accounts import accounts, company_identities, sessions
 from app.core.accounts.accounts import Account, EmailTaken, Role
 from app.domain.errors import NotFound
 from app.infra import database_clock, passwords
@@ -31,6 +31,10 @@ blueprint = PageBlueprint("admin_accounts", __name__)
 EMAIL_TAKEN = "This address already has an account on this server."
 OPERATORS_ADDRESS = "This is the address of an operator. Only an operator can create its account."
 OTHERS_DOMAIN = "Accounts of this e-mail domain belong to another workspace. Ask an operator."
+NEW_DOMAIN = (
+    "No one with an address of this e-mail domain signs in to your workspace with a company account yet. "
+    "Ask an operator to create the first account of the domain."
+)
 Change = Callable[[Session, str], object]
 
 
@@ -129,8 +133,18 @@ def _reserved(email: str) -> str:
     settings = services().settings
     if settings.is_operator(email):
         return OPERATORS_ADDRESS
-    owner = dict(settings.oidc_create_accounts).get(email.rpartition("@")[2])
-    return "" if owner in {None, caller().workspace_id} else OTHERS_DOMAIN
+    domain = email.rpartition("@")[2]
+    owner = dict(settings.oidc_create_accounts).get(domain)
+    if owner is not None:
+        return "" if owner == caller().workspace_id else OTHERS_DOMAIN
+    return NEW_DOMAIN if settings.oidc_issuer and not _is_known(domain) else ""
+
+
+def _is_known(domain: str) -> bool:
+    """Return whether a company account of this e-mail domain signs in to the workspace."""
+    issuer = services().settings.oidc_issuer
+    with services().database.reading() as session:
+        return company_identities.have_domain(session, issuer, caller().workspace_id, domain)
 
 
 def _create(new: dict[str, Any]) -> str:

@@ -8,11 +8,19 @@ from jobs_support import LIFETIME
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.accounts import accounts, company_identities, sessions, workspaces
+from app.core.accounts import (
+    accounts,
+    api_keys,
+    company_identities,
+    sessions,
+    sign_in_codes,
+    workspaces,
+)
 from app.core.accounts.accounts import Account, EmailTaken
 from app.core.accounts.sessions import LoginSession
 from app.core.audit_log.entries import PendingEntry
 from app.domain.audit_actions import Action
+from app.domain.callers import Scope
 from app.domain.company_users import CompanyUser
 from app.domain.errors import AccountDisabled, CompanyAccountRefused
 from app.infra import passwords
@@ -39,6 +47,43 @@ def test_the_first_sign_in_links_the_account_with_the_verified_address(
     signed_in = company_identities.sign_in(session, ADA, {}, now=NOW)
 
     assert signed_in.id == account.id
+
+
+def test_the_first_sign_in_ends_all_earlier_access_to_the_account(session: Session, account: Account) -> None:
+    """Whoever created the account knows its password, and need not be the owner of the address."""
+    account.password_hash = passwords.hash_password("known to who created it")
+    account.totp_enabled_at = NOW
+    started, _ = sessions.start(session, account.id, network=b"", lifetime=LIFETIME, now=NOW)
+    key, _ = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=NOW)
+    code = sign_in_codes.issue(session, account.id, sign_in_codes.challenge_of("v" * 43), now=NOW)
+
+    company_identities.sign_in(session, ADA, {}, now=NOW)
+
+    session.flush()
+    session.expire_all()
+    assert not passwords.verify(account.password_hash, "known to who created it")
+    assert (started.revoked_at, key.revoked_at, account.totp_enabled_at) == (NOW, NOW, None)
+    assert sign_in_codes.redeem(session, code, "v" * 43, now=NOW) is None
+
+
+def test_later_sign_ins_end_nothing(
+    session: Session, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    company_identities.sign_in(session, ADA, {}, now=NOW)
+    accounts.set_password(session, account.id, "set by the operator", now=NOW)
+    started, _ = sessions.start(session, account.id, network=b"", lifetime=LIFETIME, now=NOW)
+    found = iter([None])  # the account is linked in another window after it was not found
+    account_id = company_identities._account_id  # noqa: SLF001 -- to see it before the other window
+    monkeypatch.setattr(
+        company_identities, "_account_id", lambda *arguments: next(found, account_id(*arguments))
+    )
+
+    company_identities.sign_in(session, ADA, {}, now=NOW)
+    company_identities.sign_in(session, ADA, {}, now=NOW)
+
+    session.flush()
+    session.expire_all()
+    assert (account.password_hash, started.revoked_at) == ("set by the operator", None)
 
 
 def test_a_linked_user_keeps_the_account_after_a_change_of_address(
