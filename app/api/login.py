@@ -148,11 +148,10 @@ def start(checked: CheckedLogin, body: dict[str, Any]) -> dict[str, Any]:
     with record_outcome():
         if checked.account.totp_enabled_at is not None:
             checked.attempt.check_limits()
-            checked.attempt.check_totp_limit(checked.account.id)
         try:
             return _start(checked, body)
         except InvalidTotp:
-            checked.attempt.record_totp_failure(checked.account)
+            checked.attempt.record_failure(checked.account, reason=InvalidTotp.code)
             raise
         except AccountDisabled as refusal:
             with services().database.transaction() as session:
@@ -169,7 +168,7 @@ def _start(checked: CheckedLogin, body: dict[str, Any]) -> dict[str, Any]:
             raise AccountDisabled
         now = database_clock.value(session)
         if account.totp_enabled_at is not None:
-            _require_code(session, account, body.get("totp"), now)
+            _require_code(session, checked.attempt, account, body.get("totp"), now)
         account.password_hash = checked.new_hash
         login_throttle.reset(session, account.email)
         return session_start.start(
@@ -182,16 +181,24 @@ def _start(checked: CheckedLogin, body: dict[str, Any]) -> dict[str, Any]:
         )
 
 
-def _require_code(session: Session, account: Account, code: str | None, now: datetime) -> None:
+def _require_code(
+    session: Session, attempt: LoginAttempt, account: Account, code: str | None, now: datetime
+) -> None:
     """Use up the code of two-factor sign-in.
+
+    Wrong codes are counted while the account is locked: of many that are sent at once, no more are compared
+    than the limit permits. The two calls of Redis are short.
 
     Raises:
         TotpRequired, InvalidTotp: there is none, or it is not valid.
+        TooManyAttempts: too many codes of the account were wrong.
 
     """
+    attempt.check_totp_limit(account.id)
     if not code:
         raise TotpRequired
     if not totp.use(session, account.id, code, now=now):
+        attempt.count_totp_failure(account.id)
         raise InvalidTotp
 
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from datetime import timedelta
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from typing import cast
 
 import pyotp
@@ -9,15 +12,19 @@ import structlog
 from apiflask import APIFlask
 from jobs_support import set_clock
 from settings_support import change_settings
+from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 from users_support import PASSWORD, SignedInUser
 from werkzeug.test import TestResponse
 
 from app.api.http import login_attempts
+from app.api.http.login_attempts import LoginAttempt
+from app.core.accounts import totp
 from app.infra import clock
 
 STEP = timedelta(seconds=30)
 NOW = clock.now()
+AT_ONCE = 10
 
 
 @pytest.fixture(autouse=True)
@@ -132,6 +139,34 @@ def test_wrong_codes_from_many_networks_are_limited_for_the_account(
 
     assert statuses == [401] * 5
     assert outcome(right) == (429, "too_many_attempts")
+
+
+@pytest.mark.usefixtures("recovery_codes")
+def test_of_many_codes_at_once_no_more_are_compared_than_may_be_wrong(
+    app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_settings(app, limit_login_address="1000/minute", limit_login_account="1000/minute")
+    monkeypatch.setattr(login_attempts, "TOTP_RATE", "5/hour")
+    at_once, compared = threading.Barrier(AT_ONCE, timeout=30), Counter[str]()
+    check_limits, use = LoginAttempt.check_limits, totp.use
+
+    def wait_for_the_others(attempt: LoginAttempt) -> None:
+        check_limits(attempt)
+        at_once.wait()
+
+    def counted(session: Session, account_id: str, code: str, *, now: datetime) -> bool:
+        compared["codes"] += 1
+        return use(session, account_id, code, now=now)
+
+    monkeypatch.setattr(LoginAttempt, "check_limits", wait_for_the_others)
+    monkeypatch.setattr(totp, "use", counted)
+    body = {"email": user.email, "password": PASSWORD, "totp": "000000"}
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        sent = [threads.submit(app.test_client().post, "/api/ext/login", json=body) for _ in range(AT_ONCE)]
+
+    assert Counter(request.result().status_code for request in sent) == {401: 5, 429: AT_ONCE - 5}
+    assert compared["codes"] == 5
 
 
 @pytest.mark.usefixtures("recovery_codes")

@@ -17,7 +17,7 @@ from app.core.accounts import accounts, login_throttle, sessions
 from app.core.accounts.accounts import Account
 from app.core.audit_log import entries as audit_log
 from app.domain.audit_actions import Action, Outcome
-from app.domain.errors import InvalidCredentials, InvalidTotp, TooManyAttempts, Unavailable
+from app.domain.errors import InvalidCredentials, TooManyAttempts, Unavailable
 from app.infra import database_clock, metrics, passwords
 
 MAX_PER_NETWORK = (passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES) // 2
@@ -107,7 +107,7 @@ class LoginAttempt:
         metrics.SIGN_INS.labels(outcome="wrong").inc()
 
     def check_totp_limit(self, account_id: str) -> None:
-        """Check the limit of wrong codes.
+        """Check the limit of wrong codes, before a code is compared and with the account locked.
 
         Raises:
             TooManyAttempts: too many codes of the account were wrong.
@@ -115,15 +115,14 @@ class LoginAttempt:
         """
         self._totp_failures(account_id).check()
 
-    def record_totp_failure(self, account: Account) -> None:
-        """Count a wrong code after a correct password.
+    def count_totp_failure(self, account_id: str) -> None:
+        """Count a wrong code before the account is unlocked, so that the next code is compared after it.
 
         Raises:
             TooManyAttempts: the limit had already been reached.
 
         """
-        self._totp_failures(account.id).add()
-        self.record_failure(account, reason=InvalidTotp.code)
+        self._totp_failures(account_id).add()
 
     def _totp_failures(self, account_id: str) -> FailureCounter:
         return FailureCounter.for_account("totp", TOTP_RATE, account_id)
