@@ -90,3 +90,15 @@ class TraceOutcome(StrEnum):
     CIRCUIT_OPEN = "circuit_open"
     TIMEOUT = "timeout"
     ERROR = "error"
+
+
+PROVIDER_FAILURES = frozenset(
+    {
+        TraceOutcome.ERROR,
+        TraceOutcome.TIMEOUT,
+        TraceOutcome.RATE_LIMITED,
+        TraceOutcome.CIRCUIT_OPEN,
+        TraceOutcome.NO_CREDITS,
+    }
+)
+"""Outcomes after which the same request may succeed later."""

@@ -5,12 +5,12 @@ It does not access the database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone
-from app.domain.kinds import TraceOutcome
+from app.domain.kinds import PROVIDER_FAILURES, TraceOutcome
 from app.domain.records.subjects import Subject
 from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse
 from workers.resolve.provider_call import CallGateway, CallResult, call_provider, trace_entry
@@ -18,19 +18,17 @@ from workers.resolve.provider_call import CallGateway, CallResult, call_provider
 MAX_VERIFIED = 3
 """Maximum number of addresses verified per response, so that guesses are not probed one by one."""
 
+SHORT_WAIT_SECONDS = 30.0
+"""The verification of a guess that is ready sooner is awaited before a paid provider is called.
+
+A mail host that is busy is free within seconds; greylisting takes minutes.
+"""
+
 MIN_GUESS_CONFIDENCE = 0.3
 """Confidence below which a guess is dropped unless a verifier knows the mailbox."""
 
-FAILURES = frozenset(
-    {
-        TraceOutcome.ERROR,
-        TraceOutcome.TIMEOUT,
-        TraceOutcome.RATE_LIMITED,
-        TraceOutcome.CIRCUIT_OPEN,
-        TraceOutcome.NO_CREDITS,
-    }
-)
 _DEFINITIVE = frozenset({TraceOutcome.HIT, TraceOutcome.MISS, TraceOutcome.KNOWN_MISS})
+_THROTTLED = frozenset({TraceOutcome.RATE_LIMITED, TraceOutcome.CIRCUIT_OPEN})
 _UNVERIFIED = frozenset({EmailStatus.UNKNOWN, EmailStatus.RISKY})
 _EXISTING = frozenset({EmailStatus.VALID, EmailStatus.RISKY})
 
@@ -43,8 +41,9 @@ class WaterfallResult:
 
     `answers` are the responses with values, `verified` the stored addresses with a new verdict. `contacts`
     and `companies` are in call order. `failed` means that no provider gave a definitive answer, so that a
-    retry may help; `only_rate_limited` that rate limits were the only reason. `waiting` is the number of
-    seconds until a pending result is worth polling, `retry_after` the delay in seconds after a failure.
+    retry may help; `only_rate_limited` that rate limits were the only reason, and `only_throttled` that rate
+    limits, pauses and open circuit breakers were: no provider was called. `waiting` is the number of seconds
+    until a pending result is worth polling, `retry_after` the delay in seconds after a failure.
     """
 
     emails: tuple[FoundEmail, ...] = ()
@@ -57,6 +56,7 @@ class WaterfallResult:
     suppressed: bool = False
     failed: bool = False
     only_rate_limited: bool = False
+    only_throttled: bool = False
     waiting: float | None = None
     retry_after: float | None = None
 
@@ -90,19 +90,35 @@ def run(
         call = call_provider(provider, request, gateway)
         if isinstance(call, Pending):
             return replace(state.result, waiting=call.after)
-        checks: list[tuple[Provider, CallResult]] = []
-        reply = _verify_emails(state, provider, call.reply, checks)
-        opted_out = any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks)
-        is_good_enough = reply.outcome is TraceOutcome.HIT and good_enough(reply)
-        if provider.guesses and reply.outcome is TraceOutcome.HIT and not is_good_enough:
-            reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
-        if reply != call.reply:
-            gateway.record_verdict(call, reply)
-        _record(state, provider, replace(call, reply=reply), checks)
-        if opted_out:
-            return replace(state.result, suppressed=True)
-        if is_good_enough or state.result.suppressed:
-            return state.result
+        if (result := _judge(state, provider, call, good_enough)) is not None:
+            return result
+    return _without_sufficient_value(state)
+
+
+def _judge(
+    state: _Run, provider: Provider, call: CallResult, good_enough: GoodEnough
+) -> WaterfallResult | None:
+    """Verify and record the response; return the result if it ends the waterfall, or has to be awaited."""
+    checks: list[tuple[Provider, CallResult]] = []
+    reply, wait = _verify_emails(state, provider, call.reply, checks)
+    opted_out = any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks)
+    is_good_enough = reply.outcome is TraceOutcome.HIT and good_enough(reply)
+    is_final = is_good_enough or opted_out
+    if provider.guesses and wait is not None and wait < SHORT_WAIT_SECONDS and not is_final:
+        return replace(state.result, waiting=wait)  # the next provider may cost something
+    state.verification_wait = _shorter(state.verification_wait, wait)
+    if provider.guesses and reply.outcome is TraceOutcome.HIT and not is_good_enough:
+        reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
+    if reply != call.reply:
+        state.gateway.record_verdict(call, reply)
+    _record(state, provider, replace(call, reply=reply), checks)
+    if opted_out:
+        return replace(state.result, suppressed=True)
+    return state.result if is_good_enough or state.result.suppressed else None
+
+
+def _without_sufficient_value(state: _Run) -> WaterfallResult:
+    """Return the result after all providers: awaited, failed, or final."""
     if state.verification_wait is not None:
         return replace(state.result, waiting=state.verification_wait)
     if not _all_failed(state.calls):
@@ -110,7 +126,8 @@ def run(
     return replace(
         state.result,
         failed=True,
-        only_rate_limited=_only_rate_limited(state.calls),
+        only_rate_limited=_are_refused(state.calls, frozenset({TraceOutcome.RATE_LIMITED})),
+        only_throttled=_are_refused(state.calls, _THROTTLED),
         retry_after=_min_retry_after(state.calls),
     )
 
@@ -136,7 +153,7 @@ def verify_stored(
             verified=result.verified + new_verdicts,
             trace=result.trace + entries,
             suppressed=any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks),
-            waiting=result.waiting if wait is None else wait,
+            waiting=_shorter(result.waiting, wait),
         )
         if result.suppressed:
             break
@@ -161,7 +178,7 @@ def verify(
     for verifier in verifiers:
         call = call_provider(verifier, verification, gateway)
         if isinstance(call, Pending):
-            wait = call.after if wait is None else min(wait, call.after)
+            wait = _shorter(wait, call.after)
             continue
         calls.append((verifier, call))
         if call.reply.outcome is TraceOutcome.HIT and call.reply.emails:
@@ -171,30 +188,36 @@ def verify(
 
 def _verify_emails(
     state: _Run, provider: Provider, reply: ProviderResponse, checks: list[tuple[Provider, CallResult]]
-) -> ProviderResponse:
-    """Return the response with its first few unverified addresses verified.
+) -> tuple[ProviderResponse, float | None]:
+    """Return the response with its first few unverified addresses verified, and the shortest wait for one.
 
     For a guessing provider keep one address: the likeliest, or if that is invalid the first that exists. A
     further guess is verified only while those before it are invalid: a server that accepts every address, or
     gives no verdict, cannot tell them apart.
     """
     if state.request.field is ProviderField.VERIFICATION or reply.outcome is not TraceOutcome.HIT:
-        return reply
+        return reply, None
     emails: list[FoundEmail] = []
+    shortest: float | None = None
     for position, email in enumerate(reply.emails):
         verified = email
         if position < MAX_VERIFIED and email.status in _UNVERIFIED and email.verified_at is None:
             verified, calls, wait = verify(email, state.verifiers, state.gateway, request=state.request)
             checks += calls
-            state.verification_wait = state.verification_wait if wait is None else wait
+            shortest = _shorter(shortest, wait)
         if not provider.guesses:
             emails.append(verified)
         elif verified.status is not EmailStatus.INVALID:
             emails = [verified] if _is_credible(verified, position) else []
             break
     if provider.guesses and not emails:
-        return replace(reply, outcome=TraceOutcome.MISS, emails=())
-    return replace(reply, emails=tuple(emails))
+        return replace(reply, outcome=TraceOutcome.MISS, emails=()), shortest
+    return replace(reply, emails=tuple(emails)), shortest
+
+
+def _shorter(seconds: float | None, others: float | None) -> float | None:
+    """Return the shorter of two waits; None if there is none."""
+    return min((wait for wait in (seconds, others) if wait is not None), default=None)
 
 
 def _is_credible(guess: FoundEmail, position: int) -> bool:
@@ -249,20 +272,20 @@ def _may_help_later(call: CallResult) -> bool:
     reply = call.reply
     over_budget = reply.outcome is TraceOutcome.COST_CEILING and reply.retry_after is not None
     bad_key = reply.outcome is TraceOutcome.UNCONFIGURED and not call.is_refusal
-    return over_budget or bad_key or reply.outcome in FAILURES
+    return over_budget or bad_key or reply.outcome in PROVIDER_FAILURES
 
 
 def _min_retry_after(calls: Sequence[tuple[Provider, CallResult]]) -> float | None:
     """Return the shortest `retry_after` in seconds; None unless every failed call gave one."""
-    delays = [call.reply.retry_after for _provider, call in calls if call.reply.outcome in FAILURES]
+    delays = [call.reply.retry_after for _provider, call in calls if call.reply.outcome in PROVIDER_FAILURES]
     known = [seconds for seconds in delays if seconds is not None]
     return min(known) if known and len(known) == len(delays) else None
 
 
-def _only_rate_limited(calls: Sequence[tuple[Provider, CallResult]]) -> bool:
-    """Return whether every failure was a call refused by the rate limiter."""
+def _are_refused(calls: Sequence[tuple[Provider, CallResult]], outcomes: Collection[TraceOutcome]) -> bool:
+    """Return whether every failure was a call that was refused, with one of these outcomes."""
     return all(
-        call.is_refusal and call.reply.outcome is TraceOutcome.RATE_LIMITED
+        call.is_refusal and call.reply.outcome in outcomes
         for _provider, call in calls
         if _may_help_later(call)
     )

@@ -19,7 +19,7 @@ from app.domain.findings import (
     Source,
     SourceKind,
 )
-from app.domain.kinds import TraceOutcome
+from app.domain.kinds import PROVIDER_FAILURES, TraceOutcome
 from app.domain.providers import throttles
 from app.domain.records.subjects import Subject
 from app.settings import Settings
@@ -162,7 +162,7 @@ def test_the_trace_has_every_call_with_its_outcome() -> None:
     assert all(isinstance(line["latency_ms"], int) for line in result.trace)
 
 
-@pytest.mark.parametrize("outcome", sorted(waterfall.FAILURES))
+@pytest.mark.parametrize("outcome", sorted(PROVIDER_FAILURES))
 def test_the_waterfall_fails_if_every_provider_fails(outcome: TraceOutcome) -> None:
     assert run(replying(outcome)).failed
 
@@ -336,20 +336,35 @@ def test_a_call_refused_by_the_rate_limiter_counts_as_no_attempt() -> None:
     result = run(FakeProvider(hit(email())), gateway=gateway)
 
     assert (result.failed, result.only_rate_limited, result.retry_after) == (True, True, 4.0)
+    assert result.only_throttled
 
 
 def test_a_rate_limit_reported_by_the_vendor_counts_as_an_attempt() -> None:
     result = run(replying(TraceOutcome.RATE_LIMITED, retry_after=4.0))
 
-    assert (result.failed, result.only_rate_limited) == (True, False)
+    assert (result.failed, result.only_rate_limited, result.only_throttled) == (True, False, False)
 
 
-def test_an_open_circuit_counts_as_an_attempt() -> None:
+def test_an_open_circuit_is_no_rate_limit_but_no_call_was_made() -> None:
+    gateway = AllowAllGateway(
+        begins={
+            "one": CallRefused(TraceOutcome.CIRCUIT_OPEN, 4.0),
+            "two": CallRefused(TraceOutcome.RATE_LIMITED, 9.0),
+        }
+    )
+
+    result = run(FakeProvider(hit(email())), FakeProvider(hit(email()), name="two"), gateway=gateway)
+
+    assert (result.failed, result.only_rate_limited, result.only_throttled) == (True, False, True)
+    assert result.retry_after == 4.0
+
+
+def test_a_failed_call_beside_an_open_circuit_counts_as_an_attempt() -> None:
     gateway = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.CIRCUIT_OPEN, 4.0)})
 
-    result = run(FakeProvider(hit(email())), gateway=gateway)
+    result = run(FakeProvider(hit(email())), replying(TraceOutcome.ERROR), gateway=gateway)
 
-    assert (result.failed, result.only_rate_limited) == (True, False)
+    assert (result.failed, result.only_throttled) == (True, False)
 
 
 def test_a_stored_response_is_used_without_a_call() -> None:
@@ -526,6 +541,48 @@ def test_a_pending_verification_is_awaited_only_if_no_other_value_suffices() -> 
     settled = run(unsure, FakeProvider(hit(email("b@acme.com"))), verifiers=(slow,))
 
     assert (waiting.waiting, settled.waiting) == (300.0, None)
+
+
+def test_a_guess_whose_verification_is_ready_soon_is_awaited_before_a_paid_provider_is_called() -> None:
+    guesser = FakeProvider(hit(email(status=UNKNOWN)), guesses=True)
+    paid = FakeProvider(hit(email("b@acme.com")), name="paid")
+    gateway = AllowAllGateway()
+
+    result = run(guesser, paid, verifiers=(FakeProvider(Pending("1", 1.0)),), gateway=gateway)
+
+    assert (result.waiting, result.failed, paid.requests) == (1.0, False, [])
+    assert gateway.verdicts_recorded == []  # the guess is judged when it is verified
+
+
+def test_a_guess_that_is_greylisted_is_not_awaited() -> None:
+    guesser = FakeProvider(hit(email(status=UNKNOWN)), guesses=True)
+
+    result = run(
+        guesser, FakeProvider(hit(email("b@acme.com"))), verifiers=(FakeProvider(Pending("1", 300.0)),)
+    )
+
+    assert ([found.email for found in result.emails], result.waiting) == (["b@acme.com"], None)
+
+
+def test_a_guess_that_suffices_without_a_verdict_is_not_awaited() -> None:
+    guesser = FakeProvider(hit(email(status=UNKNOWN)), guesses=True)
+
+    result = _accepting_any(guesser, FakeProvider(Pending("1", 1.0)))
+
+    assert ([found.email for found in result.emails], result.waiting) == (["ada@acme.com"], None)
+
+
+@pytest.mark.parametrize("seconds", [(40.0, 300.0), (300.0, 40.0)])
+def test_the_earliest_pending_verification_of_all_addresses_is_awaited(seconds: tuple[float, ...]) -> None:
+    waits = dict(zip(("a@acme.com", "b@acme.com"), seconds, strict=True))
+    slow = FakeProvider(lambda request: Pending("1", waits[str(request.subject.email)]))
+    unsure = [FakeProvider(hit(email(address, UNKNOWN))) for address in waits]
+    stored = [email(address, UNKNOWN) for address in waits]
+
+    found = run(*unsure, verifiers=(slow,))
+    known = waterfall.verify_stored(ASK, stored, gateway=AllowAllGateway(), verifiers=(slow,))  # type: ignore[arg-type]  # as above
+
+    assert (found.waiting, known.waiting) == (40.0, 40.0)
 
 
 def test_the_earliest_of_several_pending_verifications_is_awaited() -> None:
