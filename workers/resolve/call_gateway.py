@@ -194,8 +194,9 @@ class DatabaseCallGateway:
             return CallResult(ProviderResponse(outcome=TraceOutcome.SUPPRESSED), now)
         miss_ttl = timedelta(days=terms.miss_days)
         since = now - (miss_ttl if request.max_age is None else min(miss_ttl, request.max_age))
+        fresh_since = now - (request.max_age or self.services.settings.default_max_age)
         if request.field is not ProviderField.VERIFICATION and provider_calls.has_conclusive_answer(
-            session, key, since=since
+            session, key, since=since, fresh_since=fresh_since
         ):
             return CallRefused(TraceOutcome.KNOWN_MISS)
         poll_timeout = timedelta(seconds=terms.poll_timeout)

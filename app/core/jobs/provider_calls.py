@@ -127,15 +127,21 @@ def find_reusable(session: Session, key: CallKey) -> ProviderCall | None:
     return session.scalar(query)
 
 
-def has_conclusive_answer(session: Session, key: CallKey, *, since: Moment) -> bool:
+def has_conclusive_answer(session: Session, key: CallKey, *, since: Moment, fresh_since: datetime) -> bool:
     """Return whether calling the provider again would return, and cost, the same.
 
-    True if its latest reply since then was a miss. Also true if the reply was a profile, or an address that
-    is not valid, and it is stored where this workspace finds it (the job succeeded). A valid address or a
-    phone number is only requested again because a fresher one is needed.
+    True if its latest reply since then was a miss, or values that are stored where this workspace finds them
+    (the job succeeded): the caller has established that no stored value fulfils the request. A valid address
+    or a phone number that was requested before `fresh_since` is requested again, as it may only be too old.
     """
     query = (
-        select(ProviderCall.outcome, ProviderCall.status, Job.status.label("job"), Job.workspace_id)
+        select(
+            ProviderCall.outcome,
+            ProviderCall.status,
+            ProviderCall.asked_at,
+            Job.status.label("job"),
+            Job.workspace_id,
+        )
         .outerjoin(Job, Job.id == ProviderCall.job_id)
         .where(
             ProviderCall.subject == key.subject,
@@ -153,7 +159,8 @@ def has_conclusive_answer(session: Session, key: CallKey, *, since: Moment) -> b
         return True
     if latest.job != Status.SUCCEEDED or key.visible_to not in {None, latest.workspace_id}:
         return False  # not stored, or stored for another workspace only
-    return key.field in _PROFILE_FIELDS or latest.status not in {None, EmailStatus.VALID.value}
+    may_expire = key.field not in _PROFILE_FIELDS and latest.status in {None, EmailStatus.VALID.value}
+    return not may_expire or latest.asked_at >= fresh_since
 
 
 def is_in_flight(session: Session, key: CallKey, *, since: Moment, now: Moment) -> bool:

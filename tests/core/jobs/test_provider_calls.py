@@ -24,6 +24,12 @@ QUESTION = CallKey(
 HIT, MISS = TraceOutcome.HIT, TraceOutcome.MISS
 
 
+def is_conclusive(session: Session, question: CallKey, *, days: int, fresh_days: int = 90) -> bool:
+    """Return whether the provider has answered in these days, for values in the fresh ones of them."""
+    since, fresh_since = NOW - timedelta(days=days), NOW - timedelta(days=fresh_days)
+    return provider_calls.has_conclusive_answer(session, question, since=since, fresh_since=fresh_since)
+
+
 def job(session: Session, status: Status) -> str:
     """Insert a job in this state; return its id."""
     job_id = a_job(session, a_workspace(session), f"somebody {status}")
@@ -152,35 +158,37 @@ def test_a_recent_miss_counts_for_other_jobs_too(session: Session) -> None:
     call(session, outcome=MISS, days=10)
     other = replace(QUESTION, job_id="job_2")
 
-    assert provider_calls.has_conclusive_answer(session, other, since=NOW - timedelta(days=11))
-    assert not provider_calls.has_conclusive_answer(session, other, since=NOW - timedelta(days=9))
+    assert is_conclusive(session, other, days=11)
+    assert not is_conclusive(session, other, days=9)
 
 
 def test_a_later_hit_supersedes_a_miss(session: Session) -> None:
     call(session, outcome=MISS, days=2)
     call(session, outcome=HIT, days=1)
 
-    assert not provider_calls.has_conclusive_answer(session, QUESTION, since=NOW - timedelta(days=11))
+    assert not is_conclusive(session, QUESTION, days=11)
 
 
 @pytest.mark.parametrize(
-    ("field", "status", "is_stored"),
+    ("field", "status", "may_expire"),
     [
-        ("email", "valid", False),
-        ("email", "accept_all", True),
-        ("email", "unknown", True),
-        ("phone", None, False),
-        ("person", None, True),
-        ("company", None, True),
+        ("email", "valid", True),
+        ("email", "accept_all", False),
+        ("email", "unknown", False),
+        ("phone", None, True),
+        ("person", None, False),
+        ("company", None, False),
     ],
 )
-def test_a_stored_reply_is_not_bought_again(
-    session: Session, field: str, status: str | None, *, is_stored: bool
+def test_a_stored_reply_is_not_bought_again_unless_a_fresher_one_is_needed(
+    session: Session, field: str, status: str | None, *, may_expire: bool
 ) -> None:
     question = replace(QUESTION, field=field, job_id=job(session, Status.SUCCEEDED))
     call(session, question, HIT, status=status, days=2)
 
-    assert provider_calls.has_conclusive_answer(session, question, since=NOW - timedelta(days=3)) is is_stored
+    assert is_conclusive(session, question, days=3)
+    assert is_conclusive(session, question, days=3, fresh_days=1) is not may_expire
+    assert not is_conclusive(session, question, days=1)
 
 
 @pytest.mark.parametrize("status", [Status.CANCELED, Status.FAILED, Status.RUNNING])
@@ -188,7 +196,7 @@ def test_the_reply_of_a_failed_job_does_not_count_as_stored(session: Session, st
     question = replace(QUESTION, field="person", job_id=job(session, status))
     call(session, question, HIT, status=None)
 
-    assert not provider_calls.has_conclusive_answer(session, question, since=NOW - timedelta(days=3))
+    assert not is_conclusive(session, question, days=3)
 
 
 @pytest.mark.parametrize(
@@ -238,14 +246,14 @@ def test_a_failure_is_reused_within_its_attempt_only(session: Session) -> None:
 def test_an_opt_out_does_not_count_as_a_miss(session: Session) -> None:
     call(session, outcome=TraceOutcome.SUPPRESSED, days=2)
 
-    assert not provider_calls.has_conclusive_answer(session, QUESTION, since=NOW - timedelta(days=3))
+    assert not is_conclusive(session, QUESTION, days=3)
 
 
 def test_a_failure_after_a_miss_does_not_supersede_it(session: Session) -> None:
     call(session, outcome=MISS, days=2)
     call(session, outcome=TraceOutcome.ERROR, days=1)
 
-    assert provider_calls.has_conclusive_answer(session, QUESTION, since=NOW - timedelta(days=11))
+    assert is_conclusive(session, QUESTION, days=11)
 
 
 def test_an_open_call_counts_with_its_maximum_cost(session: Session) -> None:

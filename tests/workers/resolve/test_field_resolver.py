@@ -6,9 +6,9 @@ import dataclasses
 from datetime import timedelta
 
 import pytest
-from fake_providers import ERROR, MISS, UNKNOWN, email, hit, person, phone
+from fake_providers import ERROR, MISS, UNKNOWN, email, hit, person, phone, source_of
 from jobs_support import NOW, a_job
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from stored_support import own
 from worker_harness import ADA, NAMED, WorkerHarness
@@ -19,6 +19,7 @@ from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs import jobs
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
+from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import reveals
 from app.core.ledger.reveals import Reveal
 from app.domain.findings import EmailStatus
@@ -231,6 +232,44 @@ def test_an_owned_field_without_values_is_not_found_by_a_job_that_holds_no_credi
     job = harness.run_reveal(job_id)
 
     assert (job.status, job.outcome, job.charged) == ("succeeded", Outcome.NOT_FOUND, 0)
+
+
+def age_calls(harness: WorkerHarness, age: timedelta) -> None:
+    """Move all provider calls so far into the past."""
+    with harness.database.transaction() as session:
+        session.execute(update(ProviderCall).values(asked_at=NOW - age))
+
+
+@pytest.mark.parametrize("unsuitable", [{"status": "invalid"}, {"type": "other"}])
+def test_an_unsuitable_phone_number_is_bought_once_for_all_workspaces(
+    harness: WorkerHarness, unsuitable: dict[str, str]
+) -> None:
+    found = dataclasses.replace(phone(), **unsuitable)
+    providers = harness.set_providers(one=dataclasses.replace(hit(found), cost=9))
+    subject = {"email": "ada@acme.com"}
+
+    reveals = [
+        workspace.reveal(subject, Kind.REVEAL_PHONE)
+        for workspace in (harness, harness, harness.other_workspace())
+    ]
+
+    assert [job.outcome for job in reveals] == [Outcome.NOT_FOUND] * 3
+    assert outcomes(reveals[-1]) == [("one", "known_miss")]
+    assert len(providers["one"].requests) == 1
+
+
+def test_a_phone_number_is_requested_again_if_a_fresher_one_is_needed(harness: WorkerHarness) -> None:
+    found = dataclasses.replace(phone(), source=source_of("one", NOW - timedelta(days=5)))
+    requests = harness.set_providers(one=hit(found))["one"].requests
+    subject = {"email": "ada@acme.com"}
+    harness.reveal(subject, Kind.REVEAL_PHONE)
+
+    harness.reveal(subject, Kind.REVEAL_PHONE, max_age_days=4)
+    at_once = len(requests)
+    age_calls(harness, timedelta(days=5))
+    harness.reveal(subject, Kind.REVEAL_PHONE, max_age_days=4)
+
+    assert (at_once, len(requests)) == (1, 2)
 
 
 def refunded_meanwhile(claim: Claim, services: WorkerServices) -> Resolution:
