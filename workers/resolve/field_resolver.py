@@ -190,6 +190,7 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
         LeaseLost: the lease of the job was lost.
 
     """
+    oldest = claim.claimed_at - field_request.max_age if field_request.max_age else None
     stored = waterfall.verify_stored(
         request,
         known.unverified,
@@ -198,16 +199,16 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
             services.settings, ProviderField.VERIFICATION, request.country
         ),
     )
-    if stored.suppressed or _fulfils(field_request, stored.emails, ()):
+    if stored.suppressed or _fulfils(field_request, stored.emails, (), oldest):
         return stored
     try:
         rules = services.settings.regional_rules
-        is_fulfilled = partial(_is_fulfilled_by, field_request, rules, known.stored_country)
+        is_fulfilled = partial(_is_fulfilled_by, field_request, rules, known.stored_country, oldest)
         fetched = run_waterfall(claim, services, request, is_fulfilled, item=item)
     except RetryLater as retry:
         retry.trace = stored.trace + retry.trace
         raise
-    if stored.waiting is not None and not _fulfils(field_request, fetched.emails, ()):
+    if stored.waiting is not None and not _fulfils(field_request, fetched.emails, (), oldest):
         raise RetryLater(stored.trace + fetched.trace, after=stored.waiting, snooze=True)
     return replace(
         fetched,
@@ -330,13 +331,17 @@ def identifying_values(contacts: Sequence[FoundContact]) -> list[Identifier]:
 
 
 def _is_fulfilled_by(
-    field_request: FieldRequest, rules: RegionalRules, country: str | None, response: ProviderResponse
+    field_request: FieldRequest,
+    rules: RegionalRules,
+    country: str | None,
+    oldest: datetime | None,
+    response: ProviderResponse,
 ) -> bool:
     """Return whether a value of the response fulfils the request and is not hidden; `country` is stored."""
     country = country or _country_in(response)
     emails = [found for found in response.emails if not rules.hides_email(found.type, country)]
     phones = [found for found in response.phones if not _is_hidden(rules, found, country)]
-    return _fulfils(field_request, emails, phones)
+    return _fulfils(field_request, emails, phones, oldest)
 
 
 def countries_in(contacts: Sequence[FoundContact]) -> frozenset[str]:
@@ -357,6 +362,16 @@ def _is_hidden(rules: RegionalRules, found: FoundPhone, country: str | None) -> 
     return rules.hides_phone(found.type, number.line_type, country, number.country)
 
 
-def _fulfils(field_request: FieldRequest, emails: Sequence[FoundEmail], phones: Sequence[FoundPhone]) -> bool:
+def _fulfils(
+    field_request: FieldRequest,
+    emails: Sequence[FoundEmail],
+    phones: Sequence[FoundPhone],
+    oldest: datetime | None = None,
+) -> bool:
+    """Return whether a value has a requested type and status, and was verified or seen since `oldest`."""
     values: tuple[FoundEmail | FoundPhone, ...] = (*emails, *phones)
-    return any(field_request.accepts(value.type, str(value.status)) for value in values)
+    return any(
+        field_request.accepts(value.type, str(value.status))
+        and (oldest is None or (value.verified_at or value.source.at) >= oldest)
+        for value in values
+    )

@@ -234,10 +234,40 @@ def test_an_owned_field_without_values_is_not_found_by_a_job_that_holds_no_credi
     assert (job.status, job.outcome, job.charged) == ("succeeded", Outcome.NOT_FOUND, 0)
 
 
+def verified(days: int, provider: str) -> ProviderResponse:
+    """Return a response with a valid address that the provider verified so many days ago."""
+    at = NOW - timedelta(days=days)
+    return hit(dataclasses.replace(email(f"{provider}@acme.com"), verified_at=at, source=source_of(provider)))
+
+
 def age_calls(harness: WorkerHarness, age: timedelta) -> None:
     """Move all provider calls so far into the past."""
     with harness.database.transaction() as session:
         session.execute(update(ProviderCall).values(asked_at=NOW - age))
+
+
+def test_a_value_older_than_the_requested_age_does_not_end_the_waterfall(harness: WorkerHarness) -> None:
+    providers = harness.set_providers(one=verified(20, "one"), two=verified(0, "two"))
+
+    first, second = (harness.reveal(NAMED, max_age_days=7) for _ in range(2))
+
+    assert outcomes(first) == [("one", "hit"), ("two", "hit")]
+    assert (first.outcome, first.charged, second.outcome) == (Outcome.FOUND, 1, Outcome.FOUND)
+    assert [len(provider.requests) for provider in providers.values()] == [1, 1]
+
+
+def test_an_address_that_is_too_old_is_not_bought_again_until_that_age_has_passed(
+    harness: WorkerHarness,
+) -> None:
+    providers = harness.set_providers(one=verified(20, "one"))
+    jobs_of_a_day = [harness.reveal(NAMED, max_age_days=7) for _ in range(3)]
+    age_calls(harness, timedelta(days=8))
+    providers["one"].reply = verified(0, "one")
+
+    later = harness.reveal(NAMED, max_age_days=7)
+
+    assert [job.outcome for job in jobs_of_a_day] == [Outcome.NOT_FOUND] * 3
+    assert (later.outcome, len(providers["one"].requests)) == (Outcome.FOUND, 2)
 
 
 @pytest.mark.parametrize("unsuitable", [{"status": "invalid"}, {"type": "other"}])
