@@ -53,6 +53,8 @@ REASONS = {
     "max_credits": "The maximum of credits is reached. Raise it to continue.",
     "account_disabled": "The account that started it is disabled. Continue with yours.",
     "purpose_required": "Say what you need the other people's data for, then continue.",
+    "provider_failed": "The data providers are failing. Continue later: the people who were not looked up "
+    "then are. If it fails again, ask your admin to check the providers.",
     "key_ended": "The API key that started it has ended. Continue with your account.",
 }
 """What to do about an upload that is paused."""

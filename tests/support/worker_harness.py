@@ -159,6 +159,11 @@ class WorkerHarness:
         with self.database.reading() as session:
             return jobs.get(session, self.workspace_id, job_id).attempts
 
+    def due_at(self, job_id: str) -> datetime:
+        """Return when the job runs next."""
+        with self.database.reading() as session:
+            return jobs.get(session, self.workspace_id, job_id).run_after
+
     def provider_calls(self) -> list[tuple[str, str]]:
         """Return the provider and the outcome of every call."""
         with self.database.reading() as session:

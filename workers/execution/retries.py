@@ -23,8 +23,9 @@ class RetryLater(Exception):  # noqa: N818 -- a control-flow signal, not an erro
     """The job cannot be resolved now and is requeued.
 
     `after` is the delay in seconds, None for the default backoff. With `snooze` the job only waits for a
-    pending result, which does not count as an attempt. `problem` is the error of the job when its attempts
-    are spent, `trace` the provider calls made.
+    pending result, which does not count as an attempt. With `outage` it waits until a provider may be called
+    again, which does not count as an attempt either. `problem` is the error of the job when its attempts are
+    spent, `trace` the provider calls made.
     """
 
     def __init__(
@@ -33,11 +34,13 @@ class RetryLater(Exception):  # noqa: N818 -- a control-flow signal, not an erro
         *,
         after: float | None = None,
         snooze: bool = False,
+        outage: bool = False,
         problem: Problem | None = None,
     ) -> None:
         self.trace = trace
         self.after = after
-        self.snooze = snooze
+        self.snooze = snooze or outage
+        self.outage = outage
         self.problem = problem or ProviderFailed()
         super().__init__()
 

@@ -103,10 +103,14 @@ def _resolve_item(
 
 
 def _combine(failed: Sequence[RetryLater], trace: tuple[dict[str, Any], ...]) -> RetryLater:
-    """Combine the retries of all items into one, due when the first pending result may be ready."""
+    """Combine the retries of all items into one, due when the first pending result may be ready.
+
+    In an outage no attempt is spent on the items whose calls failed before the providers were found to fail.
+    """
     waiting = [retry.after for retry in failed if retry.snooze and retry.after is not None]
     if waiting:
-        return RetryLater(trace, after=min(waiting), snooze=len(waiting) == len(failed))
+        is_outage = any(retry.outage for retry in failed)
+        return RetryLater(trace, after=min(waiting), snooze=len(waiting) == len(failed), outage=is_outage)
     return RetryLater(trace, after=max((retry.after for retry in failed if retry.after), default=None))
 
 

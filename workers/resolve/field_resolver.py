@@ -36,6 +36,8 @@ from workers.resolve.waterfall import GoodEnough, WaterfallResult
 
 MAX_RATE_WAIT_SECONDS = 60.0
 """Longest rate-limit delay that a job waits without it counting as an attempt."""
+MIN_OUTAGE_WAIT_SECONDS = 5.0
+"""Shortest time between two attempts while the circuit breakers of all providers are open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +206,9 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
     try:
         rules = services.settings.regional_rules
         is_fulfilled = partial(_is_fulfilled_by, field_request, rules, known.stored_country, oldest)
-        fetched = run_waterfall(claim, services, request, is_fulfilled, item=item)
+        fetched = run_waterfall(
+            claim, services, request, is_fulfilled, item=item, outlasts_outage=item is not None
+        )
     except RetryLater as retry:
         retry.trace = stored.trace + retry.trace
         raise
@@ -225,8 +229,12 @@ def run_waterfall(
     good_enough: GoodEnough,
     *,
     item: int | None = None,
+    outlasts_outage: bool = False,
 ) -> WaterfallResult:
     """Run the waterfall of the providers configured for the request's field and country.
+
+    With `outlasts_outage` no attempt is spent while every provider is refused by its throttle, so that the
+    job waits until its deadline; without it, somebody waits for the result, and the job fails soon.
 
     Raises:
         RetryLater: the providers failed, or a result is pending.
@@ -245,9 +253,18 @@ def run_waterfall(
     if result.waiting is not None:
         raise RetryLater(result.trace, after=result.waiting, snooze=True)
     if result.failed:
-        rate_limited = result.only_rate_limited and (result.retry_after or 0.0) <= MAX_RATE_WAIT_SECONDS
-        raise RetryLater(result.trace, after=result.retry_after, snooze=rate_limited)
+        raise _retry(result, outlasts_outage=outlasts_outage)
     return result
+
+
+def _retry(result: WaterfallResult, *, outlasts_outage: bool) -> RetryLater:
+    """Return when and how a job is retried whose providers failed; no attempt is spent on a short wait."""
+    seconds = result.retry_after or 0.0
+    if result.only_rate_limited and seconds <= MAX_RATE_WAIT_SECONDS:
+        return RetryLater(result.trace, after=result.retry_after, snooze=True)
+    if result.only_throttled and outlasts_outage:
+        return RetryLater(result.trace, after=max(seconds, MIN_OUTAGE_WAIT_SECONDS), outage=True)
+    return RetryLater(result.trace, after=result.retry_after)
 
 
 def store(

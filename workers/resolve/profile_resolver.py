@@ -165,7 +165,9 @@ def _run_waterfall(
 ) -> WaterfallResult:
     """Run the waterfall; if the last attempt fails too, return an empty result and rely on stored data."""
     try:
-        return field_resolver.run_waterfall(claim, services, request, good_enough, item=item.index)
+        return field_resolver.run_waterfall(
+            claim, services, request, good_enough, item=item.index, outlasts_outage=not stored
+        )
     except RetryLater as retry:
         if retry.snooze or not stored or claim.attempts < services.settings.max_attempts:
             raise

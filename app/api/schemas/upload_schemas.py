@@ -9,7 +9,7 @@ from app.api.schemas.paging import IdCursor, page_size
 from app.core.uploads import chunks, starters
 from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
-from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
+from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
 
 PAID_FIELDS = ("email", "phone")
@@ -22,6 +22,7 @@ REASONS = (
     SpendingLimitReached.code,
     chunks.MAX_CREDITS,
     PurposeRequired.code,
+    ProviderFailed.code,
     starters.ACCOUNT_DISABLED,
     starters.KEY_ENDED,
     "unreadable",

@@ -12,12 +12,13 @@ from sqlalchemy.orm import Session
 from app.core.jobs.jobs import Job, JobItem
 from app.core.uploads import chunks
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
-from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
+from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
+from app.domain.kinds import PROVIDER_FAILURES
 from app.infra.database_clock import Moment
 from app.settings import Settings
 
 MAX_TRIES = 3
-"""Jobs that may end without the result of a row, for example at their deadline."""
+"""Jobs that may end without the result of a row, for example because its providers fail."""
 FAILED = "failed"
 _REFUSALS = frozenset({InsufficientCredits.code, SpendingLimitReached.code, PurposeRequired.code})
 """The errors that a member resolves: credits, a limit, or a purpose."""
@@ -57,24 +58,40 @@ def _count(
             UploadRow.upload_id == upload.id, UploadRow.chunk == chunk.number, JobItem.job_id == chunk.job_id
         )
     ).all()
+    is_outage = _is_outage(job, [row.JobItem for row in items])
     repeated = [row for row in items if _is_repeated(row.JobItem, row.subject, row.tries)]
     outcomes = Counter(upload.outcomes)
     numbers = {row.number for row in repeated}
     outcomes.update(row.JobItem.outcome or FAILED for row in items if row.number not in numbers)
     upload.outcomes, upload.charged = dict(outcomes), upload.charged + job.charged
-    _return_rows(session, upload.id, repeated, cost=sum(chunks.prices(upload, settings)))
+    cost = sum(chunks.prices(upload, settings))
+    _return_rows(session, upload.id, repeated, cost=cost, is_outage=is_outage)
     refusals = {row.JobItem.error["code"] for row in repeated if _is_refused(row.JobItem)}
+    if is_outage and repeated:
+        refusals.add(ProviderFailed.code)
     if upload.status == UploadStatus.RUNNING and (reason := _reason(session, upload, job, refusals)):
         chunks.pause(upload, reason, now=now)
 
 
+def _is_outage(job: Job, items: Sequence[JobItem]) -> bool:
+    """Return whether the providers failed for more than half of the items.
+
+    An item without a result when its job ends waited for them if a call for it failed or was refused.
+    """
+    failed_calls = {line.get("item") for line in job.trace if line.get("outcome") in PROVIDER_FAILURES}
+    failed = [item for item in items if _has_failed(item) or (_is_open(item) and item.index in failed_calls)]
+    return 2 * len(failed) > len(items)
+
+
 def _reason(session: Session, upload: Upload, job: Job, refusals: Collection[str]) -> str | None:
-    """Return why the upload pauses: a purpose is required, or the credits sufficed for none of the items.
+    """Return why the upload pauses: a purpose, an outage, or credits that sufficed for none of the items.
 
     The job may have been submitted before a purpose was stated; then its items go into another one.
     """
     if PurposeRequired.code in refusals and upload.purpose is None:
         return PurposeRequired.code
+    if ProviderFailed.code in refusals:
+        return ProviderFailed.code
     unpaid = set(refusals) - {PurposeRequired.code}
     if not unpaid or job.charged:
         return None
@@ -83,20 +100,34 @@ def _reason(session: Session, upload: Upload, job: Job, refusals: Collection[str
 
 
 def _is_repeated(item: JobItem, subject: dict[str, Any] | None, tries: int) -> bool:
-    """Return whether the row goes into another job: its item was refused, or the job ended before it."""
+    """Return whether the row goes into another job: its item was refused or failed, or never ran."""
     if subject is None:  # erased
         return False
     if _is_refused(item):
         return True
-    return item.outcome is None and item.error is None and tries + 1 < MAX_TRIES
+    return (_is_open(item) or _has_failed(item)) and tries + 1 < MAX_TRIES
 
 
 def _is_refused(item: JobItem) -> bool:
     return item.error is not None and item.error["code"] in _REFUSALS
 
 
-def _return_rows(session: Session, upload_id: str, rows: Sequence[Any], *, cost: int) -> None:
-    """Detach the rows from their job, at the full price: what was owned may have been refunded."""
+def _has_failed(item: JobItem) -> bool:
+    return item.error is not None and item.error["code"] == ProviderFailed.code
+
+
+def _is_open(item: JobItem) -> bool:
+    return item.outcome is None and item.error is None
+
+
+def _return_rows(
+    session: Session, upload_id: str, rows: Sequence[Any], *, cost: int, is_outage: bool
+) -> None:
+    """Detach the rows from their job, at the full price: what was owned may have been refunded.
+
+    An outage does not count as a try of a row that was not tried before. It does for the others: for some
+    people the providers may always fail.
+    """
     changes = [
         {
             "upload_id": upload_id,
@@ -106,7 +137,7 @@ def _return_rows(session: Session, upload_id: str, rows: Sequence[Any], *, cost:
             "chunk": None,
             "item": None,
             "charged": row.charged + row.JobItem.charged,
-            "tries": row.tries + (not _is_refused(row.JobItem)),
+            "tries": row.tries + (not _is_refused(row.JobItem) and not (is_outage and row.tries == 0)),
         }
         for row in rows
     ]

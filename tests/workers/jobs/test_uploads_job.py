@@ -5,22 +5,29 @@ from __future__ import annotations
 import io
 import sys
 import zipfile
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import pytest
+from fake_providers import email, hit
 from jobs_support import figures
 from openpyxl import Workbook
 from sqlalchemy import func, select
 from stored_support import ADA_URL, a_contact, an_email
-from upload_support import HEADER, Uploader, a_list, addresses, people, uploader
-from worker_harness import worker_harness
+from upload_support import HEADER, MAX_TURNS, Uploader, a_list, addresses, people, uploader
+from worker_harness import FakeClock, worker_harness
 
 from app.core.accounts import accounts, api_keys
+from app.core.jobs import sweeper
 from app.core.jobs.jobs import Job
 from app.core.ledger import limit_settings
+from app.core.providers import provider_throttles
 from app.core.uploads import chunks, uploads
+from app.core.uploads.collection import MAX_TRIES
 from app.core.uploads.results import COLUMNS
-from app.core.uploads.upload_tables import UploadFile, UploadRow, UploadStatus
+from app.core.uploads.upload_tables import Upload, UploadFile, UploadRow, UploadStatus
 from app.domain.callers import Scope
+from app.domain.kinds import TraceOutcome
 from app.domain.spending import Period
 from app.infra import clock
 from app.infra.db import Database
@@ -28,6 +35,7 @@ from app.settings import Settings
 from workers import workbook_reader
 from workers.jobs import upload_pricing, upload_reading
 from workers.jobs import uploads as upload_jobs
+from workers.providers.base import ProviderRequest, ProviderResponse
 
 
 @pytest.fixture
@@ -258,6 +266,124 @@ def test_the_maximum_of_credits_holds_for_the_whole_upload(
 
     assert (upload.status, upload.reason, upload.charged) == (UploadStatus.PAUSED, "max_credits", 5)
     assert balances(ada) == (995, 0, 5)
+
+
+@dataclass
+class Outage:
+    """A provider that finds everybody, and does nothing but fail until a time; it counts the failed calls."""
+
+    clock: FakeClock
+    until: datetime
+    failure: TraceOutcome = TraceOutcome.ERROR
+    failed: int = 0
+
+    def __call__(self, request: ProviderRequest) -> ProviderResponse:
+        if self.clock.now < self.until:
+            self.failed += 1
+            return ProviderResponse(outcome=self.failure)
+        return hit(email(str(request.subject.email)))
+
+
+def an_outage(ada: Uploader, seconds: int, failure: TraceOutcome = TraceOutcome.ERROR) -> Outage:
+    clock_of_worker = ada.harness.clock
+    outage = Outage(clock_of_worker, clock_of_worker.now + timedelta(seconds=seconds), failure)
+    ada.harness.set_providers(one=outage)
+    return outage
+
+
+def run_slowly(ada: Uploader, upload_id: str, *, step: int = 15) -> Upload:
+    """Continue a started upload as `run` does, with this many seconds between two turns."""
+    for _ in range(MAX_TURNS):
+        ada.harness.clock.now += timedelta(seconds=step)
+        ada.turn(upload_id)
+        ada.run_jobs()
+        upload = ada.get(upload_id)
+        if upload.next_at is None:
+            return upload
+    raise AssertionError(f"the upload is {upload.status}")
+
+
+def test_the_rows_of_a_short_outage_are_resolved_after_it(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 10)
+    upload_id = ada.ready(a_list(*people(60)))
+    outage = an_outage(ada, 300)
+    ada.start(upload_id)
+
+    upload = run_slowly(ada, upload_id)
+
+    assert (upload.status, upload.outcomes) == (UploadStatus.FINISHED, {"found": 60})
+    assert outage.failed < 300 / 15  # a probe per half minute, and the calls that opened the circuit
+    assert balances(ada) == (940, 0, 60)
+
+
+def test_an_upload_pauses_if_its_provider_has_no_credits_and_continues_when_it_has(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 10)
+    upload_id = ada.ready(a_list(*people(60)))
+    outage = an_outage(ada, 3_600, TraceOutcome.NO_CREDITS)
+    ada.start(upload_id)
+
+    pauses = []
+    for _ in range(MAX_TRIES + 1):  # the member is impatient
+        paused = run_slowly(ada, upload_id)
+        pauses.append((paused.status, paused.reason, paused.outcomes))
+        ada.start(upload_id)
+    ada.harness.clock.now = outage.until
+    finished = run_slowly(ada, upload_id)
+
+    assert pauses == [(UploadStatus.PAUSED, "provider_failed", {})] * (MAX_TRIES + 1)
+    assert (finished.status, finished.outcomes) == (UploadStatus.FINISHED, {"found": 60})
+
+
+def test_an_upload_pauses_if_an_outage_outlasts_its_jobs(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 3)
+    ada.harness.change_settings(job_deadline_seconds=120)
+    upload_id = ada.ready(a_list(*people(3)))
+    an_outage(ada, 3_600)
+    with ada.harness.database.transaction() as session:
+        now = ada.harness.clock.now
+        provider_throttles.report(session, "one", TraceOutcome.RATE_LIMITED, retry_after=3_600, now=now)
+    ada.start(upload_id)
+    ada.turn(upload_id)
+    ada.run_jobs()
+    ada.harness.clock.now += timedelta(seconds=200)
+    with ada.harness.database.transaction() as session:
+        error = {"code": "job_expired"}
+        sweeper.finish_orphaned(session, max_crashes=2, expired=error, crashed=error, now=clock.now())
+
+    upload = run_slowly(ada, upload_id)
+
+    assert (upload.status, upload.reason, upload.outcomes) == (UploadStatus.PAUSED, "provider_failed", {})
+    assert balances(ada) == (1000, 0, 0)
+
+
+def test_people_for_whom_the_providers_always_fail_do_not_keep_an_upload_from_finishing(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 10)
+    upload_id = ada.ready(a_list(*people(10)))
+    known = an_outage(ada, 0)
+    bad = {"person.1@acme.com", "person.2@acme.com"}
+    ada.harness.set_providers(
+        one=lambda request: (
+            ProviderResponse(outcome=TraceOutcome.NO_CREDITS)
+            if request.subject.email in bad
+            else known(request)
+        )
+    )
+    ada.start(upload_id)
+
+    paused = run_slowly(ada, upload_id)
+    ada.start(upload_id)
+    finished = run_slowly(ada, upload_id)
+
+    assert (paused.status, paused.reason) == (UploadStatus.PAUSED, "provider_failed")
+    assert (finished.status, finished.outcomes) == (UploadStatus.FINISHED, {"found": 8, "failed": 2})
 
 
 def test_cancelling_stops_what_was_not_submitted(ada: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:

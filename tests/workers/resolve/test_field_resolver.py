@@ -22,13 +22,16 @@ from app.core.jobs.jobs import Job
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import reveals
 from app.core.ledger.reveals import Reveal
+from app.core.providers import provider_throttles
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, TraceOutcome
+from app.domain.providers.throttles import FAILURES_IN_A_ROW, OPEN_FOR
 from workers.execution import job_runner
 from workers.execution.job_runner import Resolution
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
 from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, ProviderTimeout
+from workers.resolve.field_resolver import MIN_OUTAGE_WAIT_SECONDS
 
 
 def outcomes(job: Job) -> list[tuple[str, str]]:
@@ -300,6 +303,56 @@ def test_a_phone_number_is_requested_again_if_a_fresher_one_is_needed(harness: W
     harness.reveal(subject, Kind.REVEAL_PHONE, max_age_days=4)
 
     assert (at_once, len(requests)) == (1, 2)
+
+
+def refused(harness: WorkerHarness, seconds: int = 300) -> None:
+    """Let the only provider's rate limiter refuse every call for this time."""
+    with harness.database.transaction() as session:
+        provider_throttles.report(
+            session, "one", TraceOutcome.RATE_LIMITED, retry_after=seconds, now=harness.clock.now
+        )
+
+
+def test_an_enrichment_waits_for_a_paused_provider_without_spending_an_attempt(
+    harness: WorkerHarness,
+) -> None:
+    providers = harness.set_providers(one=hit(email()))
+    refused(harness)
+    job_id = harness.submit_enrichment({"subject": NAMED}, fields=("email",))
+
+    waiting = [harness.run_enrichment(job_id)["job"]["status"] for _ in range(6)]
+    attempts, due = harness.attempts(job_id), harness.due_at(job_id)
+    harness.clock.now += timedelta(seconds=301)
+    answer = harness.run_enrichment(job_id)
+
+    assert (waiting, attempts, due) == (["queued"] * 6, 0, NOW + timedelta(seconds=300))
+    assert (answer["result"]["items"][0]["outcome"], len(providers["one"].requests)) == ("found", 1)
+
+
+def test_an_enrichment_is_not_repeated_at_once_while_a_circuit_is_about_to_close(
+    harness: WorkerHarness,
+) -> None:
+    harness.set_providers(one=hit(email()))
+    with harness.database.transaction() as session:
+        for _ in range(FAILURES_IN_A_ROW):
+            provider_throttles.report(session, "one", TraceOutcome.ERROR, retry_after=None, now=NOW)
+    harness.clock.now += OPEN_FOR - timedelta(milliseconds=10)
+    job_id = harness.submit_enrichment({"subject": NAMED}, fields=("email",))
+
+    harness.run_enrichment(job_id)
+
+    assert harness.due_at(job_id) == harness.clock.now + timedelta(seconds=MIN_OUTAGE_WAIT_SECONDS)
+
+
+def test_a_reveal_fails_after_its_attempts_while_its_provider_is_paused(harness: WorkerHarness) -> None:
+    providers = harness.set_providers(one=hit(email()))
+    refused(harness)
+    job_id = harness.submit_reveal(NAMED)
+
+    reveals = [harness.run_reveal(job_id) for _ in range(harness.services.settings.max_attempts)]
+
+    assert (reveals[-1].status, (reveals[-1].error or {})["code"]) == ("failed", "provider_failed")
+    assert (reveals[-1].charged, providers["one"].requests) == (0, [])
 
 
 def refunded_meanwhile(claim: Claim, services: WorkerServices) -> Resolution:
