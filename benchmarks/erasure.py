@@ -21,8 +21,9 @@ from sqlalchemy import create_engine, text
 
 from app import settings as app_settings
 from app.core.contacts import suppressions
-from app.core.privacy import erasure, mentions
-from app.core.privacy.mention_sources import SOURCES
+from app.core.mentions import mentions
+from app.core.mentions.mention_sources import SOURCES
+from app.core.privacy import erasure
 from app.infra import database_clock
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys

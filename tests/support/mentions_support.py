@@ -8,8 +8,8 @@ from datetime import timedelta
 from jobs_support import NOW
 from sqlalchemy.orm import Session
 
-from app.core.privacy import mentions
-from app.core.privacy.mention_sources import SOURCES
+from app.core.mentions import mentions
+from app.core.mentions.mention_sources import SOURCES
 from app.core.uploads import uploads
 from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
 from app.infra import database_clock

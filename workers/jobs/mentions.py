@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from app.core.privacy import mentions
-from app.core.privacy.mention_sources import SOURCES
+from app.core.mentions import mentions
+from app.core.mentions.mention_sources import SOURCES
 from app.domain.errors import Unavailable
 from app.domain.kinds import INDEX_MENTIONS
 from app.infra import celery_app, database_clock

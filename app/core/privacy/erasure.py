@@ -38,8 +38,9 @@ from app.core.ledger import reveals
 from app.core.ledger.reveals import Reveal
 from app.core.lookups import contact_data
 from app.core.matching import caller_identifiers
-from app.core.privacy import mentions, recipient_events, redaction
-from app.core.privacy.mention_sources import JOBS, PROFILE_TEXTS, PROFILES, UPLOAD_ROWS
+from app.core.mentions import mentions
+from app.core.mentions.mention_sources import JOBS, PROFILE_TEXTS, PROFILES, UPLOAD_ROWS
+from app.core.privacy import recipient_events, redaction
 from app.core.quality.verifications import Verification
 from app.core.uploads import erasure as upload_erasure
 from app.core.uploads.erasure import RowKey

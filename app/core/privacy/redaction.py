@@ -25,7 +25,7 @@ from app.core.jobs.jobs import RETAINED, Job, JobItem
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import credits
 from app.core.lookups import contact_data
-from app.core.privacy.mention_tables import JobMention
+from app.core.mentions.mention_tables import JobMention
 from app.domain.kinds import Outcome, Status
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.records.subjects import Subject

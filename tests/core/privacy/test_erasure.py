@@ -29,7 +29,8 @@ from app.core.lookups import profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot
 from app.core.matching import caller_identifiers
 from app.core.matching.caller_identifiers import CallerIdentifier
-from app.core.privacy import erasure, mentions, redaction
+from app.core.mentions import mentions
+from app.core.privacy import erasure, redaction
 from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import ContactNotFound
 from app.domain.ids import new_id

@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 from app.core.jobs import leases
 from app.core.jobs.leases import JobResult
-from app.core.privacy import mentions as mention_index
-from app.core.privacy.mention_sources import SETTLING
-from app.core.privacy.mention_tables import JobMention
+from app.core.mentions import mentions as mention_index
+from app.core.mentions.mention_sources import SETTLING
+from app.core.mentions.mention_tables import JobMention
 from app.domain.errors import Unavailable
 from app.domain.kinds import INDEX_MENTIONS, Outcome
 from app.infra.celery_app import celery, configure

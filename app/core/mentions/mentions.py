@@ -14,8 +14,8 @@ from sqlalchemy import Table, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import batched
-from app.core.privacy.mention_sources import SETTLING, SOURCES, Key, Place, Source
-from app.core.privacy.mention_tables import MentionPosition
+from app.core.mentions.mention_sources import SETTLING, SOURCES, Key, Place, Source
+from app.core.mentions.mention_tables import MentionPosition
 from app.domain.records.mentions import tokens_in, tokens_of
 from app.domain.records.person_matcher import PersonMatcher
 from app.infra.bulk_statements import insert_all

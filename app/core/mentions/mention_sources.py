@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.jobs.jobs import LIVE, RETAINED, Job, JobItem
-from app.core.privacy.mention_tables import JobMention, ProfileMention, UploadMention
+from app.core.mentions.mention_tables import JobMention, ProfileMention, UploadMention
 from app.core.uploads.upload_tables import UNFINISHED, Upload, UploadRow
 from app.infra.db import Base
 

@@ -16,9 +16,10 @@ from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.lookups import profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot
-from app.core.privacy import mentions, redaction
-from app.core.privacy.mention_sources import JOBS, PROFILES, SETTLING, UPLOAD_ROWS
-from app.core.privacy.mention_tables import JobMention, MentionPosition
+from app.core.mentions import mentions
+from app.core.mentions.mention_sources import JOBS, PROFILES, SETTLING, UPLOAD_ROWS
+from app.core.mentions.mention_tables import JobMention, MentionPosition
+from app.core.privacy import redaction
 from app.domain.kinds import Outcome
 from app.domain.records.person_matcher import PersonMatcher
 
