@@ -12,7 +12,7 @@ from datetime import timedelta
 from app.core.providers import provider_throttles
 from app.core.quality import due_verifications, feedback, verifications
 from app.core.quality.due_verifications import DueVerification
-from app.domain.errors import ContactNotFound
+from app.domain.errors import ContactNotFound, Unavailable
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
 from app.domain.records.subjects import Subject
@@ -89,10 +89,14 @@ def decide_bounces(services: WorkerServices) -> None:
 
 
 def _decide(services: WorkerServices, contact_id: str) -> int:
+    """Decide the bounces of one contact in a transaction of its own, so that a failure delays no other."""
     try:
         with services.database.transaction() as session:
             return feedback.decide(session, contact_id, now=database_clock.value(session))
     except ContactNotFound:  # erased meanwhile
+        return 0
+    except Unavailable:
+        log.warning("database unavailable, bounces of a contact are decided later")
         return 0
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Table, delete, select, update
+from sqlalchemy import ColumnElement, Table, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import batched
@@ -52,6 +52,23 @@ def find(session: Session, source: Source, matcher: PersonMatcher) -> Iterator[t
     for part in batched(_indexed_keys(session, source, matcher)):
         rows = session.execute(source.query.where(source.has_key(part))).all()
         yield from _matching(session, source, rows, matcher)
+
+
+def keys_of(
+    session: Session, source: Source, matcher: PersonMatcher, within: ColumnElement[bool]
+) -> list[Key]:
+    """Return the keys of the rows within a condition that may mention the person, without their content.
+
+    These are the rows whose mentions do, and those that are not indexed yet, in the order of `find`.
+    """
+    place = _place(session, session.get(MentionPosition, source.name, populate_existing=True))
+    found: set[Key] = set()
+    query = select(*source.key).where(within)
+    for is_unindexed in (source.is_open, source.behind(place)):
+        found.update(tuple(row) for row in session.execute(query.where(is_unindexed)))
+    for part in batched(_indexed_keys(session, source, matcher)):
+        found.update(tuple(row) for row in session.execute(query.where(source.has_key(part))))
+    return sorted(found)
 
 
 def reindex(session: Session, source: Source, keys: Sequence[Key]) -> None:

@@ -9,28 +9,34 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import hidden_values
 from app.core.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
+from app.core.contacts.bulk import batched
 from app.core.contacts.emails import Email
 from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.core.ledger import credits, reveals
 from app.core.ledger.reveals import Reveal
+from app.core.mentions import mentions
+from app.core.mentions.mention_sources import JOBS
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind
+from app.domain.records.person_matcher import PersonMatcher
 
 REFUND_WITHIN = timedelta(days=30)
 MIN_REFUNDS = 3
 """Unconfirmed refunds in 30 days that every workspace gets, regardless of its reveals."""
 _FIELD = "email"
+_READ_AT_ONCE = 500
+"""The number of results in memory at the same time while addresses are removed."""
 _CONFIRMED = Feedback.confirmed_at.is_not(None)
 _REPORTED = Feedback.refuted_at.is_(None)
 
@@ -150,21 +156,38 @@ def _revoke_ownership(
     """Remove the addresses from the results of the workspace's jobs, and exclude these from deduplication.
 
     `since` is the earliest time of the reveal that is refunded: jobs before it did not return its addresses.
+    Only jobs that may mention the addresses are read: the locks that the caller holds do not wait for others.
     """
-    are_recent = (Job.workspace_id == workspace_id, Job.created_at >= since)
-    jobs = select(Job).where(*are_recent, Job.kind == Kind.REVEAL_EMAIL, Job.result.is_not(None))
-    for job in session.scalars(jobs):
-        remaining = _without(job.result, addresses)
-        if remaining != job.result:
-            job.result, job.question = remaining, secrets.token_bytes(32)
-    items = (
-        select(JobItem).join(Job, Job.id == JobItem.job_id).where(*are_recent, JobItem.result.is_not(None))
-    )
-    for item in session.scalars(items.where(JobItem.result.is_not(None))):
-        remaining = _without(item.result, addresses)
-        if remaining != item.result:
-            item.result, item.request = remaining, item.request | {WITHDRAWN: True}
+    are_recent = and_(Job.workspace_id == workspace_id, Job.created_at >= since)
+    matcher = PersonMatcher(emails=frozenset(addresses))
+    for part in batched(mentions.keys_of(session, JOBS, matcher, are_recent)):
+        job_ids = [job_id for (job_id,) in part]
+        _revoke_in_reveals(session, job_ids, addresses)
+        _revoke_in_items(session, job_ids, addresses)
     session.flush()
+
+
+def _revoke_in_reveals(session: Session, job_ids: Sequence[str], addresses: Collection[str]) -> None:
+    is_reveal = (Job.id.in_(job_ids), Job.kind == Kind.REVEAL_EMAIL, Job.result.is_not(None))
+    for row in _returning(session, select(Job.id, Job.result).where(*is_reveal), addresses):
+        job = session.get_one(Job, row.id)
+        job.result, job.question = _without(job.result, addresses), secrets.token_bytes(32)
+
+
+def _revoke_in_items(session: Session, job_ids: Sequence[str], addresses: Collection[str]) -> None:
+    query = select(JobItem.job_id, JobItem.index, JobItem.result)
+    query = query.where(JobItem.job_id.in_(job_ids), JobItem.result.is_not(None))
+    for row in _returning(session, query, addresses):
+        item = session.get_one(JobItem, (row.job_id, row.index))
+        item.result, item.request = _without(item.result, addresses), item.request | {WITHDRAWN: True}
+
+
+def _returning(
+    session: Session, query: Select[*tuple[Any, ...]], addresses: Collection[str]
+) -> list[Row[*tuple[Any, ...]]]:
+    """Return the rows whose result has one of the addresses; the others are dropped as they are read."""
+    rows = session.execute(query, execution_options={"yield_per": _READ_AT_ONCE})
+    return [row for row in rows if _without(row.result, addresses) != row.result]
 
 
 def _without(result: dict[str, Any] | None, addresses: Collection[str]) -> dict[str, Any] | None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 
 import pytest
-from jobs_support import NOW, a_question, a_workspace, at_once, claim, figures, read, submit
+from jobs_support import NOW, a_job, a_question, a_workspace, at_once, claim, figures, read, submit
+from mentions_support import index_all
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -15,6 +17,7 @@ from app.core.contacts.bounce_reports import Feedback, FeedbackKind
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.jobs import leases
+from app.core.jobs.jobs import JobItem
 from app.core.jobs.leases import JobResult
 from app.core.ledger import acquisition, credits, ownership
 from app.core.ledger.credits import LedgerEntry
@@ -27,9 +30,11 @@ from app.core.quality.refunds import Allowance, RefundDecision
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.ids import EXAMPLES, new_id
-from app.domain.kinds import Outcome
+from app.domain.kinds import Kind, Outcome
 from app.domain.regional_rules import RegionalRules
+from app.infra import encrypted_columns
 from app.infra.db import Database
+from app.infra.key_ring import KeyRing
 
 ADDRESS = "ada@acme.com"
 BOUNCE = FeedbackKind.BOUNCE
@@ -407,7 +412,10 @@ def test_the_database_rejects_the_same_feedback_twice(
         session.flush()
 
 
-def test_a_result_with_a_bounced_address_is_not_reused(session: Session) -> None:
+@pytest.mark.parametrize("index", [index_all, lambda _session: 0])
+def test_a_result_with_a_bounced_address_is_not_reused(
+    session: Session, index: Callable[[Session], int]
+) -> None:
     workspace_id, contact = a_workspace(session), a_contact(session)
     an_email(session, contact, ADDRESS)
     job_id = submit(session, a_question(workspace_id)).job.id
@@ -416,6 +424,7 @@ def test_a_result_with_a_bounced_address_is_not_reused(session: Session) -> None
     )
     leases.settle(session, claim(session, job_id), refunded, now=NOW)
     before = submit(session, a_question(workspace_id)).is_new
+    index(session)
     reveal(session, workspace_id, contact.id)
 
     feedback.record(
@@ -439,6 +448,56 @@ def test_a_bounce_does_not_change_results_about_other_people(session: Session) -
     )
 
     assert not submit(session, a_question(workspace_id), now=NOW + timedelta(minutes=2)).is_new
+
+
+def test_a_refund_reads_only_results_that_mention_the_address(
+    session: Session, workspace_id: str, contact_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = [finish(session, workspace_id, ADDRESS), finish_list(session, workspace_id, ADDRESS)]
+    for number in range(3):
+        finish(session, workspace_id, f"n{number}@acme.com")
+        finish_list(session, workspace_id, f"n{number}@acme.com")
+    index_all(session)
+    session.expunge_all()
+    read_rows: set[str] = set()
+    decrypt = encrypted_columns.decrypt_text
+
+    def record(ring: KeyRing, context: str, stored: str) -> str:
+        column, row = context.split("|")
+        read_rows.update([row] if column in {"jobs.result", "job_items.result"} else [])
+        return decrypt(ring, context, stored)
+
+    monkeypatch.setattr(encrypted_columns, "decrypt_text", record)
+    report(session, workspace_id, contact_id)
+
+    assert read_rows == {own[0], f"{own[1]}/0"}
+
+
+def finish(session: Session, workspace_id: str, email: str) -> str:
+    """Insert a finished reveal that returned the address; return its id."""
+    job_id = a_job(session, workspace_id, email)
+    result = {"emails": [{"email": email}]}
+    leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.FOUND, result=result), now=NOW)
+    return job_id
+
+
+def finish_list(session: Session, workspace_id: str, email: str) -> str:
+    """Insert a finished enrichment of one item that returned the address; return its id."""
+    subject = {"subject": {"full_name": email}}
+    job_id = a_job(
+        session,
+        workspace_id,
+        f"list {email}",
+        kind=Kind.ENRICHMENT_REQUEST,
+        request={"entity": "person", "fields": ["email"], "max_credits": None},
+        items=(subject,),
+    )
+    claimed = claim(session, job_id)
+    item = JobItem(job_id=job_id, index=0, request=subject, charged=0, outcome=Outcome.FOUND.value)
+    item.result = {"emails": [{"email": email}]}
+    leases.complete_item(session, claimed, item, charge=0, lease_until=NOW + A_DAY)
+    leases.settle(session, claimed, JobResult(outcome=Outcome.FOUND), now=NOW)
+    return job_id
 
 
 def test_forty_concurrent_bounces_are_refunded_once(database: Database) -> None:

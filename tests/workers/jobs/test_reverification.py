@@ -27,6 +27,7 @@ from app.core.quality.due_verifications import LEASE
 from app.core.quality.feedback import FeedbackReport
 from app.core.quality.refunds import Allowance
 from app.core.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
+from app.domain.errors import Unavailable
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import REVERIFY, Queue, TraceOutcome
 from app.infra import celery_app
@@ -262,6 +263,29 @@ def test_a_verification_after_a_bounce_decides_the_refund(
         assert held.emails[contact.id][0].status == seen_as
         assert workspaces.balance(session, workspace_id).available == refunded
         assert held.owned.fields == (frozenset() if refunded else {(contact.id, "email")})
+
+
+def test_a_contact_that_cannot_be_decided_delays_no_other(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided: list[str] = []
+
+    def decide(_session: object, contact_id: str, **_now: object) -> int:
+        decided.append(contact_id)
+        if contact_id == "con_1":
+            raise Unavailable
+        return 1
+
+    monkeypatch.setattr(feedback, "verified_since", lambda _session, **_limit: ["con_1", "con_2"])
+    monkeypatch.setattr(feedback, "decide", decide)
+    with capture_logs() as events:
+        decide_bounces(services)
+
+    assert decided == ["con_1", "con_2"]
+    assert [event["event"] for event in events] == [
+        "database unavailable, bounces of a contact are decided later",
+        "bounces decided",
+    ]
 
 
 def report_a_bounce(database: Database, at: datetime) -> tuple[str, Contact]:
