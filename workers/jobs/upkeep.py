@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
+
+from sqlalchemy.orm import Session
 
 from app.core.accounts import sessions
 from app.core.crm import pushes
@@ -27,6 +29,7 @@ from app.domain.kinds import FORGET, SWEEP, Kind, Queue
 from app.infra import broker, celery_app, database_clock
 from app.infra.database_clock import Moment
 from app.infra.log import log
+from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, uploads, webhooks
@@ -55,20 +58,28 @@ def purge() -> None:
 def purge_once(services: WorkerServices) -> None:
     """Delete expired rows and redact the personal data in old job results.
 
-    Each step has its own transaction, so that locks are held only briefly.
+    Each step has its own transaction, so that locks are held only briefly. A step that fails is logged and
+    repeated in the next run; the steps after it still run.
     """
-    now, settings = database_clock.now(), services.settings
+    for step in _purges(services.settings):
+        _try(step, services)
+
+
+def _purges(settings: Settings) -> Iterator[Step]:
+    """Yield the steps of a purge."""
+    now = database_clock.now()
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
     kept = stored_uploads.retention(settings.upload_retention_days, settings.job_retention_days)
-    for step in (
+    jobs_before = now - timedelta(days=settings.job_retention_days)
+    for purge in (
         partial(idempotency.purge_expired, now=now),
         partial(sessions.purge_expired, now=now),
         partial(spending_limits.purge_expired, now=now),
         partial(webhook_attempts.purge_expired, now=now),
         partial(events.purge_expired, now=now),
-        partial(queued_imports.purge_expired, before=now - timedelta(days=settings.job_retention_days)),
-        partial(pushes.purge_expired, before=now - timedelta(days=settings.job_retention_days)),
+        partial(queued_imports.purge_expired, before=jobs_before),
+        partial(pushes.purge_expired, before=jobs_before),
         partial(presence.purge_expired, now=now),
         partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
@@ -77,15 +88,26 @@ def purge_once(services: WorkerServices) -> None:
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
     ):
-        with services.database.transaction(no_deadline=True) as session:
-            step(session)
-    while _redact_results(services, now - timedelta(days=settings.job_retention_days)):
-        pass
+        yield partial(_purge, purge)
+    yield partial(_redact_results, jobs_before)
     if settings.contact_retention_days:
-        _delete_contact_values(services, timedelta(days=settings.contact_retention_days))
+        yield partial(_delete_contact_values, timedelta(days=settings.contact_retention_days))
 
 
-def _delete_contact_values(services: WorkerServices, period: timedelta) -> None:
+def _purge(purge: Callable[[Session], object], services: WorkerServices) -> None:
+    with services.database.transaction(no_deadline=True) as session:
+        purge(session)
+
+
+def _redact_results(before: Moment, services: WorkerServices) -> None:
+    """Redact results in short transactions until none is left."""
+    redacted = 1
+    while redacted:
+        with services.database.transaction() as session:
+            redacted = redaction.redact_expired(session, before=before)
+
+
+def _delete_contact_values(period: timedelta, services: WorkerServices) -> None:
     """Delete values in short transactions until no more can be deleted."""
     while True:
         with services.database.transaction() as session:
@@ -93,11 +115,6 @@ def _delete_contact_values(services: WorkerServices, period: timedelta) -> None:
         if not deleted.is_any:
             return
         log.info("expired contact values deleted", **asdict(deleted))
-
-
-def _redact_results(services: WorkerServices, before: Moment) -> int:
-    with services.database.transaction() as session:
-        return redaction.redact_expired(session, before=before)
 
 
 def sweep_once(services: WorkerServices) -> None:
@@ -196,10 +213,16 @@ class Sweeper:
 
 def _try(step: Step, services: WorkerServices) -> None:
     """Run one step and log its failure, so that the others still run."""
-    name = getattr(step, "__name__", "")
     try:
         step(services)
     except Unavailable:
-        log.warning("database unavailable, maintenance step postponed", step=name)
+        log.warning("database unavailable, maintenance step postponed", step=_name(step))
     except Exception as error:  # noqa: BLE001 -- the thread must survive any failure
-        log.error("maintenance step failed", step=name, exc_info=error)
+        log.error("maintenance step failed", step=_name(step), exc_info=error)
+
+
+def _name(step: Callable[..., object]) -> str:
+    """Return the module and name of the function that the step runs, as in `sessions.purge_expired`."""
+    while isinstance(step, partial):
+        step = next(filter(callable, step.args), step.func)
+    return f"{step.__module__.rpartition('.')[2]}.{step.__name__}"

@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import Update, delete, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts.bulk import BATCH_SIZE
 from app.core.contacts.suppression_digests import Identifier
 from app.core.events.deliveries import OF_CALLER, Webhook
 from app.core.events.endpoints import WebhookEndpoint
@@ -30,12 +29,14 @@ from app.domain.kinds import Outcome, Status
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.records.subjects import Subject
 from app.infra.database_clock import Moment
-from app.infra.encrypted_columns import encrypted
+from app.infra.encrypted_columns import encrypted, row_name
 
 _ID = re.compile(r"[\w.:#-]+")
 _REFERENCE = "client_reference"
 _SENSITIVE_FIELDS = ("detail", "errors")
 """The fields of a problem that may repeat the caller's input."""
+EXPIRED_JOBS = 50
+"""The most jobs that one batch of `redact_expired` redacts; an enrichment has up to 100 items."""
 
 
 def redact(session: Session, job: Job, matcher: PersonMatcher, *, now: datetime) -> None:
@@ -124,18 +125,45 @@ def without_subject(request: dict[str, Any]) -> dict[str, Any]:
 def redact_expired(session: Session, *, before: Moment) -> int:
     """Redact all jobs that ended before then, at most one batch; return how many.
 
-    Their idempotency keys and the period of deduplication have expired long before.
+    Their idempotency keys and the period of deduplication have expired long before. Requests and results are
+    replaced without being read: the items of a batch may be many. Jobs that another transaction locks, such
+    as an erasure, are left to a later batch.
     """
-    old = select(Job).where(RETAINED, Job.finished_at < before).order_by(Job.finished_at)
-    jobs = session.scalars(old.limit(BATCH_SIZE)).all()
-    for item in session.scalars(select(JobItem).where(JobItem.job_id.in_([job.id for job in jobs]))):
-        item.request, item.result, item.error = {}, None, _without_details(item.error)
-    for job in jobs:
-        job.request, job.result, job.error = {}, None, _without_details(job.error)
-        job.question = secrets.token_bytes(32)
-    session.flush()
-    session.execute(delete(JobMention).where(JobMention.job_id.in_([job.id for job in jobs])))
-    return len(jobs)
+    old = select(Job.id).where(RETAINED, Job.finished_at < before).order_by(Job.finished_at)
+    locked = old.limit(EXPIRED_JOBS).with_for_update(key_share=True, skip_locked=True)
+    job_ids = session.scalars(locked).all()
+    if job_ids:
+        _redact_errors(session, job_ids)
+        _redact_contents(session, job_ids)
+        session.execute(delete(JobMention).where(JobMention.job_id.in_(job_ids)))
+    return len(job_ids)
+
+
+def _redact_errors(session: Session, job_ids: Sequence[str]) -> None:
+    """Remove the details from the errors of the jobs and of their items; few have any."""
+    jobs = select(Job.id, Job.error).where(Job.id.in_(job_ids), Job.error.is_not(None))
+    for row in session.execute(jobs).all():
+        error = encrypted(session, Job.error, row.id, _without_details(row.error))
+        session.execute(_core_update(Job).where(Job.id == row.id).values(error=error))
+    items = select(JobItem.job_id, JobItem.index, JobItem.error)
+    failed = items.where(JobItem.job_id.in_(job_ids), JobItem.error.is_not(None))
+    for row in session.execute(failed).all():
+        key = (row.job_id, row.index)
+        error = encrypted(session, JobItem.error, row_name(*key), _without_details(row.error))
+        is_item = (JobItem.job_id == row.job_id, JobItem.index == row.index)
+        session.execute(_core_update(JobItem).where(*is_item).values(error=error))
+
+
+def _redact_contents(session: Session, job_ids: Sequence[str]) -> None:
+    empty: dict[str, Any] = {"request": {}, "result": None}
+    for job_id in job_ids:
+        values = empty | {"question": secrets.token_bytes(32)}
+        session.execute(_core_update(Job).where(Job.id == job_id).values(values))
+    session.execute(_core_update(JobItem).where(JobItem.job_id.in_(job_ids)).values(empty))
+
+
+def _core_update(table: type[Job | JobItem]) -> Update:
+    return update(table).execution_options(synchronize_session=False)
 
 
 def person_matcher(

@@ -23,7 +23,7 @@ from app.core.events.deliveries import Webhook
 from app.core.jobs import idempotency, leases, provider_calls, webhooks
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job, JobItem
-from app.core.jobs.leases import LeaseLost
+from app.core.jobs.leases import JobResult, LeaseLost
 from app.core.jobs.provider_calls import CallKey, ProviderCall
 from app.core.lookups import profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot
@@ -34,8 +34,9 @@ from app.core.privacy import erasure, redaction
 from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import ContactNotFound
 from app.domain.ids import new_id
-from app.domain.kinds import Kind
+from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
+from app.infra import encrypted_columns
 
 EMAIL = Identifier("email", "ada@acme.com")
 PHONE = Identifier("phone", "+16175550155")
@@ -408,6 +409,39 @@ def test_finished_jobs_lose_their_results_after_the_retention_and_keep_their_cha
     assert [item.request for item in items(session, old)] == [{}]
     assert read(session, young).request["fields"] == ["email"]
     assert read(session, waiting).request == SUBJECT
+
+
+def test_expired_jobs_are_redacted_in_batches_without_reading_their_items(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redaction, "EXPIRED_JOBS", 2)
+    workspace_id = a_workspace(session)
+    job_ids = [enrichment(session, workspace_id, BOB | {"client_reference": str(n)}) for n in range(3)]
+    for job_id in job_ids:
+        leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.FOUND), now=NOW)
+    session.expunge_all()
+    monkeypatch.setattr(encrypted_columns, "decrypt_text", None)
+
+    counts = [redaction.redact_expired(session, before=NOW + timedelta(seconds=1)) for _ in range(3)]
+
+    assert counts == [2, 1, 0]
+    assert [item.request for job_id in job_ids for item in items(session, job_id)] == [{}] * 3
+    assert len({read(session, job_id).question for job_id in job_ids}) == 3
+
+
+def test_errors_of_expired_jobs_and_items_lose_their_details_only(session: Session) -> None:
+    job_id = enrichment(session, a_workspace(session), BOB)
+    error = {"code": "validation_failed", "status": 422, "detail": "ada@acme.com", "errors": ["ada@acme.com"]}
+    claimed = claim(session, job_id)
+    item = JobItem(job_id=job_id, index=0, request=BOB, charged=0, error=error)
+    leases.complete_item(session, claimed, item, charge=0, lease_until=NOW)
+    leases.fail(session, claimed, error, now=NOW)
+
+    redaction.redact_expired(session, before=NOW + timedelta(seconds=1))
+
+    session.expire_all()
+    kept = {"code": "validation_failed", "status": 422}
+    assert (read(session, job_id).error, items(session, job_id)[0].error) == (kept, kept)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from local_servers import free_port
 from polling import wait_until
 from redis import Redis
 from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
 from stored_support import a_contact, an_email
 from structlog.testing import capture_logs
 
@@ -21,6 +22,7 @@ from app.core.jobs import idempotency, leases, sweeper
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
+from app.core.privacy import redaction
 from app.core.queues import worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerRecord, WorkerState
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
@@ -288,6 +290,37 @@ def test_old_contact_values_are_purged_unless_they_are_to_be_kept(
         assert session.scalar(select(func.count()).select_from(Contact)) == left
 
 
+@pytest.mark.parametrize(
+    ("error", "event_name"),
+    [
+        (Unavailable(), "database unavailable, maintenance step postponed"),
+        (LookupError("ada@acme.com"), "maintenance step failed"),
+    ],
+)
+def test_a_failing_purge_does_not_prevent_the_next(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch, error: Exception, event_name: str
+) -> None:
+    def purge_expired(_session: Session, **_times: object) -> int:
+        raise error
+
+    monkeypatch.setattr(redaction, "redact_expired", purge_expired)
+    monkeypatch.setattr(idempotency, "purge_expired", purge_expired)
+    with services.database.transaction() as session:
+        an_email(session, a_contact(session), "ada@acme.com")
+    settings = dataclasses.replace(services.settings, contact_retention_days=3)
+    at(monkeypatch, timedelta(days=4).total_seconds())
+
+    with capture_logs() as events:
+        upkeep.purge_once(dataclasses.replace(services, settings=settings))
+
+    with services.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Contact)) == 0
+    assert [(event["event"], event["step"]) for event in events if "step" in event] == [
+        (event_name, "test_upkeep.purge_expired"),
+        (event_name, "upkeep._redact_results"),
+    ]
+
+
 def rows(database: Database) -> tuple[int | None, ...]:
     with database.reading() as session:
         return tuple(
@@ -368,7 +401,7 @@ def test_a_failing_step_stops_neither_other_steps_nor_the_next_run(
         sweep(services, fail, done.append)
         wait_until(lambda: len(done) > 2)
 
-    assert {(event["event"], event["step"]) for event in events} == {(event_name, "fail")}
+    assert {(event["event"], event["step"]) for event in events} == {(event_name, "test_upkeep.fail")}
 
 
 def test_a_sweeper_skips_the_rounds_in_which_another_worker_holds_the_lock(
