@@ -40,6 +40,7 @@ TRANSACTION_SECONDS = 10.0
 """The default time limit of a transaction; after it, its connection is closed."""
 _NOT_MIGRATED = {"42P01", "42703"}
 """PostgreSQL's codes for a table and a column that do not exist: before a migration of this version."""
+_DEADLOCK = "40P01"
 _RETRY_SECONDS = (0.001, 0.003)
 """The range of the delay between two attempts to lock SQLite."""
 
@@ -201,6 +202,11 @@ def insert(session: Session, table: type[Base]) -> sqlite.Insert | postgresql.In
 def insert_into(dialect: str, table: type[Base]) -> sqlite.Insert | postgresql.Insert:
     """Return such an INSERT for a dialect, `sqlite` or `postgresql`."""
     return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+
+
+def is_deadlock(error: Unavailable) -> bool:
+    """Return whether PostgreSQL rolled the transaction back because of a deadlock."""
+    return getattr(getattr(error.__cause__, "orig", None), "sqlstate", None) == _DEADLOCK
 
 
 @contextmanager

@@ -14,10 +14,12 @@ from app.core.privacy import erasure
 from app.core.privacy.erasure import ErasurePlan
 from app.core.uploads import erasure as upload_erasure
 from app.domain.audit_actions import Actor
+from app.domain.errors import Unavailable
 from app.infra import database_clock
-from app.infra.db import Database
+from app.infra.db import Database, is_deadlock
 
 Planner: TypeAlias = Callable[[Session], ErasurePlan]
+DEADLOCK_RETRIES = 3
 
 
 def erase(database: Database, make_plan: Planner, *, actor: Actor | None = None) -> ErasurePlan:
@@ -25,6 +27,10 @@ def erase(database: Database, make_plan: Planner, *, actor: Actor | None = None)
 
     The plan is made twice: once the person is suppressed, no new data arrives. The audit log names `actor`,
     by default that of the database's sessions.
+
+    Raises:
+        Unavailable: the database was unavailable. The person may be suppressed already; nothing was deleted.
+
     """
     with database.reading(no_deadline=True) as session:
         plan = make_plan(session)
@@ -34,12 +40,31 @@ def erase(database: Database, make_plan: Planner, *, actor: Actor | None = None)
         upload_erasure.await_writers(session)
     with database.reading(no_deadline=True) as session:
         plan = make_plan(session)
-    with database.transaction(no_deadline=True) as session:
-        if actor is not None:
-            session.info[ACTOR] = actor
-        erasure.erase(session, plan, now=database_clock.value(session))
+    _delete(database, plan, actor)
     empty_log(database)
     return plan
+
+
+def _delete(database: Database, plan: ErasurePlan, actor: Actor | None) -> None:
+    """Delete the data in the plan; try again after a deadlock.
+
+    Like a worker that claims a job, an erasure locks jobs before contacts, and a refund does the reverse.
+
+    Raises:
+        Unavailable: the database was unavailable, or every attempt ended in a deadlock. Nothing was deleted.
+
+    """
+    retries = 0
+    while True:
+        try:
+            with database.transaction(no_deadline=True) as session:
+                if actor is not None:
+                    session.info[ACTOR] = actor
+                return erasure.erase(session, plan, now=database_clock.value(session))
+        except Unavailable as error:
+            retries += 1
+            if retries > DEADLOCK_RETRIES or not is_deadlock(error):
+                raise
 
 
 def empty_log(database: Database) -> None:
