@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 from app.core.jobs import leases, provider_calls
 from app.core.jobs.claims import Claim
-from app.domain.errors import Problem, ProviderFailed
+from app.domain.errors import ContactNotFound, Problem, ProviderFailed
 from app.domain.kinds import Queue
 from app.infra import database_clock
 from workers.execution.worker_services import WorkerServices
@@ -52,6 +54,23 @@ class MoveToQueue(Exception):  # noqa: N818 -- a control-flow signal, not an err
         self.queue = queue
         self.trace = trace
         super().__init__()
+
+
+@contextmanager
+def after_deletion(trace: Sequence[dict[str, Any]]) -> Iterator[None]:
+    """Retry the job if a contact that this block stores values with was deleted during the provider calls.
+
+    The next run finds or stores the contact anew, with the replies that are stored already, or fails if the
+    request has the id of the contact.
+
+    Raises:
+        RetryLater: the contact was deleted.
+
+    """
+    try:
+        yield
+    except ContactNotFound as error:
+        raise RetryLater(tuple(trace), after=0, snooze=True) from error
 
 
 def reschedule(claim: Claim, retry: RetryLater, services: WorkerServices) -> str:

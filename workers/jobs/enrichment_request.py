@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -17,8 +18,8 @@ from app.core.jobs.leases import JobResult
 from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import database_clock
-from workers.execution import shutdown_flag
-from workers.execution.job_runner import job
+from workers.execution import retries, shutdown_flag
+from workers.execution.job_runner import job, persist
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.resolve import item_enricher
@@ -52,11 +53,10 @@ def enrichment_request(claim: Claim, services: WorkerServices) -> CompletedItems
             slice_ends = time.monotonic() + SLICE_SECONDS
         try:
             resolution, done = _resolve_item(claim, services, item)
+            claim = persist(partial(_complete_item, claim, services, done, resolution))
         except RetryLater as retry:
             failed.append(retry)
             trace += _item_trace(item, retry.trace)
-            continue
-        claim = _complete_item(claim, services, done, resolution)
     if failed:
         raise _combine(failed, tuple(trace))
     return CompletedItems(claim.job_id)
@@ -117,14 +117,28 @@ def _combine(failed: Sequence[RetryLater], trace: tuple[dict[str, Any], ...]) ->
 def _complete_item(
     claim: Claim, services: WorkerServices, item: JobItem, resolution: ItemResolution | None
 ) -> Claim:
-    """Store and charge an item; return the claim with the total charged so far."""
+    """Store and charge an item; return the claim with the total charged so far.
+
+    It may be called again if the reply to the commit was lost: a completed item stays as it is.
+
+    Raises:
+        RetryLater: the contact was deleted during the provider calls.
+        LeaseLost: the lease of the job was lost.
+
+    """
+    done = JobItem(job_id=item.job_id, index=item.index, request=item.request, error=item.error, charged=0)
+    trace = resolution.trace if resolution else []
     with services.database.transaction() as session:
+        stored = session.get_one(JobItem, (item.job_id, item.index))
+        if _is_done(stored):
+            return replace(claim, charged=claim.charged + stored.charged)
         if resolution is not None:
-            item_enricher.store_item(session, claim, item, resolution, now=database_clock.value(session))
+            with retries.after_deletion(trace):
+                item_enricher.store_item(session, claim, done, resolution, now=database_clock.value(session))
         lease_until = database_clock.now() + timedelta(seconds=services.settings.lease_seconds)
-        trace = _item_trace(item, resolution.trace if resolution else ())
-        leases.complete_item(session, claim, item, charge=item.charged, trace=trace, lease_until=lease_until)
-    return replace(claim, charged=claim.charged + item.charged)
+        lines = _item_trace(done, trace)
+        leases.complete_item(session, claim, done, charge=done.charged, trace=lines, lease_until=lease_until)
+    return replace(claim, charged=claim.charged + done.charged)
 
 
 def _item_trace(item: JobItem, trace: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
 from app.settings import Settings
+from workers.execution import retries
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
 from workers.resolve import field_resolver
@@ -95,10 +96,15 @@ class RevealResolution:
         """Store the values, disclose the requested ones to the workspace, and charge for them.
 
         If it turns out now that a purpose must be stated, the values remain stored for a request with one.
+
+        Raises:
+            RetryLater: the contact was deleted during the provider calls, or the owned value was refunded.
+
         """
         trace = self.resolved.result.trace
         try:
-            stored = field_resolver.store(session, self.claim, self.resolved, price=self.price, now=now)
+            with retries.after_deletion(trace):
+                stored = field_resolver.store(session, self.claim, self.resolved, price=self.price, now=now)
         except PurposeRequired as problem:
             return JobResult(outcome=None, error=problem, trace=trace)
         if stored.suppressed:
