@@ -91,6 +91,14 @@ def free_port() -> int:
         return port
 
 
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """Reserve a port on which nothing listens, not even another test, for the duration of the block."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield reserved.getsockname()[1]
+
+
 def http_response(status: int, *headers: str, body: bytes = b"") -> bytes:
     """Return an HTTP response as it is sent, after which the connection is closed."""
     lines = [f"HTTP/1.1 {status} Status", f"Content-Length: {len(body)}", "Connection: close", *headers]

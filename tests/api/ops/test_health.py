@@ -14,7 +14,7 @@ import pytest
 from apiflask import APIFlask
 from flask.testing import FlaskClient
 from jobs_support import a_question, a_workspace, submit
-from local_servers import free_port
+from local_servers import closed_port, free_port
 from prometheus_client import CONTENT_TYPE_LATEST
 from settings_support import change_settings
 
@@ -180,9 +180,10 @@ def test_the_tolerated_wait_of_a_job_is_a_setting(app: APIFlask) -> None:
 
 def test_without_redis_the_service_is_not_ready(app: APIFlask) -> None:
     say(app)
-    change_settings(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
+    with closed_port() as port:
+        change_settings(app, redis_url=f"redis://127.0.0.1:{port}/0")
 
-    status, checks, detail = ready(app)
+        status, checks, detail = ready(app)
 
     assert (status, checks) == (503, ALL_WELL | {"queue": "unreachable"})
     assert detail.startswith("Redis cannot be reached: start it.")
@@ -192,9 +193,10 @@ NO_DATABASE = {"queue": "ok", "workers": "unknown", "progress": "unknown", "cloc
 
 
 def test_without_a_database_the_service_is_not_ready(app: APIFlask) -> None:
-    use(app, f"postgresql://127.0.0.1:{free_port()}/nothing")
+    with closed_port() as port:
+        use(app, f"postgresql://127.0.0.1:{port}/nothing")
 
-    status, checks, detail = ready(app)
+        status, checks, detail = ready(app)
 
     assert (status, checks) == (503, NO_DATABASE | {"database": "unreachable"})
     assert detail.startswith("The database cannot be reached")

@@ -14,8 +14,10 @@ from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
 from app.core.privacy import erasure, person_data
+from app.core.uploads import erasure as upload_erasure
 from app.core.uploads import uploads
 from app.core.uploads.upload_tables import Upload, UploadRow
+from app.domain.records.person_matcher import PersonMatcher
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
@@ -178,3 +180,10 @@ def test_a_later_upload_that_mentions_an_erased_person_keeps_its_other_cells(ada
     upload_id = ada.ready(a_list(*rows, header=header))
 
     assert [row.cells for row in ada.results(upload_id)] == [("Lead", "lead@other.com", ""), ()]
+
+
+def test_rows_that_are_deleted_while_a_person_is_erased_are_left_out(ada: Uploader) -> None:
+    with ada.harness.database.transaction() as session:
+        upload_erasure.blank(session, [("upl_deleted", 1)], PersonMatcher(emails=frozenset({"ada@acme.com"})))
+
+    assert count(ada, UploadRow) == 0
