@@ -16,7 +16,7 @@ from app.api.docs.operations import Operation, operation_of
 from app.api.http import idempotency_header, received_files
 from app.api.schemas.fields import StrictSchema
 from app.api.schemas.job_schemas import JobResponseSchema
-from app.domain.errors import IdempotencyKeyReused, Problem
+from app.domain.errors import IdempotencyKeyReused, Problem, ValidationFailed
 
 ASSETS = "/docs/assets"
 SPEC_VIEW = "openapi.spec"
@@ -126,7 +126,7 @@ def _add_errors(entry: dict[str, Any], operation: Operation, *, takes_key: bool)
     if entry.get("security"):
         kinds += openapi_errors.WITH_TOKEN
     if takes_key:
-        kinds.append(IdempotencyKeyReused)
+        kinds += (ValidationFailed, IdempotencyKeyReused)  # of a key with other characters, or another body
     for status, response in openapi_errors.responses(kinds).items():
         entry["responses"].setdefault(status, response)
 

@@ -62,6 +62,14 @@ def test_every_post_that_spends_or_writes_takes_an_idempotency_key(document: Any
     assert without == reading | signing_in | {"/api/totp", "/api/totp/confirm", "/api/totp/disable"}
 
 
+def test_every_post_that_takes_an_idempotency_key_may_refuse_it(document: Any) -> None:
+    for _path, operation in operations(document):
+        if "Idempotency-Key" in {parameter["name"] for parameter in operation.get("parameters", ())}:
+            codes = str(operation["responses"]["422"]["content"]["application/problem+json"]["schema"])
+            assert "idempotency_key_reused" in codes
+            assert "validation_error" in codes
+
+
 def test_pages_of_allowed_origins_may_use_every_method(document: Any) -> None:
     used = {method.upper() for path, of_path in document["paths"].items() for method in of_path}
 
