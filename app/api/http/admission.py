@@ -62,8 +62,8 @@ def transaction() -> Iterator[Session]:
         yield session
 
 
-def admit(holder: str) -> None:
-    """Wait until a request of the holder may run, unless this one was admitted already.
+def admit(admitted: str) -> None:
+    """Wait until a request of this holder may run, unless this one was admitted already.
 
     Raises:
         Unavailable: it was not admitted in time.
@@ -71,9 +71,9 @@ def admit(holder: str) -> None:
     """
     if "admitted" in g:
         return
-    if not services().bulkhead.active.acquire(holder, MAX_SECONDS):
+    if not services().bulkhead.active.acquire(admitted, MAX_SECONDS):
         raise Unavailable
-    g.admitted = holder
+    g.admitted = admitted
 
 
 def holder() -> str:

@@ -345,7 +345,7 @@ def _shown(
     return [
         row
         for row in values
-        if not any(hidden_values.is_hidden(rules, row, country) for country in countries)
+        if not rules or not any(hidden_values.is_hidden(rules, row, country) for country in countries)
     ]
 
 
