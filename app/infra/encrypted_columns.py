@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -35,7 +35,7 @@ from sqlalchemy.orm.attributes import instance_state
 from sqlalchemy.types import TypeDecorator
 
 from app.infra.db import KEY_RING, Base, Json
-from app.infra.encryption import Undecryptable, open_sealed, seal
+from app.infra.encryption import Undecryptable, open_sealed, seal_all
 from app.infra.key_ring import KeyRing
 
 MARK = "enc:"
@@ -122,7 +122,22 @@ class EncryptedText(TypeDecorator[str]):
 
     def encrypted(self, ring: KeyRing, row: str, value: Any) -> Any:  # noqa: ANN401 -- the column's
         """Return the value as it is stored in the row."""
-        return encrypt_text(ring, self.context(row), value) if value else value
+        return self.encrypted_all(ring, [(row, value)])[0]
+
+    def encrypted_all(self, ring: KeyRing, values: Sequence[tuple[str, Any]]) -> list[Any]:
+        """Return the values, each after its row, as they are stored there."""
+        texts = [(self.context(row), self.text_of(value)) for row, value in values if value]
+        ciphertexts = iter(encrypt_texts(ring, texts))
+        return [self.stored(value, next(ciphertexts)) if value else value for _, value in values]
+
+    def text_of(self, value: Any) -> str:  # noqa: ANN401 -- the column's
+        """Return the text that is encrypted."""
+        text: str = value
+        return text
+
+    def stored(self, value: Any, ciphertext: Ciphertext) -> Any:  # noqa: ANN401, ARG002 -- the column's, for subclasses
+        """Return what is stored for the value with this encrypted text."""
+        return ciphertext
 
     def decrypted(self, ring: KeyRing, row: str, stored: str) -> Any:  # noqa: ANN401 -- the column's
         """Return the value of a stored text.
@@ -152,12 +167,13 @@ class EncryptedJson(EncryptedText):
         super().__init__(name, row)
         self.kept = kept
 
-    def encrypted(self, ring: KeyRing, row: str, value: Any) -> Any:  # noqa: ANN401 -- the column's
-        """Return the value as it is stored in the row."""
-        if not value:
-            return value
-        kept = {key: value[key] for key in self.kept if key in value}
-        return CipherObject(kept | {_ENCRYPTED: encrypt_text(ring, self.context(row), dumps(value))})
+    def text_of(self, value: Any) -> str:  # noqa: ANN401 -- the column's
+        """Return the text that is encrypted."""
+        return dumps(value)
+
+    def stored(self, value: Any, ciphertext: Ciphertext) -> Any:  # noqa: ANN401 -- the column's
+        """Return the object that is stored for the value."""
+        return CipherObject({key: value[key] for key in self.kept if key in value} | {_ENCRYPTED: ciphertext})
 
     def decrypted(self, ring: KeyRing, row: str, stored: str) -> Any:  # noqa: ANN401 -- the column's
         """Return the value of stored JSON, as for a text."""
@@ -176,9 +192,10 @@ def dumps(value: Any) -> str:  # noqa: ANN401 -- any JSON
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def encrypt_text(ring: KeyRing, context: str, plain: str) -> Ciphertext:
-    """Return the encrypted text."""
-    return Ciphertext(MARK + base64.b64encode(seal(ring, context, plain.encode())).decode())
+def encrypt_texts(ring: KeyRing, texts: Iterable[tuple[str, str]]) -> list[Ciphertext]:
+    """Return the texts, each after its context, encrypted."""
+    sealed = seal_all(ring, ((context, plain.encode()) for context, plain in texts))
+    return [Ciphertext(MARK + base64.b64encode(value).decode()) for value in sealed]
 
 
 def decrypt_text(ring: KeyRing, context: str, stored: str) -> str:

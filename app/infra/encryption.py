@@ -8,6 +8,7 @@ authenticated, so that a value copied to another place cannot be read there.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -25,8 +26,22 @@ class Undecryptable(ValueError):  # noqa: N818 -- named after what is wrong with
 
 def seal(ring: KeyRing, context: str, plain: bytes) -> bytes:
     """Return the value encrypted under the first key of the ring."""
-    nonce = secrets.token_bytes(NONCE_BYTES)
-    return bytes((ring.current_id,)) + nonce + ring.current_cipher.encrypt(nonce, plain, context.encode())
+    return seal_all(ring, [(context, plain)])[0]
+
+
+def seal_all(ring: KeyRing, values: Iterable[tuple[str, bytes]]) -> list[bytes]:
+    """Return the values, each after its context, encrypted as by `seal`.
+
+    All nonces are read from the operating system at once, which takes a fraction of the time of reading each.
+    """
+    values = list(values)
+    random = secrets.token_bytes(NONCE_BYTES * len(values))
+    nonces = (random[start : start + NONCE_BYTES] for start in range(0, len(random), NONCE_BYTES))
+    key_id, encrypt_value = bytes((ring.current_id,)), ring.current_cipher.encrypt
+    return [
+        key_id + nonce + encrypt_value(nonce, plain, context.encode())
+        for nonce, (context, plain) in zip(nonces, values, strict=True)
+    ]
 
 
 def open_sealed(ring: KeyRing, context: str, sealed: bytes) -> bytes:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from app.infra.digest_keys import DigestKeys
-from app.infra.encryption import Undecryptable, decrypt, encrypt
+from app.infra.encryption import NONCE_BYTES, Undecryptable, decrypt, encrypt, open_sealed, seal_all
 
 KEYS = DigestKeys(b"a secret key", b"a suppression key")
 
@@ -40,3 +40,17 @@ def test_a_damaged_value_cannot_be_read(kept: int) -> None:
 
     with pytest.raises(Undecryptable):
         decrypt(KEYS, "tokens", "row-1", stored[:kept])
+
+
+def test_values_encrypted_together_have_nonces_of_their_own_and_stay_bound_to_their_contexts() -> None:
+    values = [(f"row-{number}", b"open sesame") for number in range(100)]
+
+    sealed = seal_all(KEYS.ring, values)
+
+    assert len({value[1 : 1 + NONCE_BYTES] for value in sealed}) == len(values)
+    assert [open_sealed(KEYS.ring, f"row-{number}", value) for number, value in enumerate(sealed)] == [
+        b"open sesame"
+    ] * len(values)
+    with pytest.raises(Undecryptable):
+        open_sealed(KEYS.ring, "row-1", sealed[0])
+    assert seal_all(KEYS.ring, []) == []

@@ -102,11 +102,15 @@ def _encrypted(
     session: Session, spec: ContactPointSpec[Any], rows: Iterable[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the rows as they are stored: with the index of the value, and encrypted."""
-    ring = key_ring(session)
-    columns = {name: cast("EncryptedText", spec.table.__table__.c[name].type) for name in spec.encrypted}
+    ring, rows = key_ring(session), list(rows)
+    columns = {
+        name: cast("EncryptedText", spec.table.__table__.c[name].type).encrypted_all(
+            ring, [(row["id"], row[name]) for row in rows]
+        )
+        for name in spec.encrypted
+    }
+    columns[f"{spec.value}_index"] = [ring.index(spec.field, row[spec.value]) for row in rows]
     return [
-        row
-        | {f"{spec.value}_index": ring.index(spec.field, row[spec.value])}
-        | {name: type_.encrypted(ring, row["id"], row[name]) for name, type_ in columns.items()}
-        for row in rows
+        row | dict(zip(columns, values, strict=True))
+        for row, values in zip(rows, zip(*columns.values(), strict=True), strict=True)
     ]

@@ -19,11 +19,10 @@ def recorded_form(email: str, name: PersonName) -> str | None:
     """
     if not (name.first and name.last):
         return None
-    form = simple_form_of(email, name) or _any_form(email, name)
-    is_latin = next(fill(FORMS[0], name), None) is not None
-    if form or not is_latin or "role" in email_reasons(email):
+    if form := simple_form_of(email, name) or _any_form(email, name):
         return form
-    return OTHER
+    is_latin = next(fill(FORMS[0], name), None) is not None
+    return OTHER if is_latin and "role" not in email_reasons(email) else None
 
 
 def _any_form(email: str, name: PersonName) -> str | None:
