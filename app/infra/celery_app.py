@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import kombu
 from celery import Celery
 
@@ -29,43 +31,24 @@ SECONDS_BETWEEN_ENCRYPTIONS = 60
 SECONDS_BETWEEN_FILTER_CHECKS = 60
 """How often it is checked whether COMPANY_FILTER_SECONDS have passed."""
 
-BEAT_SCHEDULE = {
-    SWEEP: {
-        "task": SWEEP,
-        "schedule": SECONDS_BETWEEN_SWEEPS_BY_BEAT,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_SWEEPS_BY_BEAT},
-    },
-    FORGET: {
-        "task": FORGET,
-        "schedule": SECONDS_BETWEEN_PURGES,
-        "options": {"queue": Queue.UPKEEP.value},
-    },
-    REVERIFY: {
-        "task": REVERIFY,
-        "schedule": SECONDS_BETWEEN_REVERIFICATIONS,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_REVERIFICATIONS},
-    },
-    AUDIT: {
-        "task": AUDIT,
-        "schedule": SECONDS_BETWEEN_AUDITS,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_AUDITS},
-    },
-    INDEX_MENTIONS: {
-        "task": INDEX_MENTIONS,
-        "schedule": SECONDS_BETWEEN_INDEXINGS,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_INDEXINGS},
-    },
-    ENCRYPT: {
-        "task": ENCRYPT,
-        "schedule": SECONDS_BETWEEN_ENCRYPTIONS,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_ENCRYPTIONS},
-    },
-    BUILD_COMPANY_FILTER: {
-        "task": BUILD_COMPANY_FILTER,
-        "schedule": SECONDS_BETWEEN_FILTER_CHECKS,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_FILTER_CHECKS},
-    },
+_PERIODS = {
+    SWEEP: SECONDS_BETWEEN_SWEEPS_BY_BEAT,
+    FORGET: SECONDS_BETWEEN_PURGES,
+    REVERIFY: SECONDS_BETWEEN_REVERIFICATIONS,
+    AUDIT: SECONDS_BETWEEN_AUDITS,
+    INDEX_MENTIONS: SECONDS_BETWEEN_INDEXINGS,
+    ENCRYPT: SECONDS_BETWEEN_ENCRYPTIONS,
+    BUILD_COMPANY_FILTER: SECONDS_BETWEEN_FILTER_CHECKS,
 }
+
+
+def _periodic(task: str, seconds: int) -> dict[str, Any]:
+    """Return the schedule of a task. A message that no worker takes for a period expires, except a purge."""
+    expiry = {} if task == FORGET else {"expires": seconds}
+    return {"task": task, "schedule": seconds, "options": {"queue": Queue.UPKEEP.value} | expiry}
+
+
+BEAT_SCHEDULE = {task: _periodic(task, seconds) for task, seconds in _PERIODS.items()}
 
 REDIS = {
     "broker_transport_options": {
