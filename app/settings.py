@@ -136,26 +136,23 @@ class Settings:
         regional = provider_settings.order_for(dict(self.provider_variables), field, region)
         if regional is not None:
             return regional
-        default: dict[str, tuple[str, ...]] = {
+        return self._default_orders[field]
+
+    @property
+    def provider_names(self) -> frozenset[str]:
+        """Return the names of the providers in all orders, including those of single countries."""
+        regional = provider_settings.regional_names(dict(self.provider_variables))
+        return regional.union(*self._default_orders.values())
+
+    @property
+    def _default_orders(self) -> dict[str, tuple[str, ...]]:
+        return {
             "email": self.providers_email,
             "phone": self.providers_phone,
             "person": self.providers_person,
             "company": self.providers_company,
             "verification": self.providers_verification,
         }
-        return default[field]
-
-    @property
-    def provider_names(self) -> frozenset[str]:
-        """Return the names of the providers in all orders, including those of single countries."""
-        defaults = (
-            *self.providers_email,
-            *self.providers_phone,
-            *self.providers_person,
-            *self.providers_company,
-            *self.providers_verification,
-        )
-        return frozenset(defaults) | provider_settings.regional_names(dict(self.provider_variables))
 
     def is_operator(self, email: str) -> bool:
         """Return whether the account with this normalised e-mail address operates the deployment."""
