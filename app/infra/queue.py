@@ -64,3 +64,10 @@ class JobPublisher:
         """
         with self._queues.breaker:
             return self._queues.broker.lengths([queue])[0]
+
+    def is_full(self, queue: Queue, limit: int) -> bool:
+        """Return whether the queue has more messages than the limit, or the broker is unavailable."""
+        try:
+            return self.depth(queue) > limit
+        except broker.UNAVAILABLE:
+            return True

@@ -7,16 +7,14 @@ from ipaddress import ip_network
 from app.core.crm import outbox
 from app.core.crm.outbox import LeaseLost
 from app.crm import registry
-from app.domain.kinds import PUSH, Queue
-from app.infra import broker, celery_app, database_clock
+from app.domain.kinds import PUSH
+from app.infra import celery_app, database_clock
 from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import due_messages, worker_services
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.crm_turn import CrmTurn
 from workers.webhook_client import WebhookClient
 
-FULL_QUEUE = 100
-"""Queue length above which no connections are published: CRMs are slow, or workers few."""
 
 
 @celery_app.celery.task(name=PUSH)
@@ -49,19 +47,4 @@ def take_turn(connection_id: str, services: WorkerServices, client: WebhookClien
 
 def send_due(services: WorkerServices) -> None:
     """Publish the connections that are due."""
-    with services.database.reading() as session:
-        if not outbox.any_due(session, now=database_clock.now()):
-            return
-    if _is_full(services):
-        return
-    with services.database.transaction() as session:
-        claimed = outbox.claim_due(session, now=database_clock.now())
-    services.publisher.push(PUSH, Queue.UPKEEP, claimed)
-
-
-def _is_full(services: WorkerServices) -> bool:
-    """Return whether the queue is full or the broker is unavailable."""
-    try:
-        return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
-    except broker.UNAVAILABLE:
-        return True
+    due_messages.publish(services, PUSH, any_due=outbox.any_due, claim_due=outbox.claim_due)

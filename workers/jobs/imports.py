@@ -15,15 +15,14 @@ from app.domain.errors import InvalidValue
 from app.domain.kinds import RUN_IMPORT, Queue
 from app.domain.lists.column_mapping import Entity
 from app.domain.lists.csv_files import is_archive
-from app.infra import broker, celery_app, database_clock, import_folder
+from app.infra import celery_app, database_clock, import_folder
 from app.infra.import_folder import DONE, FileUnusableError, FoundFile, ImportFolder
 from app.infra.log import log
-from workers.execution import shutdown_flag, worker_services
+from workers.execution import due_messages, shutdown_flag, worker_services
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.import_turn import ImportPausedError, ImportTurn
 
 TURN_SECONDS = 120.0
-FULL_QUEUE = 100
 
 
 @celery_app.celery.task(name=RUN_IMPORT)
@@ -69,7 +68,7 @@ def send_due(services: WorkerServices) -> None:
     if is_new:
         with services.database.transaction() as session:
             queued_imports.discover(session, files, now=database_clock.now())
-    if _is_full(services):
+    if due_messages.is_full(services):
         return
     with services.database.transaction() as session:
         import_id = queued_imports.claim_due(session, now=database_clock.now())
@@ -131,11 +130,3 @@ def _options(queued: QueuedImport) -> ImportOptions:
 
 def _is_over(until: float) -> bool:
     return shutdown_flag.has_begun() or time.monotonic() >= until
-
-
-def _is_full(services: WorkerServices) -> bool:
-    """Return whether the queue is full or the broker is unavailable."""
-    try:
-        return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
-    except broker.UNAVAILABLE:
-        return True

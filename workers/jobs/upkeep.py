@@ -26,7 +26,7 @@ from app.core.queues import worker_heartbeats as presence
 from app.core.uploads import uploads as stored_uploads
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
-from app.infra import broker, celery_app, database_clock
+from app.infra import celery_app, database_clock
 from app.infra.database_clock import Moment
 from app.infra.log import log
 from app.settings import Settings
@@ -131,7 +131,7 @@ def _sweep_batch(services: WorkerServices) -> int:
     with services.database.reading() as session:
         if not sweeper.needs_sweeping(session, stale=stale, now=now):
             return 0
-    queues = _open_queues(services)
+    queues = [queue for queue in Queue if not services.publisher.is_full(queue, FULL_QUEUE)]
     with services.database.transaction() as session:
         if not sweeper.try_lock(session):
             return 0
@@ -150,14 +150,6 @@ def _sweep_batch(services: WorkerServices) -> int:
     if ended or stale_jobs:
         log.info("swept", ended=len(ended), republished=len(stale_jobs))
     return len(ended)
-
-
-def _open_queues(services: WorkerServices) -> list[Queue]:
-    """Return the queues that are not full; none if the broker is unavailable."""
-    try:
-        return [name for name in Queue if services.publisher.depth(name) <= FULL_QUEUE]
-    except broker.UNAVAILABLE:
-        return []
 
 
 def _publish(services: WorkerServices, stale_jobs: list[StaleJob]) -> None:

@@ -10,15 +10,14 @@ from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import UploadNotFound
 from app.domain.kinds import ADVANCE_UPLOAD, Kind, Queue
-from app.infra import broker, celery_app, database_clock
+from app.infra import celery_app, database_clock
 from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import due_messages, worker_services
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import upload_pricing, upload_reading
 
 PAUSE = timedelta(seconds=1)
 """Time between two turns at an upload whose jobs are open."""
-FULL_QUEUE = 100
 
 
 @celery_app.celery.task(name=ADVANCE_UPLOAD)
@@ -50,14 +49,7 @@ def advance(upload_id: str, services: WorkerServices) -> None:
 
 def send_due(services: WorkerServices) -> None:
     """Publish the uploads that a worker has to continue."""
-    with services.database.reading() as session:
-        if not dispatch.any_due(session, now=database_clock.now()):
-            return
-    if _is_full(services):
-        return
-    with services.database.transaction() as session:
-        claimed = dispatch.claim_due(session, now=database_clock.now())
-    services.publisher.push(ADVANCE_UPLOAD, Queue.UPKEEP, claimed)
+    due_messages.publish(services, ADVANCE_UPLOAD, any_due=dispatch.any_due, claim_due=dispatch.claim_due)
 
 
 def _run_jobs(turn: Turn, services: WorkerServices) -> None:
@@ -93,11 +85,3 @@ def _submit_next(turn: Turn, services: WorkerServices) -> bool:
         return False
     services.publisher.publish(Kind.ENRICHMENT_REQUEST, [job_id])
     return True
-
-
-def _is_full(services: WorkerServices) -> bool:
-    """Return whether the queue is full or the broker is unavailable."""
-    try:
-        return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
-    except broker.UNAVAILABLE:
-        return True

@@ -10,15 +10,13 @@ from standardwebhooks import Webhook
 
 from app.core.jobs import webhooks
 from app.core.jobs.webhooks import AttemptResult, Delivery
-from app.domain.kinds import DELIVER, Queue
-from app.infra import broker, celery_app, database_clock
+from app.domain.kinds import DELIVER
+from app.infra import celery_app, database_clock
 from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import due_messages, worker_services
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
 
-FULL_QUEUE = 100
-"""Queue length above which no deliveries are published: receivers are slow, or workers few."""
 
 
 @celery_app.celery.task(name=DELIVER)
@@ -53,14 +51,7 @@ def post(webhook_id: str, services: WorkerServices, client: WebhookClient) -> No
 
 def send_due(services: WorkerServices) -> None:
     """Publish the webhooks that are due."""
-    with services.database.reading() as session:
-        if not webhooks.any_due(session, now=database_clock.now()):
-            return
-    if _is_full(services):
-        return
-    with services.database.transaction() as session:
-        claimed = webhooks.claim_due(session, now=database_clock.now())
-    services.publisher.push(DELIVER, Queue.UPKEEP, claimed)
+    due_messages.publish(services, DELIVER, any_due=webhooks.any_due, claim_due=webhooks.claim_due)
 
 
 def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
@@ -84,11 +75,3 @@ def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
 
 def _elapsed_ms(started: float) -> int:
     return round((time.monotonic() - started) * 1000)
-
-
-def _is_full(services: WorkerServices) -> bool:
-    """Return whether the queue is full or the broker is unavailable."""
-    try:
-        return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
-    except broker.UNAVAILABLE:
-        return True

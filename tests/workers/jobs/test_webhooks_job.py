@@ -42,9 +42,10 @@ from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers import outgoing_http, webhook_client
+from workers.execution.due_messages import FULL_QUEUE
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.upkeep import purge
-from workers.jobs.webhooks import FULL_QUEUE, deliver, post, send_due
+from workers.jobs.webhooks import deliver, post, send_due
 from workers.webhook_client import DeliveryError, WebhookClient
 
 LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
