@@ -7,27 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    ForeignKey,
-    Index,
-    String,
-    UniqueConstraint,
-    delete,
-    func,
-    literal,
-    select,
-    tuple_,
-)
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
 from app.core.events import deliveries, endpoints
 from app.domain.event_types import EventType
-from app.domain.ids import new_id, time_of
+from app.domain.ids import new_id
+from app.infra import keyset
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
-from app.infra.db import Base, UtcDateTime, insert
+from app.infra.db import Base, insert
 
 RETENTION = timedelta(days=180)
 _BATCH = 500
@@ -121,8 +111,7 @@ def latest(
     if type_ is not None:
         query = query.where(Event.type == type_)
     if before is not None:
-        position = tuple_(_created_at(workspace_id, before), literal(before))
-        query = query.where(tuple_(Event.created_at, Event.id) < position)
+        query = query.where(keyset.is_older(Event, before, Event.workspace_id == workspace_id))
     return list(session.scalars(query.order_by(Event.created_at.desc(), Event.id.desc()).limit(limit)))
 
 
@@ -173,9 +162,3 @@ def _queue_deliveries(session: Session, inserted: Sequence[tuple[str, NewEvent]]
         ],
         now=now,
     )
-
-
-def _created_at(workspace_id: str, event_id: str) -> ColumnElement[datetime]:
-    """Return the event's creation time; if it was deleted, the time in its id."""
-    stored = select(Event.created_at).where(Event.id == event_id, Event.workspace_id == workspace_id)
-    return func.coalesce(stored.scalar_subquery(), literal(time_of(event_id), UtcDateTime()))

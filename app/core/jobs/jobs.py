@@ -12,7 +12,6 @@ from typing import Any, cast
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
-    ColumnElement,
     ForeignKey,
     Index,
     Select,
@@ -20,22 +19,19 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
-    func,
-    literal,
     select,
     text,
-    tuple_,
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import Balance, Workspace, foreign_key
 from app.core.jobs.idempotency import IdempotencyKey
 from app.domain.errors import JobNotFound
-from app.domain.ids import time_of
 from app.domain.kinds import OPEN, Kind, Queue, Status
+from app.infra import keyset
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
-from app.infra.db import Base, UtcDateTime
+from app.infra.db import Base
 from app.infra.encrypted_columns import EncryptedJson
 from app.infra.statements import Statement
 
@@ -220,15 +216,8 @@ def latest_query(
     elif status not in {None, Status.SUCCEEDED}:
         query = query.where(_UNSUCCESSFUL)
     if before is not None:
-        position = tuple_(_created_at(workspace_id, before), literal(before))
-        query = query.where(tuple_(Job.created_at, Job.id) < position)
+        query = query.where(keyset.is_older(Job, before, Job.workspace_id == workspace_id))
     return query
-
-
-def _created_at(workspace_id: str, job_id: str) -> ColumnElement[datetime]:
-    """Return the job's creation time; if it was deleted, the time in its id, from the clock of a process."""
-    stored = select(Job.created_at).where(Job.id == job_id, Job.workspace_id == workspace_id)
-    return func.coalesce(stored.scalar_subquery(), literal(time_of(job_id), UtcDateTime()))
 
 
 def to_public(job: Job) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import Select, and_, case, exists, func, literal, or_, select, tuple_, update
+from sqlalchemy import Select, and_, case, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
@@ -20,10 +20,9 @@ from app.core.jobs.jobs import Job
 from app.core.jobs.webhook_attempts import WebhookAttempt
 from app.domain.errors import NotFound, ValidationFailed
 from app.domain.event_types import JOB_FINISHED
-from app.domain.ids import time_of
+from app.infra import keyset
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
-from app.infra.db import UtcDateTime
 
 
 class DeliveryState(StrEnum):
@@ -76,11 +75,11 @@ def latest(
     session: Session, *, workspace_id: str | None, failed: bool, limit: int, before: str | None = None
 ) -> list[WebhookStatus]:
     """Return webhooks before this one, newest first: of one workspace or all, optionally only failed ones."""
-    query = _status_query().order_by(Webhook.created_at.desc(), Webhook.id.desc()).limit(limit)
-    if workspace_id is not None:
-        query = query.where(Webhook.workspace_id == workspace_id)
+    of_workspace = () if workspace_id is None else (Webhook.workspace_id == workspace_id,)
+    query = _status_query().where(*of_workspace)
+    query = query.order_by(Webhook.created_at.desc(), Webhook.id.desc()).limit(limit)
     if before is not None:
-        query = query.where(tuple_(Webhook.created_at, Webhook.id) < _position(workspace_id, before))
+        query = query.where(keyset.is_older(Webhook, before, *of_workspace))
     if failed:
         query = query.where(_failed())
     return [WebhookStatus(*row) for row in session.execute(query)]
@@ -142,15 +141,6 @@ def _status_query() -> Select[Webhook, str, datetime | None]:
         .outerjoin(Job, Job.id == Webhook.job_id)
         .outerjoin(Event, Event.id == Webhook.event_id)
     )
-
-
-def _position(workspace_id: str | None, webhook_id: str) -> ColumnElement[Any]:
-    """Return the position of a webhook in the list; if it was deleted, by the time in its id."""
-    stored = select(Webhook.created_at).where(Webhook.id == webhook_id)
-    if workspace_id is not None:
-        stored = stored.where(Webhook.workspace_id == workspace_id)
-    created_at = func.coalesce(stored.scalar_subquery(), literal(time_of(webhook_id), UtcDateTime()))
-    return tuple_(created_at, literal(webhook_id))
 
 
 def _failed() -> ColumnElement[bool]:
