@@ -52,8 +52,8 @@ def enrichment_request(claim: Claim, services: WorkerServices) -> CompletedItems
                 raise MoveToQueue(claim.queue, tuple(trace))
             slice_ends = time.monotonic() + SLICE_SECONDS
         try:
-            resolution, done = _resolve_item(claim, services, item)
-            claim = persist(partial(_complete_item, claim, services, done, resolution))
+            resolved = _resolve_item(claim, services, item)
+            claim = persist(partial(_complete_item, claim, services, item, resolved))
         except RetryLater as retry:
             failed.append(retry)
             trace += _item_trace(item, retry.trace)
@@ -78,28 +78,24 @@ def _must_yield(claim: Claim, services: WorkerServices) -> bool:
         return scheduling.must_yield(session, claim, now=database_clock.now())
 
 
-def _resolve_item(
-    claim: Claim, services: WorkerServices, item: JobItem
-) -> tuple[ItemResolution | None, JobItem]:
-    """Return the resolution of an item, None if it failed, and the item to complete, with any error.
+def _resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemResolution | dict[str, Any]:
+    """Return the resolution of an item, or the error with which it is completed.
 
     Raises:
         RetryLater: providers failed and attempts remain, or a result is pending.
 
     """
-    done = JobItem(job_id=item.job_id, index=item.index, request=item.request, charged=0)
     if "error" in item.request:
-        done.error = item.request["error"]
-        return None, done
+        error: dict[str, Any] = item.request["error"]
+        return error
     try:
-        return item_enricher.resolve_item(claim, services, item), done
+        return item_enricher.resolve_item(claim, services, item)
     except RetryLater as retry:
         if retry.snooze or claim.attempts < services.settings.max_attempts:
             raise
-        done.error = ProviderFailed().as_dict()
+        return ProviderFailed().as_dict()
     except Problem as problem:
-        done.error = problem.as_dict()
-    return None, done
+        return problem.as_dict()
 
 
 def _combine(failed: Sequence[RetryLater], trace: tuple[dict[str, Any], ...]) -> RetryLater:
@@ -115,7 +111,7 @@ def _combine(failed: Sequence[RetryLater], trace: tuple[dict[str, Any], ...]) ->
 
 
 def _complete_item(
-    claim: Claim, services: WorkerServices, item: JobItem, resolution: ItemResolution | None
+    claim: Claim, services: WorkerServices, item: JobItem, resolved: ItemResolution | dict[str, Any]
 ) -> Claim:
     """Store and charge an item; return the claim with the total charged so far.
 
@@ -126,15 +122,18 @@ def _complete_item(
         LeaseLost: the lease of the job was lost.
 
     """
-    done = JobItem(job_id=item.job_id, index=item.index, request=item.request, error=item.error, charged=0)
-    trace = resolution.trace if resolution else []
+    done = JobItem(job_id=item.job_id, index=item.index, request=item.request, charged=0)
+    trace: list[dict[str, Any]] = []
     with services.database.transaction() as session:
         stored = session.get_one(JobItem, (item.job_id, item.index))
         if _is_done(stored):
             return replace(claim, charged=claim.charged + stored.charged)
-        if resolution is not None:
+        if isinstance(resolved, ItemResolution):
+            trace = resolved.trace
             with retries.after_deletion(trace):
-                item_enricher.store_item(session, claim, done, resolution, now=database_clock.value(session))
+                item_enricher.store_item(session, claim, done, resolved, now=database_clock.value(session))
+        else:
+            done.error = resolved
         lease_until = database_clock.now() + timedelta(seconds=services.settings.lease_seconds)
         lines = _item_trace(done, trace)
         leases.complete_item(session, claim, done, charge=done.charged, trace=lines, lease_until=lease_until)
