@@ -55,7 +55,7 @@ class ItemResolution:
     @property
     def suppressed(self) -> bool:
         """Return whether the person is suppressed."""
-        return self.profile.suppressed or any(resolved.suppressed for resolved, _price in self.fields)
+        return self.profile.result.suppressed or any(resolved.suppressed for resolved, _price in self.fields)
 
     @property
     def trace(self) -> list[dict[str, Any]]:

@@ -43,13 +43,7 @@ class ProfileResolution:
 
     result: WaterfallResult = field(default_factory=WaterfallResult)
     ranking: tuple[str, ...] = ()
-    is_suppressed: bool = False
     subject: Subject | None = None
-
-    @property
-    def suppressed(self) -> bool:
-        """Return whether the person is suppressed."""
-        return self.is_suppressed or self.result.suppressed
 
 
 @dataclass(slots=True)
@@ -94,7 +88,7 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
             now=now,
         )
     if known.suppressed:
-        return ProfileResolution(is_suppressed=True)
+        return ProfileResolution(result=WaterfallResult(suppressed=True))
     missing = _MissingFields(
         "contact", requested - _fresh_fields(known.contact, requested, since=now - settings.default_max_age)
     )
