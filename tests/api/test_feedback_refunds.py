@@ -10,14 +10,13 @@ from apiflask import APIFlask
 from audit_support import faults
 from jobs_support import claim, read
 from sqlalchemy.orm import Session
-from stored_support import a_company, a_contact, an_email
+from stored_support import a_company, a_contact, an_email, disclose
 from users_support import CREDITS, SignedInUser, bearer, create_user
 
 from app.core.contacts.contacts import Contact
 from app.core.jobs import jobs, leases
 from app.core.jobs.leases import JobResult
-from app.core.lookups import disclosure
-from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
+from app.core.lookups.disclosure import ContactField, Disclosure, FieldRequest, MinStatus
 from app.domain.callers import Scope
 from app.domain.kinds import Outcome
 from app.infra import clock
@@ -65,8 +64,8 @@ def reveal(user: SignedInUser, contact_id: str) -> str:
     return job_id
 
 
-def hand_over(session: Session, user: SignedInUser, job_id: str, contact_id: str) -> disclosure.Disclosure:
-    disclosed = disclosure.disclose(
+def hand_over(session: Session, user: SignedInUser, job_id: str, contact_id: str) -> Disclosure:
+    disclosed = disclose(
         session,
         workspace_id=user.workspace_id,
         job_id=job_id,

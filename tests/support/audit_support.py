@@ -22,7 +22,7 @@ from jobs_support import (
 )
 from sqlalchemy import text
 from sqlalchemy.orm import Session
-from stored_support import a_company, a_contact, an_email
+from stored_support import a_company, a_contact, an_email, disclose
 
 from app.core.accounts import accounts
 from app.core.audit import rule_checks
@@ -32,7 +32,7 @@ from app.core.jobs import idempotency, leases, sweeper
 from app.core.jobs.jobs import JobItem
 from app.core.jobs.leases import JobResult
 from app.core.ledger import limit_settings
-from app.core.lookups import disclosure, profile_snapshots
+from app.core.lookups import profile_snapshots
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
 from app.core.lookups.profile_snapshots import ProfileSnapshot
 from app.core.quality import feedback
@@ -130,7 +130,7 @@ def plant(session: Session, days: Days, statements: Sequence[str]) -> None:
 def a_reveal(session: Session, workspace_id: str, contact: Contact) -> str:
     """Reveal the e-mails of the contact for two credits, as a worker does; return the job's id."""
     claimed = claim(session, a_job(session, workspace_id, contact.id, price=2))
-    disclosed = disclosure.disclose(
+    disclosed = disclose(
         session,
         workspace_id=workspace_id,
         job_id=claimed.job_id,
@@ -152,7 +152,7 @@ def an_enrichment(session: Session, workspace_id: str, about: str, *, over: bool
     item = JobItem(job_id=claimed.job_id, index=0, request={}, outcome=Outcome.FOUND.value, charged=2)
     contact = a_contact(session, None, about)
     an_email(session, contact, f"{about}@acme.com")
-    disclosure.disclose(
+    disclose(
         session,
         workspace_id=workspace_id,
         job_id=claimed.job_id,

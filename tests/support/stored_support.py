@@ -18,6 +18,8 @@ from app.core.contacts.phones import Phone
 from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import acquisition
+from app.core.lookups import contact_data, disclosure
+from app.core.lookups.disclosure import Disclosure, FieldRequest, Purchase
 from app.domain.ids import new_id
 from app.domain.normal import hashes, names
 from app.domain.normal.company_names import company_key
@@ -136,6 +138,15 @@ def own(
         purpose=purpose,
         now=NOW,
     )
+
+
+def disclose(
+    session: Session, *, contact: Contact, field_request: FieldRequest, **purchase: Any
+) -> Disclosure | None:
+    """Disclose the contact's values to a workspace; the budget of its job is the price unless it is given."""
+    data = contact_data.load(session, purchase["workspace_id"], [contact])
+    paid = Purchase(**{"budget": purchase["price"]} | purchase)
+    return disclosure.disclose(session, paid, contact, field_request, data)
 
 
 def suppress(session: Session, kind: str, value: str) -> None:

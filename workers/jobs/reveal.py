@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
 from app.core.lookups import disclosure
-from app.core.lookups.disclosure import ContactField, Disclosure, FieldRequest, Purchase
+from app.core.lookups.disclosure import ContactField, Disclosure, FieldRequest
 from app.core.privacy import redaction
 from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind, Outcome
@@ -48,19 +48,13 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
         return _suppressed(session, claim)
     if known.needs_purpose and claim.purpose is None:
         return JobResult(outcome=None, error=settings.purpose_rule.refusal())
-    purchase = Purchase(
-        workspace_id=claim.workspace_id,
-        job_id=claim.job_id,
-        price=settings.prices[claim.kind],
-        now=claim.claimed_at,
-        budget=claim.budget,
-        purpose=claim.purpose,
-        countries=known.countries,
+    purchase = field_resolver.purchase_of(
+        claim, price=settings.prices[claim.kind], countries=known.countries, now=claim.claimed_at
     )
     is_paid = known.owned or purchase.is_affordable
     if known.contact is None or not known.has_fresh_value or not is_paid:
         return None
-    disclosed = disclosure.disclose_loaded(session, purchase, known.contact, request, known.data)
+    disclosed = disclosure.disclose(session, purchase, known.contact, request, known.data)
     return None if disclosed is None else _found(disclosed, field)
 
 

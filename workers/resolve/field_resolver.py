@@ -14,8 +14,8 @@ from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import LIMITED_BY
 from app.core.ledger import ownership
-from app.core.lookups import disclosure
-from app.core.lookups.disclosure import Disclosure, FieldRequest, KnownPerson
+from app.core.lookups import contact_data, disclosure
+from app.core.lookups.disclosure import Disclosure, FieldRequest, KnownPerson, Purchase
 from app.core.matching import caller_identifiers
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import InsufficientCredits, SpendingLimitReached
@@ -288,19 +288,10 @@ def store(
     contacts = contact_storage.store(session, known, resolution.result, now=now)
     if resolution.result.answers and contacts and known.subject.contact_id is None:
         caller_identifiers.remember(session, workspace_id, known.provided, contacts[0].id, now=now)
+    purchase = purchase_of(claim, price=price, countries=resolution.countries, now=now)
     for contact in () if resolution.is_empty else contacts:
-        disclosed = disclosure.disclose(
-            session,
-            workspace_id=workspace_id,
-            job_id=claim.job_id,
-            contact=contact,
-            field_request=resolution.request,
-            price=price,
-            now=now,
-            budget=claim.budget,
-            purpose=claim.purpose,
-            countries=resolution.countries,
-        )
+        data = contact_data.load(session, workspace_id, [contact])
+        disclosed = disclosure.disclose(session, purchase, contact, resolution.request, data)
         if disclosed is not None:
             return StoredField(disclosed)
     is_hidden = any(disclosure.is_suppressed(session, workspace_id, contact) for contact in contacts)
@@ -312,6 +303,19 @@ def store(
     ):
         raise RetryLater(after=0.0, snooze=True)  # refunded meanwhile: no longer owned, and not paid for
     return StoredField(suppressed=is_hidden)
+
+
+def purchase_of(claim: Claim, *, price: int, countries: frozenset[str], now: datetime) -> Purchase:
+    """Return the purchase of a field by a job; `countries` are those known of the person."""
+    return Purchase(
+        workspace_id=claim.workspace_id,
+        job_id=claim.job_id,
+        price=price,
+        budget=claim.budget,
+        now=now,
+        purpose=claim.purpose,
+        countries=countries,
+    )
 
 
 def _is_field_owned(session: Session, claim: Claim, resolution: FieldResolution) -> bool:

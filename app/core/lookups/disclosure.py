@@ -258,7 +258,7 @@ class Disclosure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """The job that is charged, its price in credits, its budget (None: no limit), and the time.
+    """The job that is charged, its price and its budget in credits, and the time.
 
     `purpose` is why the values are obtained; None if it was not stated. `countries` are those that other
     sources than the disclosed contact name for the person.
@@ -267,45 +267,18 @@ class Purchase:
     workspace_id: str
     job_id: str
     price: int
+    budget: int
     now: datetime
-    budget: int | None = None
     purpose: str | None = None
     countries: frozenset[str] = frozenset()
 
     @property
     def is_affordable(self) -> bool:
         """Return whether the budget covers the price."""
-        return self.budget is None or self.price <= self.budget
+        return self.price <= self.budget
 
 
-def disclose(  # noqa: PLR0913 -- the fields of a purchase
-    session: Session,
-    *,
-    workspace_id: str,
-    job_id: str,
-    contact: Contact,
-    field_request: FieldRequest,
-    price: int,
-    now: datetime,
-    budget: int | None = None,
-    purpose: str | None = None,
-    countries: frozenset[str] = frozenset(),
-) -> Disclosure | None:
-    """Read the contact's values, and disclose them as `disclose_loaded` does."""
-    data = contact_data.load(session, workspace_id, [contact])
-    purchase = Purchase(
-        workspace_id=workspace_id,
-        job_id=job_id,
-        price=price,
-        now=now,
-        budget=budget,
-        purpose=purpose,
-        countries=countries,
-    )
-    return disclose_loaded(session, purchase, contact, field_request, data)
-
-
-def disclose_loaded(
+def disclose(
     session: Session, purchase: Purchase, contact: Contact, field_request: FieldRequest, data: ContactData
 ) -> Disclosure | None:
     """Return the values that satisfy the request and record the workspace's ownership of them.

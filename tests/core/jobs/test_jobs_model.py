@@ -43,7 +43,7 @@ from jobs_support import (
 )
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from stored_support import a_company, a_contact, an_email
+from stored_support import a_company, a_contact, an_email, disclose
 
 from app.core.accounts.workspaces import Workspace
 from app.core.contacts.bounce_reports import FeedbackKind
@@ -56,7 +56,6 @@ from app.core.jobs.leases import JobResult, LeaseLost
 from app.core.jobs.submission import JobRequest
 from app.core.ledger import credits
 from app.core.ledger.reveals import Reveal
-from app.core.lookups import disclosure
 from app.core.quality import feedback
 from app.core.quality.feedback import FeedbackReport
 from app.core.quality.refunds import REFUND_WITHIN, Allowance
@@ -566,7 +565,7 @@ class JobsModel(RuleBasedStateMachine):
                 self.owned[item.person] = Owned(claimed.job_id, ITEM_PRICE, self.now)
 
     def _hand_over(self, session: Session, claimed: Claim, person: str, price: int) -> int:
-        handed = disclosure.disclose(
+        handed = disclose(
             session,
             workspace_id=self.workspace_id,
             job_id=claimed.job_id,

@@ -31,7 +31,7 @@ from jobs_support import (
 )
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
-from stored_support import a_company, a_contact, an_email
+from stored_support import a_company, a_contact, an_email, disclose
 
 from app.core.audit import rule_checks
 from app.core.contacts import phones
@@ -44,7 +44,6 @@ from app.core.jobs.jobs import Job, JobItem
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.core.ledger import credits
 from app.core.ledger.reveals import Reveal
-from app.core.lookups import disclosure
 from app.core.quality import feedback
 from app.core.quality.feedback import FeedbackReport
 from app.core.quality.refunds import Allowance
@@ -248,7 +247,7 @@ def an_enrichment(session: Session, workspace_id: str, about: str, people: int =
 
 def hand_in(claimed: Claim, contact: Contact) -> Callable[[Session], object]:
     def settle(session: Session) -> None:
-        disclosed = disclosure.disclose(
+        disclosed = disclose(
             session,
             workspace_id=claimed.workspace_id,
             job_id=claimed.job_id,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jobs_support import a_workspace
 from sqlalchemy.orm import Session
-from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email
+from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, disclose
 
 from app.core.contacts import suppressions
 from app.core.contacts.suppression_digests import Identifier
@@ -102,7 +102,7 @@ def test_a_stale_value_satisfies_the_request_only_if_it_is_owned(session: Sessio
     an_email(session, ada, "ada@acme.com", verified_at=NOW - timedelta(days=181))
 
     before = know(session, workspace, contact_id=ada.id)
-    disclosure.disclose(
+    disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
     after = know(session, workspace, contact_id=ada.id)
@@ -120,7 +120,7 @@ def test_a_requested_maximum_age_applies_to_owned_values_too(session: Session) -
     field_request = FieldRequest.parse(
         ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7}
     )
-    disclosure.disclose(
+    disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
@@ -138,7 +138,7 @@ def test_a_value_older_than_requested_is_disclosed_only_to_its_owner(session: Se
     )
 
     refused, bought, owned = (
-        disclosure.disclose(
+        disclose(
             session,
             workspace_id=workspace,
             job_id="job_1",
@@ -215,8 +215,8 @@ def test_values_are_disclosed_best_first_and_charged_once(session: Session) -> N
         "now": NOW,
     }
 
-    first = disclosure.disclose(session, **hand)
-    second = disclosure.disclose(session, **hand)
+    first = disclose(session, **hand)
+    second = disclose(session, **hand)
 
     assert first is not None
     assert [(value["email"], value["primary"]) for value in first.values] == [
@@ -249,7 +249,7 @@ def test_values_bought_concurrently_by_another_job_are_disclosed_for_free(
 
     monkeypatch.setattr(acquisition, "acquire", acquire_second)
 
-    disclosed = disclosure.disclose(
+    disclosed = disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
@@ -263,7 +263,7 @@ def test_phone_numbers_are_disclosed_in_full(session: Session) -> None:
     ada = a_contact(session)
     a_phone(session, ada, "+12025550143", type="mobile")
 
-    disclosed = disclosure.disclose(
+    disclosed = disclose(
         session,
         workspace_id=workspace,
         job_id="job_1",
@@ -286,7 +286,7 @@ def test_without_a_satisfying_value_nothing_is_disclosed_or_owned(session: Sessi
     ada = a_contact(session)
     an_email(session, ada, "ada@gmail.com", type="personal")
 
-    disclosed = disclosure.disclose(
+    disclosed = disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
@@ -300,7 +300,7 @@ def test_a_person_suppressed_meanwhile_is_not_disclosed(session: Session) -> Non
     an_email(session, ada, "ada@acme.com")
     suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
 
-    disclosed = disclosure.disclose(
+    disclosed = disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from jobs_support import a_workspace
 from sqlalchemy.orm import Session
-from stored_support import NOW, a_contact, an_email
+from stored_support import NOW, a_contact, an_email, disclose
 
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
-from app.core.lookups import disclosure, enrichment_estimates
+from app.core.lookups import enrichment_estimates
 from app.core.lookups.disclosure import ContactField
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, Estimate
 from app.settings import Settings
@@ -26,7 +26,7 @@ def estimate(
 
 
 def reveal_email(session: Session, workspace: str, contact: Contact) -> None:
-    disclosure.disclose(
+    disclose(
         session,
         workspace_id=workspace,
         job_id="job_1",

@@ -7,7 +7,7 @@ from audit_support import FIELD_REQUEST, a_reveal, busy_days, faults
 from jobs_support import a_workspace
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
-from stored_support import NOW, a_company, a_contact, a_phone, an_email
+from stored_support import NOW, a_company, a_contact, a_phone, an_email, disclose
 
 from app.core.contacts import emails, rejected_values
 from app.core.contacts.contacts import Contact
@@ -15,7 +15,6 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.ledger.reveals import Reveal, RevealedValue
-from app.core.lookups import disclosure
 from app.core.privacy import contact_retention
 from app.core.privacy.contact_retention import Deleted
 from app.core.quality.refunds import REFUND_WITHIN
@@ -125,7 +124,7 @@ def test_a_value_found_again_stays_free_for_its_owner_while_the_contact_is_store
     delete_expired(session)
     an_email(session, ada, "ada@acme.com")
 
-    disclosed = disclosure.disclose(
+    disclosed = disclose(
         session,
         workspace_id=workspace_id,
         job_id=new_id("job"),
