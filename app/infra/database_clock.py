@@ -79,13 +79,11 @@ _NOW = DatabaseNow()
 
 
 def now() -> Moment:
-    """Return the SQL expression of the database's time; a timedelta can be added or subtracted."""
+    """Return the SQL expression of the database's time; a timedelta can be added or subtracted.
+
+    It is always the same object, so that statements can be cached by it. Only tests pass other times.
+    """
     return _NOW
-
-
-def fixed(moment: Moment) -> datetime | None:
-    """Return the time if it is a value, as only tests pass it, or None: the key of a cached statement."""
-    return moment if isinstance(moment, datetime) else None
 
 
 def column(moment: Moment) -> ColumnElement[datetime]:

@@ -18,8 +18,7 @@ from app.domain import tokens
 from app.domain.callers import Caller, Scope
 from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
 from app.domain.tokens import TokenKind
-from app.infra import database_clock
-from app.infra.database_clock import DatabaseNow, Moment, column
+from app.infra.database_clock import Moment, column
 from app.infra.db import Database
 from app.infra.log import log
 from app.infra.statements import Statement
@@ -34,14 +33,15 @@ _TABLES: dict[TokenKind, type[LoginSession | ApiKey]] = {
 
 
 @lru_cache(maxsize=16)
-def _token(kind: TokenKind, name: str, fixed_time: datetime | None) -> Statement:
+def _token(kind: TokenKind, name: str, now: Moment) -> Statement:
     """Return the query for a token by `hash` or by `id`, with its account and the current time."""
     table = _TABLES[kind].__table__
     accounts = Account.__table__
     columns = [column for column in table.c if column.name in _COLUMNS]
     account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role)
-    now = column(fixed_time or DatabaseNow()).label("now")
-    query = select(*columns, *account, now).join(accounts, accounts.c.id == table.c.account_id)
+    query = select(*columns, *account, column(now).label("now")).join(
+        accounts, accounts.c.id == table.c.account_id
+    )
     query = query.where(table.c[name] == bindparam(name))
     return Statement(lambda _dialect: query)
 
@@ -66,7 +66,7 @@ def authenticate(
 
     """
     kind = tokens.kind_of(token)
-    statement = _token(kind, "hash", database_clock.fixed(now))
+    statement = _token(kind, "hash", now)
     with slot(), database.reading() as session:
         row = _valid(statement.first(session, {"hash": tokens.digest(token)}), kind, lifetime)
     if row.last_used_at is None or row.last_used_at <= row.now - WRITE_EVERY:
@@ -91,7 +91,7 @@ def recheck(session: Session, caller: Caller, *, lifetime: SessionLifetime, now:
 
     """
     kind = TokenKind(caller.token_id[:3])
-    statement = _token(kind, "id", database_clock.fixed(now))
+    statement = _token(kind, "id", now)
     row = _valid(statement.first(session, {"id": caller.token_id}), kind, lifetime)
     if row.workspace_id != caller.workspace_id:
         raise TokenRevoked

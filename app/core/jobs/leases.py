@@ -22,8 +22,7 @@ from app.core.jobs.jobs import Job, JobItem
 from app.core.ledger import credits
 from app.domain.errors import Problem
 from app.domain.kinds import Outcome, Queue, Status
-from app.infra import database_clock
-from app.infra.database_clock import DatabaseNow, Moment
+from app.infra.database_clock import Moment
 from app.infra.encrypted_columns import encrypted
 from app.infra.statements import Statement
 
@@ -73,7 +72,7 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         "charge": job_result.charge,
         "new_already_owned": job_result.already_owned,
     }
-    row = _finish(database_clock.fixed(now)).first(session, parameters)
+    row = _finish(now).first(session, parameters)
     if row is None:
         raise LeaseLost
     if not row.is_closed:
@@ -83,15 +82,15 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
 
 
 @lru_cache(maxsize=8)
-def _finish(fixed_time: datetime | None) -> Statement:
+def _finish(now: Moment) -> Statement:
     """Return the statement that finishes a claimed job; it returns its credits.
 
     On PostgreSQL it also closes the hold of the job.
     """
-    return Statement(partial(_finish_on, fixed_time=fixed_time))
+    return Statement(partial(_finish_on, now=now))
 
 
-def _finish_on(dialect: str, *, fixed_time: datetime | None) -> Any:  # noqa: ANN401 -- an UPDATE or a SELECT
+def _finish_on(dialect: str, *, now: Moment) -> Any:  # noqa: ANN401 -- an UPDATE or a SELECT
     columns = Job.__table__.c
     values = {
         name: bindparam(f"new_{name}", type_=columns[name].type)
@@ -108,7 +107,7 @@ def _finish_on(dialect: str, *, fixed_time: datetime | None) -> Any:  # noqa: AN
             status=Status.SUCCEEDED.value,
             charged=columns.charged + bindparam("charge"),
             progress_done=columns.progress_total,
-            finished_at=fixed_time or DatabaseNow(),
+            finished_at=now,
             lease_token=None,
             lease_until=None,
             **values,
@@ -123,7 +122,7 @@ def _finish_on(dialect: str, *, fixed_time: datetime | None) -> Any:  # noqa: AN
     if dialect == "sqlite":
         return finish
     finished = finish.cte("finished")
-    closed, is_limited = credits.closed(finished, is_fixed=fixed_time is not None)
+    closed, is_limited = credits.closed(finished, is_fixed=isinstance(now, datetime))
     amounts = (finished.c.held, finished.c.charged)
     return select(*amounts, true().label("is_closed"), is_limited.label("is_limited")).add_cte(closed)
 

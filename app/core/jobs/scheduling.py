@@ -8,7 +8,7 @@ claim, so every job is claimed even if a message is lost or late.
 from __future__ import annotations
 
 import secrets
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 
 from sqlalchemy import (
@@ -30,8 +30,7 @@ from app.core.jobs import claims
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
 from app.domain.kinds import Queue, Status
-from app.infra import database_clock
-from app.infra.database_clock import DatabaseNow, Moment
+from app.infra.database_clock import Moment
 from app.infra.statements import Statement
 
 # The same literals as in ix_jobs_queue, so that the planner uses the index.
@@ -63,7 +62,7 @@ def claim_next(
         "token": secrets.token_hex(16),
         "max_crashes": max_crashes,
     }
-    return claims.to_claim(_claim_next(lease, database_clock.fixed(now)).first(session, values))
+    return claims.to_claim(_claim_next(lease, now).first(session, values))
 
 
 def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
@@ -73,15 +72,14 @@ def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
     than the claim's workspace: a thread must not alternate between two workspaces.
     """
     values = {"of_queue": claim.queue.value, "holder": claim.workspace_id}
-    return session.scalar(_waiting(database_clock.fixed(now)), values) is not None
+    return session.scalar(_waiting(now), values) is not None
 
 
-# Built once: constructing the statement is most of the cost of a short query. Only tests pass a fixed time.
+# Built once: constructing the statement is most of the cost of a short query.
 
 
 @lru_cache(maxsize=8)
-def _claim_next(lease: timedelta, fixed_time: datetime | None) -> Statement:
-    now = fixed_time or DatabaseNow()
+def _claim_next(lease: timedelta, now: Moment) -> Statement:
     return Statement(
         lambda _dialect: claims.claim_statement(
             Job.id == _next_job(now),
@@ -118,8 +116,7 @@ def _next_job(now: Moment) -> ScalarSelect[str]:
 
 
 @lru_cache(maxsize=8)
-def _waiting(fixed_time: datetime | None) -> Select[str]:
-    now = fixed_time or DatabaseNow()
+def _waiting(now: Moment) -> Select[str]:
     running = _running(now)
     own = select(running.c.threads).where(running.c.workspace_id == bindparam("holder")).scalar_subquery()
     threads = func.coalesce(running.c.threads, 0)

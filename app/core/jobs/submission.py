@@ -34,8 +34,7 @@ from app.domain.errors import (
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
 from app.domain.records.subjects import Subject
-from app.infra import database_clock
-from app.infra.database_clock import DatabaseNow, Moment, column
+from app.infra.database_clock import Moment, column
 from app.infra.db import insert_into
 from app.infra.digest_keys import digest_keys
 from app.infra.encrypted_columns import encrypted
@@ -287,7 +286,7 @@ def _finished_or_hold(
     parameters = same_request
     if job is not None:
         parameters = same_request | credits.hold_parameters(job.workspace_id, job.id, job.held, now=now)
-    statement = _last_finished(database_clock.fixed(now), holds=job is not None and job.held > 0)
+    statement = _last_finished(now, holds=job is not None and job.held > 0)
     row = statement.first(session, parameters)
     if row is None or row.id is None:
         return None, row is not None and row.is_held
@@ -306,27 +305,27 @@ def _is_reusable(session: Session, row: Any, freshness: Freshness) -> bool:  # n
 
 
 @lru_cache(maxsize=8)
-def _last_finished(fixed_time: datetime | None, *, holds: bool) -> Statement:
+def _last_finished(now: Moment, *, holds: bool) -> Statement:
     """Return the query for the last finished job of a request, and the times that decide about its reuse.
 
     If it `holds`, on PostgreSQL it returns a row even without such a job, and then holds the credits of the
     new one.
     """
-    return Statement(partial(_last_finished_on, fixed_time=fixed_time, holds=holds))
+    return Statement(partial(_last_finished_on, now=now, holds=holds))
 
 
-def _last_finished_on(dialect: str, *, fixed_time: datetime | None, holds: bool) -> Select[Any]:
+def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
     times = (
         import_runs.LATEST.label("last_import"),
         suppression_checks.LATEST.label("last_suppression"),
-        column(fixed_time or DatabaseNow()).label("now"),
+        column(now).label("now"),
     )
     query = select(Job.__table__).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
     query = query.order_by(Job.created_at.desc()).limit(1)
     if dialect == "sqlite" or not holds:
         return query.add_columns(*times, false().label("is_held"))
     finished = query.cte("finished")
-    held = credits.held_if(~select(finished.c.id).exists(), is_fixed=fixed_time is not None)
+    held = credits.held_if(~select(finished.c.id).exists(), is_fixed=isinstance(now, datetime))
     is_held = select(held.c.id).exists().label("is_held")
     always = select(literal(1).label("one")).subquery("always").outerjoin(finished, true())
     return select(*finished.c, *times, is_held).select_from(always)
@@ -382,19 +381,15 @@ def _insert(
         "crashes": 0,
         "publishes": 0,
     }
-    statement = _insertion(tuple(values), deadline, database_clock.fixed(now))
+    statement = _insertion(tuple(values), deadline, now)
     parameters = {f"new_{name}": value for name, value in values.items()}
     row = statement.first(session, parameters | price.parameters)
     return cast("Job | None", row)
 
 
 @lru_cache(maxsize=8)
-def _insertion(names: tuple[str, ...], deadline: timedelta, fixed_time: datetime | None) -> Statement:
-    """Return the statement that inserts a job and returns it, unless an equal one is open.
-
-    Only tests pass a fixed time.
-    """
-    now = fixed_time or DatabaseNow()
+def _insertion(names: tuple[str, ...], deadline: timedelta, now: Moment) -> Statement:
+    """Return the statement that inserts a job and returns it, unless an equal one is open."""
     columns = Job.__table__.c
     values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names}
     is_free = or_(suppression_checks.IS_ANY_OF_FEW, ownership.is_field_owned(values["workspace_id"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +17,7 @@ from app.core.jobs.jobs import Job
 from app.core.ledger import credits
 from app.domain.errors import JobNotFound
 from app.domain.kinds import OPEN, Kind, Queue, Status
-from app.infra import database_clock
-from app.infra.database_clock import DatabaseNow, Moment, column
+from app.infra.database_clock import Moment, column
 from app.infra.statements import Statement
 
 BATCH = 500
@@ -44,13 +43,12 @@ def try_lock(session: Session) -> bool:
 
 def needs_sweeping(session: Session, *, stale: timedelta, now: Moment) -> bool:
     """Return whether any job needs sweeping; a read without locks."""
-    return _needing(stale, database_clock.fixed(now)).first(session, {}) is not None
+    return _needing(stale, now).first(session, {}) is not None
 
 
 @lru_cache(maxsize=8)
-def _needing(stale: timedelta, fixed_time: datetime | None) -> Statement:
+def _needing(stale: timedelta, now: Moment) -> Statement:
     """Return the query for a job that needs sweeping, built once: every second, some worker executes it."""
-    now = fixed_time or DatabaseNow()
     condition = or_(_overdue(now), _unclaimed(stale, now), _unsent(stale, now))
     return Statement(lambda _dialect: select(Job.id).where(condition).limit(1))
 

@@ -26,9 +26,8 @@ from app.core.jobs.jobs import Job, to_public
 from app.core.jobs.webhook_attempts import LEASE
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.domain.kinds import FREE_KINDS
-from app.infra import database_clock
 from app.infra.clock import rfc3339
-from app.infra.database_clock import DatabaseNow, Moment, column
+from app.infra.database_clock import Moment, column
 from app.infra.digest_keys import DigestKeys, digest_keys
 from app.infra.statements import Statement
 
@@ -99,12 +98,11 @@ def subscribe_endpoints(session: Session, job: Job, *, now: Moment) -> None:
 
 def any_due(session: Session, *, now: Moment) -> bool:
     """Return whether any webhook is due."""
-    return _any_due(database_clock.fixed(now)).first(session, {}) is not None
+    return _any_due(now).first(session, {}) is not None
 
 
 @lru_cache(maxsize=8)
-def _any_due(fixed_time: datetime | None) -> Statement:
-    now = fixed_time or DatabaseNow()
+def _any_due(now: Moment) -> Statement:
     return Statement(lambda _dialect: select(Webhook.id).outerjoin(Job).where(_due(now)).limit(1))
 
 

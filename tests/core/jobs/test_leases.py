@@ -32,6 +32,7 @@ from app.core.jobs.claims import Claim, Refusal
 from app.core.jobs.jobs import Job, JobItem
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.kinds import Kind, Outcome, Queue, Status
+from app.infra import database_clock
 from app.infra.db import Database
 
 SECOND = timedelta(seconds=1)
@@ -400,7 +401,7 @@ def test_a_worker_that_lost_its_lease_cannot_move_the_job(session: Session) -> N
 
 
 def test_postgresql_closes_the_hold_in_the_statement_that_finishes_the_job() -> None:
-    statement = leases._finish_on("postgresql", fixed_time=None)  # noqa: SLF001 -- SQLite needs three
+    statement = leases._finish_on("postgresql", now=database_clock.now())  # noqa: SLF001 -- SQLite needs three
 
     sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
 

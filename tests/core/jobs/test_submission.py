@@ -43,6 +43,7 @@ from app.domain.errors import (
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Status
 from app.domain.records.subjects import Subject
+from app.infra import database_clock
 from app.infra.db import Database
 from app.infra.encrypted_columns import key_ring
 
@@ -444,7 +445,7 @@ def test_forty_threads_with_the_same_request_are_one_job_and_one_hold(
 
 
 def test_postgresql_holds_the_credits_in_the_query_for_a_finished_job() -> None:
-    statement = submission._last_finished_on("postgresql", fixed_time=None, holds=True)  # noqa: SLF001 -- SQLite needs three
+    statement = submission._last_finished_on("postgresql", now=database_clock.now(), holds=True)  # noqa: SLF001 -- SQLite needs three
 
     sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
 
