@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from app.core.contacts import hidden_values, purpose_rules, suppression_journal
+from app.core import database
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.infra.job_notifications import JobNotifier
@@ -34,13 +34,7 @@ def configure(settings: Settings) -> WorkerServices:
         _current.append(
             WorkerServices(
                 settings,
-                Database(
-                    settings.database_url,
-                    keys=DigestKeys.from_settings(settings),
-                    session_info=suppression_journal.session_info(settings.suppression_journal)
-                    | hidden_values.session_info(settings.regional_rules)
-                    | purpose_rules.session_info(settings.purpose_rule),
-                ),
+                database.create(settings, DigestKeys.from_settings(settings)),
                 JobPublisher(settings.redis_url, settings.broker_url),
                 JobNotifier(settings.redis_url),
             )

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from flask import current_app
 
+from app.core import database
 from app.core.accounts.sessions import SessionLifetime
-from app.core.contacts import hidden_values, purpose_rules, suppression_journal
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.infra.job_notifications import JobListener
@@ -42,13 +42,7 @@ class AppServices:
                 idle=timedelta(days=settings.session_idle_days),
                 absolute=timedelta(days=settings.session_absolute_days),
             ),
-            database=Database(
-                settings.database_url,
-                keys=keys,
-                session_info=suppression_journal.session_info(settings.suppression_journal)
-                | hidden_values.session_info(settings.regional_rules)
-                | purpose_rules.session_info(settings.purpose_rule),
-            ),
+            database=database.create(settings, keys),
             publisher=JobPublisher(settings.redis_url, settings.broker_url),
             listener=JobListener(settings.redis_url),
             bulkhead=Bulkhead(),
