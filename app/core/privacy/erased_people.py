@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from app.core.contacts import suppression_checks, suppressions
+from app.core.contacts import suppression_checks
 from app.core.contacts.bulk import BATCH_SIZE
 from app.core.contacts.companies import Company
 from app.core.contacts.contact_lists import ContactList
@@ -23,16 +24,14 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.contacts.suppression_digests import Identifier
-from app.core.contacts.suppressions import ERASED, ERASURES
+from app.core.contacts.suppressions import ERASED
 from app.core.events.deliveries import Webhook
 from app.core.jobs.jobs import Job, JobItem
-from app.core.privacy import erasure
+from app.core.privacy import erasing, erasure
 from app.core.privacy.erasure import ErasurePlan
-from app.core.uploads import erasure as upload_erasure
 from app.core.uploads.upload_tables import Upload, UploadRow
 from app.domain.records.identifier_finder import identifiers_in
 from app.domain.suppression_lists import forms
-from app.infra import database_clock
 from app.infra.db import Database
 
 _AT_ONCE = 100
@@ -80,27 +79,15 @@ def erase_again(database: Database) -> ErasedAgain:
         nameless = _erased_names(session)
     erased = ErasedAgain()
     for part in _parts(identifiers):
-        erased = erased.plus(_erase(database, part, ()))
+        erased = erased.plus(erasing.erase(database, partial(_plan, identifiers=part)))
     for ids in _parts(nameless):
-        erased = erased.plus(_erase(database, (), ids))
+        erased = erased.plus(erasing.erase(database, partial(_plan, contact_ids=ids)))
     return erased
 
 
-def _erase(database: Database, identifiers: Sequence[Identifier], contact_ids: Sequence[str]) -> ErasurePlan:
-    """Suppress and erase the people, as `flask contacts erase` does."""
-    with database.transaction(no_deadline=True) as session:
-        plan = _plan(session, identifiers, contact_ids)
-        now = database_clock.now()
-        suppressions.suppress(session, plan.to_suppress, reason=ERASED, list_name=ERASURES, now=now)
-    with database.transaction() as session:
-        upload_erasure.await_writers(session)
-    with database.transaction(no_deadline=True) as session:
-        plan = _plan(session, identifiers, contact_ids)
-        erasure.erase(session, plan, now=database_clock.value(session))
-    return plan
-
-
-def _plan(session: Session, identifiers: Sequence[Identifier], contact_ids: Sequence[str]) -> ErasurePlan:
+def _plan(
+    session: Session, identifiers: Sequence[Identifier] = (), contact_ids: Sequence[str] = ()
+) -> ErasurePlan:
     known = session.scalars(select(Contact.id).where(Contact.id.in_(contact_ids))).all()
     contacts = erasure.find_contacts(session, identifiers, known)
     return erasure.plan(session, contacts, identifiers)
