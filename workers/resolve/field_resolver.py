@@ -10,7 +10,6 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from app.core.contacts import bulk, emails, suppression_checks
-from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import LIMITED_BY
 from app.core.ledger import ownership
@@ -19,7 +18,7 @@ from app.core.lookups.disclosure import Disclosure, FieldRequest, KnownPerson, P
 from app.core.matching import caller_identifiers
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import InsufficientCredits, SpendingLimitReached
-from app.domain.findings import FoundContact, FoundEmail, FoundPhone
+from app.domain.findings import FoundEmail, FoundPhone
 from app.domain.kinds import Queue
 from app.domain.normal.phones import phone_from_e164
 from app.domain.records.subjects import Subject
@@ -30,14 +29,8 @@ from app.settings import Settings
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
-from workers.resolve import contact_storage, provider_order, waterfall
-from workers.resolve.call_gateway import DatabaseCallGateway
-from workers.resolve.waterfall import GoodEnough, WaterfallResult
-
-MAX_RATE_WAIT_SECONDS = 60.0
-"""Longest rate-limit delay that a job waits without it counting as an attempt."""
-MIN_OUTAGE_WAIT_SECONDS = 5.0
-"""Shortest time between two attempts while the circuit breakers of all providers are open."""
+from workers.resolve import configured_waterfall, contact_storage, finding_identifiers, provider_order
+from workers.resolve.waterfall import WaterfallResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +114,13 @@ def resolve_field(
     visible = replace(field_request, types=known.visible_types)
     result = _verify_then_fetch(claim, services, request, known, visible, item)
     with services.database.reading() as session:
-        if suppression_checks.suppressed(session, identified_by(result)):
+        if suppression_checks.suppressed(session, finding_identifiers.of_result(result)):
             result = replace(result, suppressed=True)
     return FieldResolution(
         request=field_request,
         known=known,
         result=result,
-        countries=known.countries | countries_in(result.contacts),
+        countries=known.countries | finding_identifiers.countries_of(result.contacts),
     )
 
 
@@ -193,20 +186,13 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
 
     """
     oldest = claim.claimed_at - field_request.max_age if field_request.max_age else None
-    stored = waterfall.verify_stored(
-        request,
-        known.unverified,
-        gateway=DatabaseCallGateway(services, claim, item),
-        verifiers=provider_order.configured_order(
-            services.settings, ProviderField.VERIFICATION, request.country
-        ),
-    )
+    stored = configured_waterfall.verify_stored(claim, services, request, known.unverified, item=item)
     if stored.suppressed or _fulfils(field_request, stored.emails, (), oldest):
         return stored
     try:
         rules = services.settings.regional_rules
         is_fulfilled = partial(_is_fulfilled_by, field_request, rules, known.stored_country, oldest)
-        fetched = run_waterfall(
+        fetched = configured_waterfall.run(
             claim, services, request, is_fulfilled, item=item, outlasts_outage=item is not None
         )
     except RetryLater as retry:
@@ -222,51 +208,6 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
     )
 
 
-def run_waterfall(
-    claim: Claim,
-    services: WorkerServices,
-    request: ProviderRequest,
-    good_enough: GoodEnough,
-    *,
-    item: int | None = None,
-    outlasts_outage: bool = False,
-) -> WaterfallResult:
-    """Run the waterfall of the providers configured for the request's field and country.
-
-    With `outlasts_outage` no attempt is spent while every provider is refused by its throttle, so that the
-    job waits until its deadline; without it, somebody waits for the result, and the job fails soon.
-
-    Raises:
-        RetryLater: the providers failed, or a result is pending.
-        LeaseLost: the lease of the job was lost.
-
-    """
-    result = waterfall.run(
-        request,
-        provider_order.providers_for(services.database, services.settings, request.field, request.country),
-        good_enough,
-        gateway=DatabaseCallGateway(services, claim, item),
-        verifiers=provider_order.configured_order(
-            services.settings, ProviderField.VERIFICATION, request.country
-        ),
-    )
-    if result.waiting is not None:
-        raise RetryLater(result.trace, after=result.waiting, snooze=True)
-    if result.failed:
-        raise _retry(result, outlasts_outage=outlasts_outage)
-    return result
-
-
-def _retry(result: WaterfallResult, *, outlasts_outage: bool) -> RetryLater:
-    """Return when and how a job is retried whose providers failed; no attempt is spent on a short wait."""
-    seconds = result.retry_after or 0.0
-    if result.only_rate_limited and seconds <= MAX_RATE_WAIT_SECONDS:
-        return RetryLater(result.trace, after=result.retry_after, snooze=True)
-    if result.only_throttled and outlasts_outage:
-        return RetryLater(result.trace, after=max(seconds, MIN_OUTAGE_WAIT_SECONDS), outage=True)
-    return RetryLater(result.trace, after=result.retry_after)
-
-
 def store(
     session: Session, claim: Claim, resolution: FieldResolution, *, price: int, now: datetime
 ) -> StoredField:
@@ -280,7 +221,7 @@ def store(
     if resolution.suppressed:
         return StoredField(suppressed=True)
     workspace_id, known = claim.workspace_id, resolution.known
-    if returned := identified_by(resolution.result):
+    if returned := finding_identifiers.of_result(resolution.result):
         bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
         stored = disclosure.identifiers(session, workspace_id, known)
         if suppression_checks.suppressed(session, [*stored, *returned]):  # during the provider calls
@@ -327,30 +268,6 @@ def _is_field_owned(session: Session, claim: Claim, resolution: FieldResolution)
     return (contact.id, resolution.request.field.value) in owned.fields
 
 
-def identified_by(result: WaterfallResult) -> list[Identifier]:
-    """Return the identifiers of the person in the providers' responses."""
-    return [
-        *(Identifier("email", email.email) for email in result.emails),
-        *(Identifier("phone", phone.e164) for phone in result.phones),
-        *identifying_values(result.contacts),
-    ]
-
-
-def identifying_values(contacts: Sequence[FoundContact]) -> list[Identifier]:
-    """Return the identifiers of these contacts, and the domains of their employers."""
-    profiles = [
-        Identifier("linkedin_url", contact.linkedin_url) for contact in contacts if contact.linkedin_url
-    ]
-    addresses = [Identifier("email", email.email) for contact in contacts for email in contact.emails]
-    numbers = [Identifier("phone", phone.e164) for contact in contacts for phone in contact.phones]
-    employers = [
-        Identifier("domain", contact.company.domain)
-        for contact in contacts
-        if contact.company is not None and contact.company.domain
-    ]
-    return profiles + addresses + numbers + employers
-
-
 def _is_fulfilled_by(
     field_request: FieldRequest,
     rules: RegionalRules,
@@ -359,23 +276,11 @@ def _is_fulfilled_by(
     response: ProviderResponse,
 ) -> bool:
     """Return whether a value of the response fulfils the request and is not hidden; `country` is stored."""
-    country = country or _country_in(response)
+    if not country and response.contact is not None:
+        country = finding_identifiers.country_of(response.contact)
     emails = [found for found in response.emails if not rules.hides_email(found.type, country)]
     phones = [found for found in response.phones if not _is_hidden(rules, found, country)]
     return _fulfils(field_request, emails, phones, oldest)
-
-
-def countries_in(contacts: Sequence[FoundContact]) -> frozenset[str]:
-    """Return the countries of these people or, where one is not known, of their companies."""
-    return frozenset(country for contact in contacts if (country := _country_of(contact)))
-
-
-def _country_in(response: ProviderResponse) -> str | None:
-    return _country_of(response.contact) if response.contact is not None else None
-
-
-def _country_of(person: FoundContact) -> str | None:
-    return person.country or (person.company.country if person.company else None)
 
 
 def _is_hidden(rules: RegionalRules, found: FoundPhone, country: str | None) -> bool:

@@ -28,7 +28,7 @@ from app.domain.records.subjects import Subject
 from app.infra import database_clock
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
-from workers.resolve import field_resolver, profile_resolver
+from workers.resolve import field_resolver, finding_identifiers, profile_resolver
 from workers.resolve.field_resolver import FieldResolution
 from workers.resolve.profile_resolver import ProfileResolution
 
@@ -108,7 +108,7 @@ def _paid_fields(
     """Resolve each requested field that the job can still pay for."""
     fields: list[tuple[FieldResolution, int]] = []
     subject = Subject(**item.request["subject"])
-    countries = field_resolver.countries_in(resolution.profile.result.contacts)
+    countries = finding_identifiers.countries_of(resolution.profile.result.contacts)
     refused = unaffordable = None
     failed: list[RetryLater] = []
     for name, field_request in DEFAULT_FIELD_REQUESTS.items():
@@ -201,12 +201,12 @@ def _is_suppressed_by_now(
     """Return whether an identifier of the person was suppressed during the provider calls."""
     identifiers = [
         *requested_identifiers(subject, names=False),
-        *field_resolver.identifying_values(resolution.profile.result.contacts),
+        *finding_identifiers.of_contacts(resolution.profile.result.contacts),
     ]
     for resolved, _price in resolution.fields:
         identifiers += [
             *disclosure.identifiers(session, claim.workspace_id, resolved.known),
-            *field_resolver.identified_by(resolved.result),
+            *finding_identifiers.of_result(resolved.result),
         ]
     return bool(suppression_checks.suppressed(session, identifiers))
 

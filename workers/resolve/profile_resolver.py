@@ -24,7 +24,7 @@ from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.providers import registry
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
-from workers.resolve import field_resolver, provider_order
+from workers.resolve import configured_waterfall, finding_identifiers, provider_order
 from workers.resolve.waterfall import GoodEnough, WaterfallResult
 
 _FIELDS_BY_PART = {"profile": ("full_name", "title"), "company": ("company",)}
@@ -106,7 +106,7 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
         stored=known.contact is not None,
     )
     with services.database.reading() as session:
-        if suppression_checks.suppressed(session, field_resolver.identifying_values(result.contacts)):
+        if suppression_checks.suppressed(session, finding_identifiers.of_contacts(result.contacts)):
             result = replace(result, suppressed=True)
     return ProfileResolution(result=result, ranking=_ranking(settings, request), subject=known.subject)
 
@@ -159,7 +159,7 @@ def _run_waterfall(
 ) -> WaterfallResult:
     """Run the waterfall; if the last attempt fails too, return an empty result and rely on stored data."""
     try:
-        return field_resolver.run_waterfall(
+        return configured_waterfall.run(
             claim, services, request, good_enough, item=item.index, outlasts_outage=not stored
         )
     except RetryLater as retry:

@@ -31,7 +31,7 @@ from workers.execution.job_runner import Resolution
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
 from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, ProviderTimeout
-from workers.resolve.field_resolver import MIN_OUTAGE_WAIT_SECONDS
+from workers.resolve.configured_waterfall import MIN_OUTAGE_WAIT_SECONDS
 
 
 def outcomes(job: Job) -> list[tuple[str, str]]:
