@@ -11,7 +11,8 @@ from app.core.accounts import workspaces
 from app.core.jobs import claims, idempotency, leases, submission
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
-from app.core.jobs.submission import Freshness, JobRequest
+from app.core.jobs.result_reuse import Freshness
+from app.core.jobs.submission import JobRequest
 from app.core.ledger import credits
 from app.domain.kinds import Kind, Outcome
 from app.infra import clock

@@ -23,7 +23,7 @@ from sqlalchemy import select, update
 
 from app.core.jobs import submission
 from app.core.jobs.jobs import Job
-from app.core.jobs.submission import Freshness
+from app.core.jobs.result_reuse import Freshness
 from app.domain.kinds import Kind
 from app.infra import database_clock
 

@@ -18,7 +18,8 @@ from app.core.accounts.workspaces import Workspace
 from app.core.jobs import claims, submission
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
-from app.core.jobs.submission import Freshness, JobRequest, SubmitResult
+from app.core.jobs.result_reuse import Freshness
+from app.core.jobs.submission import JobRequest, SubmitResult
 from app.core.ledger import credits
 from app.domain.kinds import Kind
 from app.infra import clock, database_clock

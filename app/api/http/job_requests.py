@@ -18,7 +18,8 @@ from app.api.http.services import AppServices, services
 from app.api.http.waiting import JobSnapshot, WaitPreference, wait_budget, wait_for
 from app.core.jobs import jobs, submission
 from app.core.jobs.jobs import REQUEST_ID, Job
-from app.core.jobs.submission import Freshness, JobRequest, SubmitResult
+from app.core.jobs.result_reuse import Freshness
+from app.core.jobs.submission import JobRequest, SubmitResult
 from app.domain.kinds import FREE_KINDS, QUEUES, Kind, Queue
 from app.infra import database_clock, trace_links
 from app.settings import Settings

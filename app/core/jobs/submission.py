@@ -6,48 +6,37 @@ Locks: like a claim and a settlement, a submission locks the row of the job befo
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from sqlalchemy import Select, bindparam, case, false, literal, or_, select, true, update
+from sqlalchemy import bindparam, case, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bounce_reports, emails, hidden_values, purpose_rules, suppression_checks
+from app.core.contacts import hidden_values, purpose_rules, suppression_checks
 from app.core.events import endpoints
-from app.core.jobs import jobs, webhooks
-from app.core.jobs.jobs import LIMITED_BY, PURPOSE, WITHDRAWN, Job, JobItem
+from app.core.jobs import jobs, result_reuse, webhooks
+from app.core.jobs.jobs import LIMITED_BY, PURPOSE, Job, JobItem
+from app.core.jobs.result_reuse import SAME_REQUEST, Freshness
 from app.core.ledger import credits, ownership
-from app.core.lists import import_runs
 from app.core.lookups import contact_data, disclosure
 from app.core.lookups.disclosure import FieldRequest
 from app.core.matching import candidates
-from app.domain.errors import (
-    ContactNotFound,
-    InsufficientCredits,
-    ProviderFailed,
-    PurposeRequired,
-    SpendingLimitReached,
-)
+from app.domain.errors import ContactNotFound, InsufficientCredits, PurposeRequired
 from app.domain.ids import new_id
-from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
+from app.domain.kinds import OPEN, QUEUES, Kind, Status
 from app.domain.records.subjects import Subject
-from app.infra.database_clock import Moment, column
+from app.infra.database_clock import Moment
 from app.infra.db import insert_into
 from app.infra.digest_keys import digest_keys
 from app.infra.encrypted_columns import encrypted
 from app.infra.statements import Statement
 
-_SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
 _OPEN_JOB = Statement(
     lambda _dialect: select(Job.__table__).where(
-        *_SAME_REQUEST, or_(*(Job.status == status for status in OPEN))
+        *SAME_REQUEST, or_(*(Job.status == status for status in OPEN))
     )
-)
-_RETRYABLE_CODES = frozenset(
-    {InsufficientCredits.code, SpendingLimitReached.code, ProviderFailed.code, PurposeRequired.code}
 )
 
 
@@ -83,23 +72,6 @@ class JobRequest:
     refusal: PurposeRequired | None = None
     webhook_url: str | None = None
     job_id: str = field(default_factory=partial(new_id, "job"))
-
-
-@dataclass(frozen=True, slots=True)
-class Freshness:
-    """How long a finished job is reused for an equal request, for a find and for a miss."""
-
-    found: timedelta
-    not_found: timedelta
-
-    @property
-    def allows_reuse(self) -> bool:
-        """Return whether a finished job is reused at all."""
-        return bool(self.found or self.not_found)
-
-    def for_outcome(self, outcome: str | None) -> timedelta:
-        """Return how long a job with this outcome is reused."""
-        return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +189,7 @@ def _insert_or_find(
         if inserted is None and (opened := _OPEN_JOB.first(session, same_request)) is not None:
             return SubmitResult(opened), False
         to_hold = None if job_request.allow_partial_hold else inserted
-        finished, is_held = _finished_or_hold(session, same_request, to_hold, freshness=freshness, now=now)
+        finished, is_held = result_reuse.find_or_hold(session, same_request, to_hold, freshness=freshness, now=now)
         if finished is not None:
             if inserted is not None:
                 jobs.remove(session, inserted.id)
@@ -270,85 +242,6 @@ def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
     if rules := hidden_values.rules_of(session):
         parts.append(rules.key)
     return digest_keys(session).digest("question", json.dumps(parts, sort_keys=True))
-
-
-def _finished_or_hold(
-    session: Session, same_request: dict[str, Any], job: Job | None, *, freshness: Freshness, now: Moment
-) -> tuple[Job | None, bool]:
-    """Return the last finished job, unless it is too old or its result may be outdated.
-
-    A result may be outdated after an import, a new suppression, or a bounce of one of its addresses. If no
-    job was ever finished, PostgreSQL holds the credits of the new `job` in the same statement; return whether
-    it did.
-    """
-    if not freshness.allows_reuse:
-        return None, False
-    parameters = same_request
-    if job is not None:
-        parameters = same_request | credits.hold_parameters(job.workspace_id, job.id, job.held, now=now)
-    statement = _last_finished(now, holds=job is not None and job.held > 0)
-    row = statement.first(session, parameters)
-    if row is None or row.id is None:
-        return None, row is not None and row.is_held
-    return (cast("Job", row), False) if _is_reusable(session, row, freshness) else (None, False)
-
-
-def _is_reusable(session: Session, row: Any, freshness: Freshness) -> bool:  # noqa: ANN401 -- a row of the statement
-    """Return whether the finished job answers an equal request."""
-    if row.finished_at + freshness.for_outcome(row.outcome) <= row.now:
-        return False
-    changes = (row.last_import, row.last_suppression)
-    if any(change is not None and change >= row.created_at for change in changes):
-        return False
-    items = jobs.items(session, row.id) if row.kind == Kind.ENRICHMENT_REQUEST else []
-    return not _is_cut_short(items) and not _has_bounced(session, row, items)
-
-
-@lru_cache(maxsize=8)
-def _last_finished(now: Moment, *, holds: bool) -> Statement:
-    """Return the query for the last finished job of a request, and the times that decide about its reuse.
-
-    If it `holds`, on PostgreSQL it returns a row even without such a job, and then holds the credits of the
-    new one.
-    """
-    return Statement(partial(_last_finished_on, now=now, holds=holds))
-
-
-def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
-    times = (
-        import_runs.LATEST.label("last_import"),
-        suppression_checks.LATEST.label("last_suppression"),
-        column(now).label("now"),
-    )
-    query = select(Job.__table__).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED)
-    query = query.order_by(Job.created_at.desc()).limit(1)
-    if dialect == "sqlite" or not holds:
-        return query.add_columns(*times, false().label("is_held"))
-    finished = query.cte("finished")
-    held = credits.held_if(~select(finished.c.id).exists(), is_fixed=isinstance(now, datetime))
-    is_held = select(held.c.id).exists().label("is_held")
-    always = select(literal(1).label("one")).subquery("always").outerjoin(finished, true())
-    return select(*finished.c, *times, is_held).select_from(always)
-
-
-def _is_cut_short(items: Sequence[JobItem]) -> bool:
-    """Return whether a new job could return more.
-
-    True if, for any item, credits ran out, a provider failed, a purpose was required, or the result was
-    refunded.
-    """
-    return any(
-        WITHDRAWN in item.request or (item.error is not None and item.error["code"] in _RETRYABLE_CODES)
-        for item in items
-    )
-
-
-def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
-    results = [result for result in (job.result, *(item.result for item in items)) if result]
-    returned = {email["email"] for result in results for email in result.get("emails", ())}
-    return emails.any_bounced(session, returned, since=job.created_at) or bounce_reports.any_bounced(
-        session, job.workspace_id, returned, since=job.created_at
-    )
 
 
 def _insert(

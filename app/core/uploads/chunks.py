@@ -16,7 +16,8 @@ from sqlalchemy.orm import Session
 from app.core.accounts.workspaces import balance
 from app.core.jobs import submission
 from app.core.jobs.jobs import PURPOSE, Job
-from app.core.jobs.submission import Freshness, JobRequest
+from app.core.jobs.result_reuse import Freshness
+from app.core.jobs.submission import JobRequest
 from app.core.uploads import starters
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.domain.errors import InsufficientCredits

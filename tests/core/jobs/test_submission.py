@@ -25,7 +25,7 @@ from stored_support import a_company, a_contact, an_email
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
-from app.core.jobs import jobs, leases, submission, sweeper
+from app.core.jobs import jobs, leases, result_reuse, submission, sweeper
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.jobs.submission import JobRequest, RevealPrice
@@ -445,7 +445,7 @@ def test_forty_threads_with_the_same_request_are_one_job_and_one_hold(
 
 
 def test_postgresql_holds_the_credits_in_the_query_for_a_finished_job() -> None:
-    statement = submission._last_finished_on("postgresql", now=database_clock.now(), holds=True)  # noqa: SLF001 -- SQLite needs three
+    statement = result_reuse._last_finished_on("postgresql", now=database_clock.now(), holds=True)  # noqa: SLF001 -- SQLite needs three
 
     sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
 
