@@ -82,7 +82,9 @@ def _batches(connection: Connection, table: Table) -> Iterator[Sequence[Row[Any]
 
 def _stored(table: Table) -> TableClause:
     """Return the table with the types that the database has: encrypted values are copied as they are."""
-    return table_clause(table.name, *(column(each.name, _stored_type(each.type)) for each in table.columns))
+    return table_clause(
+        table.name, *(column(copied.name, _stored_type(copied.type)) for copied in table.columns)
+    )
 
 
 def _stored_type(kind: TypeEngine[Any]) -> TypeEngine[Any]:

@@ -267,7 +267,11 @@ def _correction(reader: _Reader, contacts: Sequence[Contact]) -> Correction:
     name = " ".join(forms.text("full_name").split())
     if any(name != (contact.full_name or "") for contact in contacts):
         values["full_name"] = name
-    if name and "full_name" in values and not all(mailbox_owner.is_name_of(each, name) for each in contacts):
+    if (
+        name
+        and "full_name" in values
+        and not all(mailbox_owner.is_name_of(contact, name) for contact in contacts)
+    ):
         raise ValidationFailed(errors=(FieldError("/full_name", _OTHER_NAME),))
     if forms.text("no_company"):
         values["company"] = None

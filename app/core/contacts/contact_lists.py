@@ -153,7 +153,10 @@ def add(session: Session, list_id: str, profile_ids: Collection[str], *, now: da
     """Add saved people to the list; return how many were not on it."""
     if not profile_ids:
         return 0
-    rows = [{"list_id": list_id, "profile_id": each, "created_at": now} for each in sorted(set(profile_ids))]
+    rows = [
+        {"list_id": list_id, "profile_id": profile_id, "created_at": now}
+        for profile_id in sorted(set(profile_ids))
+    ]
     statement = insert(session, ListMember).on_conflict_do_nothing().returning(ListMember.profile_id)
     added = len(session.scalars(statement, rows).all())
     if added:

@@ -250,7 +250,7 @@ def _split(
     hidden: defaultdict[str, list[Any]] = defaultdict(list)
     for contact_id, rows in stored.items():
         for row in rows:
-            is_hidden = any(hidden_values.is_hidden(rules, row, each) for each in countries[contact_id])
+            is_hidden = any(hidden_values.is_hidden(rules, row, country) for country in countries[contact_id])
             (hidden if is_hidden else shown)[contact_id].append(row)
     return dict(shown), dict(hidden)
 

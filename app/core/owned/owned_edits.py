@@ -126,4 +126,4 @@ def _annotate(row: SavedProfile, now: datetime, **annotations: list[str] | str |
 
 
 def _of_kind(person_ids: Iterable[str], prefix: ids.Prefix) -> list[str]:
-    return sorted({each for each in person_ids if ids.is_id(each, prefix)})
+    return sorted({person_id for person_id in person_ids if ids.is_id(person_id, prefix)})

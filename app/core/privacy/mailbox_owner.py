@@ -86,10 +86,10 @@ def _name(contact: Contact) -> PersonName:
 def _doubt(session: Session, email: str, contacts: Sequence[Contact]) -> Doubt | None:
     if "role" in email_reasons(email):
         return Doubt.ROLE
-    names = [_name(each) for each in contacts if each.full_name]
+    names = [_name(contact) for contact in contacts if contact.full_name]
     if any(are_different_people(first, second) for first, second in combinations(names, 2)):
         return Doubt.SHARED
-    stored = select(Email).where(Email.contact_id.in_([each.id for each in contacts]))
+    stored = select(Email).where(Email.contact_id.in_([contact.id for contact in contacts]))
     rows = [row for row in session.scalars(stored) if row.email == email]
     if any(row.status == EmailStatus.INVALID or row.reported_at is not None for row in rows):
         return Doubt.BOUNCED  # the mailbox may have been given to somebody else

@@ -34,7 +34,7 @@ def collect(session: Session, contacts: Sequence[Contact], plan: ErasurePlan) ->
     """Return what is stored about the person as JSON: `plan` is that of an erasure of the same person."""
     return {
         "contacts": [_contact(session, contact) for contact in contacts],
-        "recipients": [recipient(each) for each in plan.recipients],
+        "recipients": [recipient(row) for row in plan.recipients],
         "crm_pushes": _crm_pushes(session, plan),
         "providers": _providers(session, plan),
         "requests": _requests(session, plan),

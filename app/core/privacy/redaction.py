@@ -73,7 +73,7 @@ def without_references(content: Any) -> Any:  # noqa: ANN401 -- any JSON
     """Return the content of a job without the client references, which are notes of the workspace."""
     if isinstance(content, dict):
         return {name: without_references(value) for name, value in content.items() if name != _REFERENCE}
-    return [without_references(each) for each in content] if isinstance(content, list) else content
+    return [without_references(element) for element in content] if isinstance(content, list) else content
 
 
 def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
@@ -187,10 +187,10 @@ def person_matcher(
 
 def _delete_references(job: Job, items: Sequence[JobItem], matcher: PersonMatcher) -> None:
     """Delete client references that mention the person, and the digest of the items with theirs."""
-    requests: list[Job | JobItem] = [job, *items]
-    for each in requests:
-        if matcher.matches(each.request.get(_REFERENCE)):
-            each.request = {name: value for name, value in each.request.items() if name != _REFERENCE}
+    rows: list[Job | JobItem] = [job, *items]
+    for row in rows:
+        if matcher.matches(row.request.get(_REFERENCE)):
+            row.request = {name: value for name, value in row.request.items() if name != _REFERENCE}
             if items:
                 job.question = secrets.token_bytes(32)
 

@@ -44,7 +44,9 @@ _ALL = Statement(lambda _dialect: select(ProviderThrottleRow.__table__))
 def admit(session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: Moment) -> Permit:
     """Return whether the provider may be called, and take a token if so; lock the row until the commit."""
     row = _locked(session, provider, rates, now)
-    throttle, permit = throttles.admit(_gate(row), rates, database_clock.value(session, now), breaker=breaker)
+    throttle, permit = throttles.admit(
+        _throttle(row), rates, database_clock.value(session, now), breaker=breaker
+    )
     _write(row, throttle)
     return permit
 
@@ -62,14 +64,14 @@ def report(
     _write(
         row,
         throttles.report(
-            _gate(row), outcome, retry_after=retry_after, now=database_clock.value(session, now)
+            _throttle(row), outcome, retry_after=retry_after, now=database_clock.value(session, now)
         ),
     )
 
 
 def health(session: Session) -> dict[str, bool]:
     """Return, for each provider ever called, whether it is healthy."""
-    return {row.provider: _gate(row).is_healthy for row in _ALL.all(session, {})}
+    return {row.provider: _throttle(row).is_healthy for row in _ALL.all(session, {})}
 
 
 def _locked(session: Session, provider: str, rates: Sequence[Rate], now: Moment) -> ProviderThrottleRow:
@@ -86,7 +88,7 @@ def _locked(session: Session, provider: str, rates: Sequence[Rate], now: Moment)
     return row
 
 
-def _gate(row: Any) -> ProviderThrottle:  # noqa: ANN401 -- an object of the ORM or a row
+def _throttle(row: Any) -> ProviderThrottle:  # noqa: ANN401 -- an object of the ORM or a row
     values = {field.name: getattr(row, field.name) for field in fields(ProviderThrottle)}
     return ProviderThrottle(**values | {"state": BreakerState(row.state), "tokens": tuple(row.tokens)})
 

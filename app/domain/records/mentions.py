@@ -32,7 +32,7 @@ def tokens_in(value: Any) -> set[str]:  # noqa: ANN401 -- any JSON
 
 def tokens_of(matcher: PersonMatcher) -> set[str]:
     """Return the tokens of the person."""
-    tokens = {folded(each) for each in (*matcher.emails, *matcher.contact_ids)}
+    tokens = {folded(text) for text in (*matcher.emails, *matcher.contact_ids)}
     tokens |= {folded(url.removeprefix(ROOT)) for url in matcher.linkedin_urls}
     tokens |= {phone.removeprefix("+") for phone in matcher.phones}
     return tokens | {_name_token(name, company) for name, company in matcher.names}
