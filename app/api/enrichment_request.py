@@ -59,7 +59,7 @@ def submit(body: EnrichmentRequest) -> Response:
 
     Raises:
         InsufficientCredits: nothing was submitted.
-        PurposeRequired: everybody's values need a purpose, and none is stated; nothing was submitted.
+        PurposeRequired: a purpose is required for everyone, and none is stated; nothing was submitted.
         ValidationFailed: the purpose is not one of those that can be stated.
 
     """
@@ -79,7 +79,7 @@ def submit(body: EnrichmentRequest) -> Response:
 
 
 def _refusal(body: EnrichmentRequest, estimate: Estimate) -> PurposeRequired | None:
-    """Return the error if a purpose must be stated for everybody, and none is for values not owned."""
+    """Return the error if a purpose is required for everyone, and none is stated for values not owned."""
     rule = services().settings.purpose_rule
     is_free = estimate.owned + estimate.suppressed + estimate.ineligible == len(body.items)
     if rule.is_everywhere and body.purpose is None and body.reveals_values and not is_free:

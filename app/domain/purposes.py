@@ -1,4 +1,4 @@
-"""Purposes for which the values of people are obtained, and the rule that says of whom one must be stated."""
+"""Purposes for which the values of people are obtained, and the rule for whose values one is required."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class PurposeRule:
 
     @property
     def is_set(self) -> bool:
-        """Whether a purpose must be stated for anybody."""
+        """Whether a purpose must be stated for anyone."""
         return bool(self.places)
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether a purpose must be stated for everybody."""
+        """Whether a purpose must be stated for everyone."""
         return EVERYWHERE in self.places
 
     def requires(self, *countries: str | None) -> bool:

@@ -40,7 +40,7 @@ def parse_places(words: Iterable[str]) -> frozenset[str]:
 
 
 def is_maybe_mobile(kind: str, line_type: str) -> bool:
-    """Return whether a number is a mobile by its type or its digits, or neither of them tells."""
+    """Return whether a number is a mobile by its type or digits, or may be one because both are unknown."""
     return MOBILE in {kind, line_type} or (kind, line_type) == ("other", "unknown")
 
 

@@ -1,4 +1,4 @@
-"""The heartbeat of Celery beat: a key in Redis, whose remaining lifetime tells when beat last ran."""
+"""The heartbeat of Celery beat: a key in Redis whose remaining lifetime shows when beat last ran."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Redis clients with explicit timeouts and without automatic retries.
 
-The library spends half of a command's processor time on its retries, on statistics that nobody reads, and on
+The library spends half of a command's processor time on its retries, on statistics that are not used, and on
 checking a pooled connection. A reveal sends four commands, so the client here does without them.
 """
 

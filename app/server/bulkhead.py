@@ -25,7 +25,7 @@ MAX_TURN_SECONDS = 5.0
 PAUSE_SECONDS = 0.005
 """The pause before a request that waited for its holder's slot, so that others find the processor free."""
 RECENT_SECONDS = 60.0
-"""For how long a holder that makes no more requests limits those that crowd to one slot each."""
+"""For how long a holder that makes no more requests still limits crowds to one slot each."""
 CROWD = 8
 """Waiting requests of one holder that make it a crowd: more than the clicks of a few people at once."""
 CROWD_SECONDS = 5.0
@@ -131,7 +131,7 @@ class Crowds:
         return False
 
     def _forget_former(self) -> None:
-        """Remove the holders that are no crowd any more, most of which do not come back."""
+        """Remove the holders that are no longer crowds; most of them do not come back."""
         since = time.monotonic() - CROWD_SECONDS
         for holder, crowded_at in list(self._crowded_at.items()):
             if crowded_at <= since:
@@ -141,10 +141,10 @@ class Crowds:
 class FairSlots:
     """Slots for which holders queue separately, so that one with many requests does not delay the others.
 
-    A holder may have half of the slots, so that one that comes finds a free one. A crowd beside others has
-    one: a process uses one processor, so more would delay them, but not raise its own rate. A request of a
-    crowd that waited for that one slot begins after a pause. Of the holders that wait, the one that holds the
-    fewest slots is next; if several do, they take turns.
+    A holder may have half of the slots, so that a new holder finds a free one. A crowd has one slot while
+    there are other holders: a process uses one processor, so more slots would delay the others without
+    raising the rate of the crowd. A request of a crowd that waited for that one slot begins after a pause. Of
+    the holders that wait, the one with the fewest slots is next; if several have as few, they take turns.
     """
 
     def __init__(self, count: int, crowds: Crowds | None = None) -> None:

@@ -16,7 +16,7 @@ from celery.worker.consumer import Consumer as CeleryConsumer
 MAX_RECONNECT_SECONDS = 3.0
 """Longest delay between two attempts; shorter than the time after which supervision reports a stall."""
 POLL_SECONDS = 3.0
-"""After which an idle consumer asks Redis again for a message: by default, it does so every second."""
+"""Interval at which an idle consumer polls Redis for a message; the default is a second."""
 EVENT_SECONDS = 1.0
 """Shortest time between two publications of the collected task events."""
 MAX_EVENTS = 1000

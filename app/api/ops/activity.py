@@ -44,7 +44,7 @@ class ProviderActivity:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseActivity:
-    """What the database tells; `started_at` is when its server started, None on SQLite."""
+    """The activity that the database reports; `started_at` is when its server started, None on SQLite."""
 
     started_at: datetime | None
     lost_workers: dict[Queue, int]
@@ -57,7 +57,7 @@ class DatabaseActivity:
 
 @dataclass(frozen=True, slots=True)
 class RedisActivity:
-    """What Redis tells; `started_at` is a Unix time, None if the server does not tell."""
+    """The activity that Redis reports; `started_at` is a Unix time, None if it is not reported."""
 
     started_at: int | None
     beat_age_seconds: float

@@ -1,8 +1,8 @@
 """The company accounts with which accounts sign in: users of an OpenID provider, by issuer and subject.
 
 An e-mail address can be given to someone else; a subject cannot. So the address only finds the account at the
-first sign-in, and only if the provider says that it is verified. Whoever created the account may know its
-password, and need not be the owner of the address; so from then on, only the company signs the account in.
+first sign-in, and only if the provider says that it is verified. The person who created the account may know
+its password without owning the address, so from then on only the company signs the account in.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Two-factor sign-in of password accounts: codes of an authenticator app (RFC 6238), and recovery codes.
 
-A code has 6 digits, changes every 30 seconds and is accepted once, also one step early or late. Who loses the
-app signs in with one of ten recovery codes, each of which works once.
+A code has 6 digits, changes every 30 seconds and is accepted once, also one step early or late. A user
+who loses the app signs in with one of ten recovery codes, each of which works once.
 """
 
 from __future__ import annotations

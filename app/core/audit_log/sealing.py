@@ -25,7 +25,7 @@ _LOCK = 0x636C_6175  # arbitrary, unique among the advisory locks of this applic
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The position and the hash of an entry, which vouch for it and for every entry before it."""
+    """The position and the hash of an entry, which authenticate it and every entry before it."""
 
     position: int
     hash: bytes

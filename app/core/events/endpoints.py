@@ -1,6 +1,6 @@
 """Webhook endpoints: URLs of a workspace that receive its events and the ends of its jobs.
 
-An endpoint that has not accepted anything for days is disabled, so that nobody waits for its retries.
+An endpoint that has not accepted anything for days is disabled, which ends its retries.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def submit(
 
     Raises:
         InsufficientCredits: the workspace cannot pay, or a spending limit is reached; nothing is stored.
-        PurposeRequired: everybody's values need a purpose, and the request states none; nothing is stored.
+        PurposeRequired: a purpose is required for everyone, and the request states none; nothing is stored.
         ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
@@ -119,9 +119,9 @@ def submit(
 
 
 def _check_purpose(session: Session, job_request: JobRequest) -> None:
-    """Raise PurposeRequired if a purpose must be stated for everybody, and a request with a price has none.
+    """Raise PurposeRequired if a purpose is required for everyone, and a request with a price has none.
 
-    If it must be stated for some countries only, the worker decides, which knows the person's country.
+    If it is required for some countries only, the worker decides, because it knows the person's country.
     """
     if job_request.refusal is not None:
         raise job_request.refusal

@@ -71,7 +71,7 @@ class RowDigester:
 
     @classmethod
     def of(cls, keys: DigestKeys, *options: object) -> RowDigester:
-        """Return the digester for rows that are read with these options, which `str` tells apart."""
+        """Return the digester for rows read with these options; different options have different texts."""
         return cls(keys.digest(_PURPOSE, json.dumps([_version(), *map(str, options)])))
 
     def digest(self, cells: Sequence[str]) -> bytes:

@@ -190,9 +190,8 @@ def load(
 
     The same query loads the workspace's saved profiles with the URLs `saved_urls`. Contacts that are together
     in `same_people` are the same person: a regional rule that hides values of one hides those of all. The
-    identifiers in
-    `subjects`, as given by the caller, are also checked for suppression. Without `check_suppressions` it is
-    one query, and no identifier counts as suppressed.
+    identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
+    `check_suppressions` it is one query, and no identifier counts as suppressed.
     """
     data = _load(session, workspace_id, sorted({contact.id for contact in contacts}), saved_urls)
     data = _hide(hidden_values.rules_of(session), data, same_people)

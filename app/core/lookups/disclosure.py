@@ -89,9 +89,8 @@ class KnownPerson:
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
     requested type that have not been verified. `countries` are those of all contacts that match.
     `visible_types` are the requested types without those that a regional rule hides of this person, by
-    `stored_country`. `needs_purpose` is whether a purpose must be
-    stated before the workspace obtains values of this person that it does not own. `data` is what was read
-    of the contact.
+    `stored_country`. `needs_purpose` is whether a purpose must be stated before the workspace obtains values
+    of this person that it does not own. `data` is what was read of the contact.
     """
 
     provided: Subject

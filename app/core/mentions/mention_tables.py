@@ -56,7 +56,7 @@ class UploadMention(Base):
 class MentionPosition(Base):
     """How far a source is indexed: up to the row with this time, id and number.
 
-    `key_check` is a digest that tells with which key.
+    `key_check` identifies the key that the digests were made with.
     """
 
     __tablename__ = "mention_positions"

@@ -43,11 +43,11 @@ def change_list(
 ) -> ListChange:
     """Add people to the list and remove others; both are named by contact or saved profile.
 
-    People who are added are saved by that. Removing somebody who is not on the list changes nothing.
+    Adding people also saves them. Removing a person who is not on the list changes nothing.
 
     Raises:
         NotFound: the workspace has no such list.
-        ContactNotFound: somebody to add does not exist, or is suppressed.
+        ContactNotFound: a person to add does not exist, or is suppressed.
 
     """
     lock_resolution(session)

@@ -1,4 +1,4 @@
-"""Erases people again whose data came back with a backup: the list of erasures knows them, by digests only.
+"""Erases people again whose data came back with a backup; the list of erasures has only their digests.
 
 Every stored value that may identify a person is digested and compared with the list. What is found is erased
 as it was the first time.
@@ -71,7 +71,7 @@ class ErasedAgain:
 
 
 def erase_again(database: Database) -> ErasedAgain:
-    """Erase everybody on the list of erasures of whom something is stored; return what was erased."""
+    """Erase everyone on the list of erasures of whom something is stored; return what was erased."""
     with database.reading(no_deadline=True) as session:
         if not suppression_checks.has_reason(session, ERASED):
             return ErasedAgain()

@@ -1,4 +1,4 @@
-"""First notices: people whose data did not come from them, and who have to be told of it (GDPR, article 14).
+"""First notices: people whose data did not come from them, and who must be informed of it (GDPR, article 14).
 
 Data is obtained when a contact is first stored, by an import or from a provider. The notice is due a period
 after that, and at the first disclosure, the first reveal by any workspace, at the latest. One notice is due

@@ -26,7 +26,7 @@ USABLE_FOR = timedelta(minutes=20)
 """How long a code can be used after any request for it; a request for an older one replaces it."""
 LIFETIME = 2 * USABLE_FOR
 DIGITS = 12
-"""So many that no limit of guesses is needed which a stranger could use up for the owner of the mailbox."""
+"""Enough to need no limit on guesses, which a stranger could use up to lock out the owner of the mailbox."""
 _SENDING = timedelta(seconds=90)
 """How long a worker has to hand over the message before another one tries."""
 _PURPOSE = "mailbox code"

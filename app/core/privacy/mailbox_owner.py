@@ -65,8 +65,9 @@ def find(session: Session, email: str) -> MailboxOwner:
 def is_name_of(contact: Contact, full_name: str) -> bool:
     """Return whether this is a correction of the name that a source or the operator gave the contact.
 
-    A mailbox does not prove a name: with that of a colleague, its reader would be found instead of them. So a
-    correction is compared with the name before the person's own ones, lest several make another name.
+    A mailbox does not prove a name: under the name of a colleague, its reader would be found instead of them.
+    A correction is compared with the name from before the person's own corrections, because several small
+    ones could add up to another name.
     """
     source = rectification.source_name(contact)
     if not source:
@@ -92,7 +93,7 @@ def _doubt(session: Session, email: str, contacts: Sequence[Contact]) -> Doubt |
     stored = select(Email).where(Email.contact_id.in_([contact.id for contact in contacts]))
     rows = [row for row in session.scalars(stored) if row.email == email]
     if any(row.status == EmailStatus.INVALID or row.reported_at is not None for row in rows):
-        return Doubt.BOUNCED  # the mailbox may have been given to somebody else
+        return Doubt.BOUNCED  # the mailbox may have been given to someone else
     if any(emails.is_guess(row) for row in rows):
         return Doubt.GUESSED  # the mailbox may be that of another person with a similar name
     return None

@@ -1,4 +1,4 @@
-"""Proofs of access to a mailbox: a code is sent there, and the right code opens the data for a while.
+"""Proofs of access to a mailbox: a code is sent there, and the right one gives access to the data.
 
 Nothing here depends on what is stored about the address, so a request for a known and an unknown address is
 the same work. The address is encrypted, and the row is deleted soon.

@@ -43,7 +43,7 @@ def redact(session: Session, job: Job, matcher: PersonMatcher, *, now: datetime)
     """Remove the person from a job that the caller has locked; end it as suppressed if it is open.
 
     Its held credits are released. An open enrichment continues with its other items: a worker that runs it
-    loses the lease, and the job returns to the queue. A job about somebody else that mentions the person only
+    loses the lease, and the job returns to the queue. A job about someone else that mentions the person only
     in a client reference loses that field, and stays as it is.
     """
     items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
