@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from datetime import timedelta
+from functools import partial
 
 from app.core.audit import audits, incremental, rule_checks
 from app.core.audit.coverage import EVERYTHING
-from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.celery_app import SECONDS_BETWEEN_AUDITS
 from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 
 BEAT_MIN_AGE = timedelta(seconds=SECONDS_BETWEEN_AUDITS / 2)
@@ -22,16 +22,12 @@ OVERDUE_AGE = timedelta(seconds=2 * SECONDS_BETWEEN_AUDITS)
 """Age of the last audit after which a worker starts one itself: beat is a single process."""
 
 
-@celery_app.celery.task(name=AUDIT)
-def audit() -> None:
+@maintenance.task(AUDIT)
+def audit(services: WorkerServices) -> None:
     """Audit the ledger; scheduled by Celery beat."""
-    services = worker_services.current()
-    try:
-        audit_id = _begin(services, BEAT_MIN_AGE)
-        if audit_id is not None:
-            audit_once(services, audit_id)
-    except Exception as error:  # noqa: BLE001 -- nothing above catches it
-        log.error("audit failed", exc_info=error)
+    audit_id = _begin(services, BEAT_MIN_AGE)
+    if audit_id is not None:
+        audit_once(services, audit_id)
 
 
 def audit_if_due(services: WorkerServices) -> bool:
@@ -46,9 +42,8 @@ def audit_if_due(services: WorkerServices) -> bool:
             return False
     audit_id = _begin(services, OVERDUE_AGE)
     if audit_id is not None:
-        threading.Thread(
-            target=_audit_in_thread, args=(services, audit_id), name="audit", daemon=True
-        ).start()
+        work = partial(maintenance.attempt, partial(audit_once, services, audit_id), step=AUDIT)
+        threading.Thread(target=work, name="audit", daemon=True).start()
     return audit_id is not None
 
 
@@ -92,12 +87,3 @@ def audit_once(services: WorkerServices, audit_id: str) -> None:
 def _begin(services: WorkerServices, every: timedelta) -> str | None:
     with services.database.transaction() as session:
         return audits.begin(session, every=every, now=database_clock.now())
-
-
-def _audit_in_thread(services: WorkerServices, audit_id: str) -> None:
-    try:
-        audit_once(services, audit_id)
-    except Unavailable:
-        log.warning("database unavailable, audit postponed")
-    except Exception as error:  # noqa: BLE001 -- nothing above catches it
-        log.error("audit failed", exc_info=error)

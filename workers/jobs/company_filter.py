@@ -6,23 +6,17 @@ import time
 from datetime import timedelta
 
 from app.core.lookups import company_filters
-from app.domain.errors import Unavailable
 from app.domain.kinds import BUILD_COMPANY_FILTER
-from app.infra import celery_app, database_clock, oprf, signing_keys
+from app.infra import database_clock, oprf, signing_keys
 from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 
 
-@celery_app.celery.task(name=BUILD_COMPANY_FILTER)
-def build_company_filter() -> None:
+@maintenance.task(BUILD_COMPANY_FILTER)
+def build_company_filter(services: WorkerServices) -> None:
     """Build the filter if it is due; scheduled by Celery beat."""
-    try:
-        build_if_due(worker_services.current())
-    except Unavailable:
-        log.warning("database unavailable, company filter postponed")
-    except Exception as error:  # noqa: BLE001 -- nothing above catches it
-        log.error("company filter failed", exc_info=error)
+    build_if_due(services)
 
 
 def build_if_due(services: WorkerServices) -> bool:

@@ -8,27 +8,22 @@ from app.core.crm import outbox
 from app.core.crm.outbox import LeaseLost
 from app.crm import registry
 from app.domain.kinds import PUSH
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.log import log
-from workers.execution import due_messages, worker_services
+from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.crm_turn import CrmTurn
 from workers.webhook_client import WebhookClient
 
 
-
-@celery_app.celery.task(name=PUSH)
-def push(connection_id: str) -> None:
+@maintenance.task(PUSH)
+def push(connection_id: str, services: WorkerServices) -> None:
     """Work on one connection; if that fails, it is due again when its lease ends."""
-    services = worker_services.current()
     client = WebhookClient(tuple(map(ip_network, services.settings.webhook_networks)))
     try:
         take_turn(connection_id, services, client)
     except LeaseLost:
         log.info("crm turn lost", connection=connection_id)
-    except Exception as error:  # noqa: BLE001 -- nothing above catches it
-        # Celery would log the exception's text, which may contain personal data.
-        log.error("crm turn abandoned", connection=connection_id, exc_info=error)
 
 
 def take_turn(connection_id: str, services: WorkerServices, client: WebhookClient) -> None:

@@ -15,24 +15,20 @@ from app.domain.errors import InvalidValue
 from app.domain.kinds import RUN_IMPORT, Queue
 from app.domain.lists.column_mapping import Entity
 from app.domain.lists.csv_files import is_archive
-from app.infra import celery_app, database_clock, import_folder
+from app.infra import database_clock, import_folder
 from app.infra.import_folder import DONE, FileUnusableError, FoundFile, ImportFolder
 from app.infra.log import log
-from workers.execution import due_messages, shutdown_flag, worker_services
+from workers.execution import due_messages, maintenance, shutdown_flag
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.import_turn import ImportPausedError, ImportTurn
 
 TURN_SECONDS = 120.0
 
 
-@celery_app.celery.task(name=RUN_IMPORT)
-def run_import(import_id: str) -> None:
+@maintenance.task(RUN_IMPORT)
+def run_import(import_id: str, services: WorkerServices) -> None:
     """Continue one import; if it fails, another worker does after the lease."""
-    try:
-        run_turn(import_id, worker_services.current())
-    except Exception as error:  # noqa: BLE001 -- nothing above catches it
-        # Celery would log the exception's text, which may contain personal data.
-        log.error("import abandoned until its lease ends", queued_import=import_id, exc_info=error)
+    run_turn(import_id, services)
 
 
 def run_turn(import_id: str, services: WorkerServices, *, seconds: float = TURN_SECONDS) -> None:

@@ -7,10 +7,10 @@ from email.message import EmailMessage
 from app.core.privacy import mailbox_codes
 from app.core.privacy.mailbox_codes import CodeMessage
 from app.domain.kinds import MAIL_CODE, Queue
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.log import log
 from app.mail_settings import parse_server
-from workers.execution import worker_services
+from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.mail import outgoing
 from workers.mail.outgoing import NotSent
@@ -27,13 +27,10 @@ whether any data is stored about you.
 """
 
 
-@celery_app.celery.task(name=MAIL_CODE)
-def mail_code(code_id: str) -> None:
+@maintenance.task(MAIL_CODE)
+def mail_code(code_id: str, services: WorkerServices) -> None:
     """Send one code; if that fails, it is due again."""
-    try:
-        send(code_id, worker_services.current())
-    except Exception as error:  # noqa: BLE001 -- Celery would log the text, which may contain an address
-        log.error("code not sent", code_id=code_id, error=type(error).__name__)
+    send(code_id, services)
 
 
 def send(code_id: str, services: WorkerServices) -> bool:

@@ -6,25 +6,20 @@ import time
 
 from app.core.mentions import mentions
 from app.core.mentions.mention_sources import SOURCES
-from app.domain.errors import Unavailable
 from app.domain.kinds import INDEX_MENTIONS
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.celery_app import SECONDS_BETWEEN_INDEXINGS
-from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 
 _SECONDS = SECONDS_BETWEEN_INDEXINGS / 2
 """The most time that one turn takes; the rest of the thread's time is for other maintenance."""
 
 
-@celery_app.celery.task(name=INDEX_MENTIONS)
-def index() -> None:
+@maintenance.task(INDEX_MENTIONS)
+def index(services: WorkerServices) -> None:
     """Index what has changed; scheduled by Celery beat."""
-    try:
-        index_once(worker_services.current())
-    except Unavailable:
-        log.warning("database unavailable, indexing postponed")
+    index_once(services)
 
 
 def index_once(services: WorkerServices, *, seconds: float = _SECONDS) -> int:

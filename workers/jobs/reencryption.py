@@ -5,26 +5,22 @@ from __future__ import annotations
 import time
 
 from app.core.privacy import reencryption
-from app.domain.errors import Unavailable
 from app.domain.kinds import ENCRYPT
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.celery_app import SECONDS_BETWEEN_ENCRYPTIONS
 from app.infra.encryption import Undecryptable
 from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 
 _SECONDS = SECONDS_BETWEEN_ENCRYPTIONS / 2
 """The most time that one turn takes; the rest of the thread's time is for other maintenance."""
 
 
-@celery_app.celery.task(name=ENCRYPT)
-def encrypt() -> None:
+@maintenance.task(ENCRYPT)
+def encrypt(services: WorkerServices) -> None:
     """Encrypt what is not under the current key; scheduled by Celery beat."""
-    try:
-        encrypt_once(worker_services.current())
-    except Unavailable:
-        log.warning("database unavailable, encryption postponed")
+    encrypt_once(services)
 
 
 def encrypt_once(services: WorkerServices, *, seconds: float = _SECONDS) -> bool:

@@ -16,9 +16,9 @@ from app.domain.errors import ContactNotFound, Unavailable
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
 from app.domain.records.subjects import Subject
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import (
     Pending,
@@ -35,18 +35,12 @@ SECONDS_PER_ADDRESS = 8.0
 TOTAL_SECONDS = 300.0
 
 
-@celery_app.celery.task(name=REVERIFY)
-def reverify() -> None:
+@maintenance.task(REVERIFY)
+def reverify(services: WorkerServices) -> None:
     """Verify the addresses that are due; scheduled by Celery beat."""
-    services = worker_services.current()
-    try:
-        verify_due(
-            services, free(provider_order.configured_order(services.settings, ProviderField.VERIFICATION))
-        )
-        decide_bounces(services)
-    except Exception as error:  # noqa: BLE001 -- nothing above catches it
-        # Celery would log the exception's text, which may contain personal data.
-        log.error("reverification failed", exc_info=error)
+    verifiers = provider_order.configured_order(services.settings, ProviderField.VERIFICATION)
+    verify_due(services, free(verifiers))
+    decide_bounces(services)
 
 
 def free(verifiers: Sequence[Provider]) -> list[Provider]:

@@ -24,13 +24,13 @@ from app.core.lookups import people_counts
 from app.core.privacy import contact_retention, mailbox_proofs, redaction
 from app.core.queues import worker_heartbeats as presence
 from app.core.uploads import uploads as stored_uploads
-from app.domain.errors import JobExpired, Unavailable, WorkerLost
+from app.domain.errors import JobExpired, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.database_clock import Moment
 from app.infra.log import log
 from app.settings import Settings
-from workers.execution import worker_services
+from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, uploads, webhooks
 
@@ -43,16 +43,16 @@ RARE_TURNS = 60
 Step: TypeAlias = Callable[[WorkerServices], object]
 
 
-@celery_app.celery.task(name=SWEEP)
-def sweep() -> None:
+@maintenance.task(SWEEP)
+def sweep(services: WorkerServices) -> None:
     """Sweep once; scheduled by Celery beat."""
-    sweep_once(worker_services.current())
+    sweep_once(services)
 
 
-@celery_app.celery.task(name=FORGET)
-def purge() -> None:
+@maintenance.task(FORGET)
+def purge(services: WorkerServices) -> None:
     """Purge once; scheduled by Celery beat."""
-    purge_once(worker_services.current())
+    purge_once(services)
 
 
 def purge_once(services: WorkerServices) -> None:
@@ -62,7 +62,7 @@ def purge_once(services: WorkerServices) -> None:
     repeated in the next run; the steps after it still run.
     """
     for step in _purges(services.settings):
-        _try(step, services)
+        maintenance.attempt(partial(step, services))
 
 
 def _purges(settings: Settings) -> Iterator[Step]:
@@ -199,22 +199,5 @@ class Sweeper:
             if not services.publisher.try_lock("sweep", 0.5 * pause):
                 continue
             for step in self._steps if turns % RARE_TURNS else (*self._steps, *self._rare_steps):
-                _try(step, services)
+                maintenance.attempt(partial(step, services))
             turns += 1
-
-
-def _try(step: Step, services: WorkerServices) -> None:
-    """Run one step and log its failure, so that the others still run."""
-    try:
-        step(services)
-    except Unavailable:
-        log.warning("database unavailable, maintenance step postponed", step=_name(step))
-    except Exception as error:  # noqa: BLE001 -- the thread must survive any failure
-        log.error("maintenance step failed", step=_name(step), exc_info=error)
-
-
-def _name(step: Callable[..., object]) -> str:
-    """Return the module and name of the function that the step runs, as in `sessions.purge_expired`."""
-    while isinstance(step, partial):
-        step = next(filter(callable, step.args), step.func)
-    return f"{step.__module__.rpartition('.')[2]}.{step.__name__}"

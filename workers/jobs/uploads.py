@@ -10,9 +10,9 @@ from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import UploadNotFound
 from app.domain.kinds import ADVANCE_UPLOAD, Kind, Queue
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.log import log
-from workers.execution import due_messages, worker_services
+from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import upload_pricing, upload_reading
 
@@ -20,14 +20,10 @@ PAUSE = timedelta(seconds=1)
 """Time between two turns at an upload whose jobs are open."""
 
 
-@celery_app.celery.task(name=ADVANCE_UPLOAD)
-def advance_upload(upload_id: str) -> None:
+@maintenance.task(ADVANCE_UPLOAD)
+def advance_upload(upload_id: str, services: WorkerServices) -> None:
     """Continue one upload; if it fails, another worker does after the lease."""
-    try:
-        advance(upload_id, worker_services.current())
-    except Exception as error:  # noqa: BLE001 -- nothing above catches it
-        # Celery would log the exception's text, which may contain personal data.
-        log.error("upload abandoned until its lease ends", upload=upload_id, exc_info=error)
+    advance(upload_id, services)
 
 
 def advance(upload_id: str, services: WorkerServices) -> None:

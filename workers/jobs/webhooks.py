@@ -11,24 +11,17 @@ from standardwebhooks import Webhook
 from app.core.jobs import webhooks
 from app.core.jobs.webhooks import AttemptResult, Delivery
 from app.domain.kinds import DELIVER
-from app.infra import celery_app, database_clock
+from app.infra import database_clock
 from app.infra.log import log
-from workers.execution import due_messages, worker_services
+from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
 
 
-
-@celery_app.celery.task(name=DELIVER)
-def deliver(webhook_id: str) -> None:
+@maintenance.task(DELIVER)
+def deliver(webhook_id: str, services: WorkerServices) -> None:
     """Attempt one delivery; if it fails, the row holds the time of the next attempt."""
-    services = worker_services.current()
-    try:
-        post(webhook_id, services, WebhookClient(tuple(map(ip_network, services.settings.webhook_networks))))
-    except Exception as error:  # noqa: BLE001 -- nothing above catches it
-        # Celery would log the exception's text, which may contain personal data. The webhook is due again
-        # when the attempt's lease expires.
-        log.error("webhook abandoned", webhook=webhook_id, exc_info=error)
+    post(webhook_id, services, WebhookClient(tuple(map(ip_network, services.settings.webhook_networks))))
 
 
 def post(webhook_id: str, services: WorkerServices, client: WebhookClient) -> None:

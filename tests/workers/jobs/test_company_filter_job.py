@@ -7,7 +7,6 @@ from stored_support import a_company
 from structlog.testing import capture_logs
 
 from app.core.lookups import company_filters
-from app.domain.errors import Unavailable
 from app.domain.kinds import BUILD_COMPANY_FILTER, Queue
 from app.infra import celery_app
 from app.infra.db import Database
@@ -58,25 +57,3 @@ def test_it_is_not_built_if_it_is_turned_off(services: WorkerServices, database:
 
     assert build_if_due(off) is False
     assert entries(database) == []
-
-
-@pytest.mark.parametrize(
-    ("error", "logged"),
-    [
-        (Unavailable(), "database unavailable, company filter postponed"),
-        (ValueError("acme.com"), "company filter failed"),
-    ],
-)
-def test_no_error_of_a_build_reaches_celery(
-    services: WorkerServices, monkeypatch: pytest.MonkeyPatch, error: Exception, logged: str
-) -> None:
-    def fail(*_arguments: object) -> None:
-        raise error
-
-    monkeypatch.setattr(worker_services, "_current", [services])
-    monkeypatch.setattr(company_filters, "build", fail)
-
-    with capture_logs() as events:
-        celery_app.celery.tasks[BUILD_COMPANY_FILTER]()
-
-    assert [event["event"] for event in events] == [logged]

@@ -25,7 +25,6 @@ from app.infra.db import Database
 from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
 from app.settings import Settings
-from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import imports, upkeep
 
@@ -371,18 +370,6 @@ def test_nothing_is_published_without_redis(
     settle(without, time)
 
     assert rows(database)[0].published_at is None
-
-
-def test_the_task_reports_what_fails(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = dataclasses.replace(
-        services, settings=dataclasses.replace(services.settings, import_folder="/nowhere")
-    )
-    monkeypatch.setattr(worker_services, "_current", [broken])
-
-    with capture_logs() as lines:
-        imports.run_import("imp_1")
-
-    assert lines[-1]["event"] == "import abandoned until its lease ends"
 
 
 def test_old_imports_are_purged(

@@ -1,21 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
 from jobs_support import NOW, a_job, a_workspace, claim, set_clock
 from sqlalchemy import select
-from sqlalchemy.orm import Session
-from structlog.testing import capture_logs
 
 from app.core.jobs import leases
 from app.core.jobs.leases import JobResult
 from app.core.mentions import mentions as mention_index
 from app.core.mentions.mention_sources import SETTLING
 from app.core.mentions.mention_tables import JobMention
-from app.domain.errors import Unavailable
 from app.domain.kinds import INDEX_MENTIONS, Outcome
 from app.infra.celery_app import celery, configure
 from app.infra.db import Database
@@ -59,19 +54,3 @@ def test_beat_indexes_all_jobs_in_batches(services: WorkerServices, settings: Se
 
 def test_a_turn_ends_when_its_time_is_over(services: WorkerServices) -> None:
     assert mentions.index_once(services, seconds=0) == 0
-
-
-def test_without_the_database_indexing_is_postponed(
-    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    @contextmanager
-    def unavailable(**_options: bool) -> Iterator[Session]:
-        raise Unavailable
-        yield
-
-    monkeypatch.setattr(services.database, "transaction", unavailable)
-
-    with capture_logs() as logs:
-        mentions.index()
-
-    assert [entry["event"] for entry in logs] == ["database unavailable, indexing postponed"]

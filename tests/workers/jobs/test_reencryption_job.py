@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.orm import Session
 from stored_support import a_contact, an_email
 from structlog.testing import capture_logs
 
-from app.domain.errors import Unavailable
 from app.domain.kinds import ENCRYPT
 from app.infra.celery_app import celery, configure
 from app.infra.db import Database
@@ -72,19 +68,3 @@ def test_a_table_with_an_unreadable_value_does_not_keep_the_others(
     assert [(log["event"], log["table"]) for log in logs] == [
         ("a stored value cannot be decrypted", "emails")
     ]
-
-
-def test_without_the_database_encryption_is_postponed(
-    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    @contextmanager
-    def unavailable(**_options: bool) -> Iterator[Session]:
-        raise Unavailable
-        yield
-
-    monkeypatch.setattr(services.database, "transaction", unavailable)
-
-    with capture_logs() as logs:
-        celery.tasks[ENCRYPT]()
-
-    assert [log["event"] for log in logs] == ["database unavailable, encryption postponed"]

@@ -229,18 +229,6 @@ def test_beat_starts_a_reverification(services: WorkerServices, monkeypatch: pyt
     assert (entry["task"], entry["schedule"], entry["options"]["queue"]) == (REVERIFY, 600, Queue.UPKEEP)
 
 
-def test_no_error_text_of_a_reverification_reaches_celery(
-    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker_services, "_current", [services])
-    monkeypatch.setattr(provider_order, "configured_order", None)
-
-    with capture_logs() as events:
-        celery_app.celery.tasks[REVERIFY]()
-
-    assert [event["event"] for event in events] == ["reverification failed"]
-
-
 @pytest.mark.parametrize(
     ("status", "refunded", "seen_as"),
     [

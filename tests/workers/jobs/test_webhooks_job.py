@@ -295,7 +295,7 @@ def test_an_error_leaves_the_webhook_to_another_worker_and_its_text_out_of_the_l
     next_at = row(database, webhook_id).next_at
     assert next_at is not None
     assert LEASE <= next_at - before < LEASE + timedelta(seconds=5)
-    assert [line["event"] for line in logs] == ["webhook abandoned"]
+    assert [(line["event"], line["id"]) for line in logs] == [("maintenance step failed", webhook_id)]
 
 
 @pytest.mark.parametrize(
