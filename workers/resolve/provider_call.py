@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.emails import email_reasons
+from app.domain.providers.trace_lines import trace_line
 from app.infra import clock, tracing
 from app.infra.log import log
 from workers.providers.base import (
@@ -131,10 +132,14 @@ def with_address_reasons(email: FoundEmail) -> FoundEmail:
 
 
 def trace_entry(provider: Provider, field: ProviderField, call: CallResult) -> dict[str, Any]:
-    """Return the trace entry of a call: provider, field, outcome, and cost in the provider's credits."""
+    """Return the line of the trace for a call."""
     reply = call.reply
-    entry: dict[str, Any] = {"provider": provider.name, "field": field.value, "outcome": reply.outcome.value}
-    if reply.emails:
-        entry["status"] = reply.emails[0].status.value
-    cost = int(reply.cost) if reply.cost == int(reply.cost) else reply.cost
-    return entry | {"latency_ms": call.milliseconds, "cost": cost, "at": clock.rfc3339(call.asked_at)}
+    return trace_line(
+        provider=provider.name,
+        field=field.value,
+        outcome=reply.outcome.value,
+        status=reply.emails[0].status.value if reply.emails else None,
+        latency_ms=call.milliseconds,
+        cost=reply.cost,
+        at=clock.rfc3339(call.asked_at),
+    )

@@ -20,6 +20,7 @@ from app.core.jobs.jobs import Job
 from app.domain.findings import EmailStatus
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, Status, TraceOutcome
+from app.domain.providers.trace_lines import trace_line
 from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment, column
@@ -325,17 +326,15 @@ def purge_expired(session: Session, *, before: Moment, replies_before: Moment) -
 
 def _trace_line(call: ProviderCall) -> dict[str, Any]:
     item = {} if call.item is None else {"item": call.item}
-    status = {} if call.status is None else {"status": call.status}
-    return {
-        **item,
-        "provider": call.provider,
-        "field": call.field,
-        "outcome": call.outcome,
-        **status,
-        "latency_ms": call.latency_ms,
-        "cost": int(call.cost) if call.cost == int(call.cost) else call.cost,
-        "at": rfc3339(call.asked_at),
-    }
+    return item | trace_line(
+        provider=call.provider,
+        field=call.field,
+        outcome=call.outcome,
+        status=call.status,
+        latency_ms=call.latency_ms,
+        cost=call.cost,
+        at=rfc3339(call.asked_at),
+    )
 
 
 def _update(session: Session, call_id: str, **values: Any) -> None:

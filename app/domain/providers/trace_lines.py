@@ -1,0 +1,27 @@
+"""The lines of a job's trace: one for each provider call, as receipts show it (contract 2.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def trace_line(
+    *,
+    provider: str,
+    field: str,
+    outcome: str,
+    status: str | None,
+    latency_ms: int | None,
+    cost: float,
+    at: str | None,
+) -> dict[str, Any]:
+    """Return the line of a call: `status` is that of the best address, `cost` in the provider's credits."""
+    return {
+        "provider": provider,
+        "field": field,
+        "outcome": outcome,
+        **({} if status is None else {"status": status}),
+        "latency_ms": latency_ms,
+        "cost": int(cost) if cost == int(cost) else cost,
+        "at": at,
+    }
