@@ -27,8 +27,8 @@ from app.api.schemas.fields import (
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.jobs import PURPOSE
 from app.core.jobs.submission import JobRequest, RevealPrice
-from app.core.lookups import disclosure
-from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
+from app.core.lookups import field_requests
+from app.core.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import (
@@ -94,7 +94,7 @@ class RevealEmailSchema(RevealSchema):
     """A request to reveal e-mail addresses."""
 
     types = fields.List(
-        fields.String(validate=validate.OneOf(disclosure.TYPES[ContactField.EMAIL])),
+        fields.String(validate=validate.OneOf(field_requests.TYPES[ContactField.EMAIL])),
         load_default=["work"],
         validate=validate.Length(min=1, max=10),
     )
@@ -107,8 +107,8 @@ class RevealPhoneSchema(RevealSchema):
     """A request to reveal phone numbers."""
 
     types = fields.List(
-        fields.String(validate=validate.OneOf(disclosure.TYPES[ContactField.PHONE])),
-        load_default=list(disclosure.TYPES[ContactField.PHONE]),
+        fields.String(validate=validate.OneOf(field_requests.TYPES[ContactField.PHONE])),
+        load_default=list(field_requests.TYPES[ContactField.PHONE]),
         validate=validate.Length(min=1, max=10),
     )
     min_status = fields.String(

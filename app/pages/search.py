@@ -16,7 +16,7 @@ from app.api.http.services import services
 from app.api.linkedin_save import LinkedinSaveSchema
 from app.api.schemas.fields import SubjectSchema
 from app.core.lookups import lookups, profile_snapshots
-from app.core.lookups.disclosure import ContactField
+from app.core.lookups.field_requests import ContactField
 from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject

@@ -16,7 +16,8 @@ from users_support import CREDITS, SignedInUser, bearer, create_user
 from app.core.contacts.contacts import Contact
 from app.core.jobs import jobs, leases
 from app.core.jobs.leases import JobResult
-from app.core.lookups.disclosure import ContactField, Disclosure, FieldRequest, MinStatus
+from app.core.lookups.disclosure import Disclosure
+from app.core.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.domain.callers import Scope
 from app.domain.kinds import Outcome
 from app.infra import clock

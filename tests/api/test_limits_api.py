@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.core.accounts.accounts import Account, Role
 from app.core.jobs.jobs import Job
-from app.core.lookups.disclosure import ContactField
+from app.core.lookups.field_requests import ContactField
 
 
 @pytest.fixture

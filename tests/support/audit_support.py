@@ -33,7 +33,7 @@ from app.core.jobs.jobs import JobItem
 from app.core.jobs.leases import JobResult
 from app.core.ledger import limit_settings
 from app.core.lookups import profile_snapshots
-from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
+from app.core.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.core.lookups.profile_snapshots import ProfileSnapshot
 from app.core.quality import feedback
 from app.core.quality.feedback import FeedbackReport

@@ -19,7 +19,8 @@ from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.ledger import acquisition
 from app.core.lookups import contact_data, disclosure
-from app.core.lookups.disclosure import Disclosure, FieldRequest, Purchase
+from app.core.lookups.disclosure import Disclosure, Purchase
+from app.core.lookups.field_requests import FieldRequest
 from app.domain.ids import new_id
 from app.domain.normal import hashes, names
 from app.domain.normal.company_names import company_key

@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 
 from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
-from app.core.lookups import disclosure
-from app.core.lookups.disclosure import ContactField, Disclosure, FieldRequest
+from app.core.lookups import disclosure, known_people
+from app.core.lookups.disclosure import Disclosure
+from app.core.lookups.field_requests import ContactField, FieldRequest
 from app.core.privacy import redaction
 from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind, Outcome
@@ -36,7 +37,7 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
 
     """
     request = FieldRequest.parse(field, claim.request)
-    known = disclosure.assess(
+    known = known_people.assess(
         session,
         claim.workspace_id,
         Subject(**claim.request["subject"]),

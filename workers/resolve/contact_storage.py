@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import contacts, emails, phones, rejected_values
 from app.core.contacts.contacts import Contact
-from app.core.lookups.disclosure import KnownPerson
+from app.core.lookups.known_people import KnownPerson
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
 from app.domain.records.identifier_merge import with_identifier
 from workers.providers.base import ProviderResponse

@@ -13,8 +13,10 @@ from app.core.contacts import bulk, emails, suppression_checks
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import LIMITED_BY
 from app.core.ledger import ownership
-from app.core.lookups import contact_data, disclosure
-from app.core.lookups.disclosure import Disclosure, FieldRequest, KnownPerson, Purchase
+from app.core.lookups import contact_data, disclosure, known_people
+from app.core.lookups.disclosure import Disclosure, Purchase
+from app.core.lookups.field_requests import FieldRequest
+from app.core.lookups.known_people import KnownPerson
 from app.core.matching import caller_identifiers
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import InsufficientCredits, SpendingLimitReached
@@ -83,7 +85,7 @@ def resolve_field(
 
     """
     with services.database.reading() as session:
-        known = disclosure.assess(
+        known = known_people.assess(
             session,
             claim.workspace_id,
             subject,
@@ -223,7 +225,7 @@ def store(
     workspace_id, known = claim.workspace_id, resolution.known
     if returned := finding_identifiers.of_result(resolution.result):
         bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
-        stored = disclosure.identifiers(session, workspace_id, known)
+        stored = known_people.identifiers(session, workspace_id, known)
         if suppression_checks.suppressed(session, [*stored, *returned]):  # during the provider calls
             return StoredField(suppressed=True)
     contacts = contact_storage.store(session, known, resolution.result, now=now)
@@ -235,7 +237,7 @@ def store(
         disclosed = disclosure.disclose(session, purchase, contact, resolution.request, data)
         if disclosed is not None:
             return StoredField(disclosed)
-    is_hidden = any(disclosure.is_suppressed(session, workspace_id, contact) for contact in contacts)
+    is_hidden = any(known_people.is_suppressed(session, workspace_id, contact) for contact in contacts)
     if (
         known.owned
         and price > claim.budget

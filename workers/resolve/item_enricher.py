@@ -15,7 +15,7 @@ from app.core.contacts.contacts import Contact
 from app.core.jobs import leases
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import JobItem
-from app.core.lookups import disclosure, representations
+from app.core.lookups import known_people, representations
 from app.core.lookups.contact_data import requested_identifiers
 from app.core.lookups.disclosure import Disclosure
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
@@ -164,7 +164,7 @@ def _store_person(
     if (
         contact is not None
         and not disclosures
-        and disclosure.is_suppressed(session, claim.workspace_id, contact)
+        and known_people.is_suppressed(session, claim.workspace_id, contact)
     ):
         item.outcome = Outcome.SUPPRESSED.value  # suppressed during the provider calls
         return
@@ -205,7 +205,7 @@ def _is_suppressed_by_now(
     ]
     for resolved, _price in resolution.fields:
         identifiers += [
-            *disclosure.identifiers(session, claim.workspace_id, resolved.known),
+            *known_people.identifiers(session, claim.workspace_id, resolved.known),
             *finding_identifiers.of_result(resolved.result),
         ]
     return bool(suppression_checks.suppressed(session, identifiers))
@@ -299,4 +299,4 @@ def _fill_in(
         if len(missing) < len(requested)
         else Outcome.NOT_FOUND
     ).value
-    item.charged = sum(disclosure.charge for disclosure in disclosures.values())
+    item.charged = sum(disclosed.charge for disclosed in disclosures.values())

@@ -12,7 +12,7 @@ from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import JobItem
-from app.core.lookups import disclosure
+from app.core.lookups import field_requests, known_people
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
 from app.domain.findings import FoundCompany, Source, SourceKind
 from app.domain.normal.countries import country_of
@@ -79,11 +79,11 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
     requested = {name for part in claim.request["fields"] for name in _FIELDS_BY_PART.get(part, ())}
     with services.database.reading() as session:
         now = database_clock.value(session)
-        known = disclosure.assess(
+        known = known_people.assess(
             session,
             claim.workspace_id,
             Subject(**item.request["subject"]),
-            DEFAULT_FIELD_REQUESTS[disclosure.ContactField.EMAIL],
+            DEFAULT_FIELD_REQUESTS[field_requests.ContactField.EMAIL],
             default_max_age=settings.default_max_age,
             now=now,
         )

@@ -6,7 +6,7 @@ from marshmallow import fields
 
 from app.api.schemas.fields import ResponseSchema
 from app.core.contacts.seniorities import SENIORITIES
-from app.core.lookups.disclosure import TYPES, ContactField
+from app.core.lookups.field_requests import TYPES, ContactField
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
 

@@ -20,8 +20,8 @@ from app.core.jobs import jobs, result_reuse, webhooks
 from app.core.jobs.jobs import LIMITED_BY, PURPOSE, Job, JobItem
 from app.core.jobs.result_reuse import SAME_REQUEST, Freshness
 from app.core.ledger import credits, ownership
-from app.core.lookups import contact_data, disclosure
-from app.core.lookups.disclosure import FieldRequest
+from app.core.lookups import contact_data, known_people
+from app.core.lookups.field_requests import FieldRequest
 from app.core.matching import candidates
 from app.domain.errors import ContactNotFound, InsufficientCredits, PurposeRequired
 from app.domain.ids import new_id
@@ -163,7 +163,7 @@ def _hold(session: Session, job: Job, job_request: JobRequest, amount: int, *, n
 
 def _is_free(session: Session, workspace_id: str, price: RevealPrice) -> bool:
     """Return whether a reveal costs nothing: the values are owned, or the person is suppressed."""
-    is_owned, identifiers = disclosure.is_owned(session, workspace_id, price.subject, price.field_request)
+    is_owned, identifiers = known_people.is_owned(session, workspace_id, price.subject, price.field_request)
     return is_owned or bool(suppression_checks.suppressed(session, identifiers))
 
 
@@ -189,7 +189,9 @@ def _insert_or_find(
         if inserted is None and (opened := _OPEN_JOB.first(session, same_request)) is not None:
             return SubmitResult(opened), False
         to_hold = None if job_request.allow_partial_hold else inserted
-        finished, is_held = result_reuse.find_or_hold(session, same_request, to_hold, freshness=freshness, now=now)
+        finished, is_held = result_reuse.find_or_hold(
+            session, same_request, to_hold, freshness=freshness, now=now
+        )
         if finished is not None:
             if inserted is not None:
                 jobs.remove(session, inserted.id)

@@ -2,247 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import emails, hidden_values, purpose_rules
+from app.core.contacts import hidden_values, purpose_rules
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import acquisition
-from app.core.lookups import contact_data, representations
-from app.core.lookups.contact_data import BouncedEmail, ContactData, EmailRow, PhoneRow
-from app.core.matching import contact_matching
-from app.core.matching.contact_matching import Match
-from app.domain.errors import ContactNotFound
-from app.domain.findings import EmailStatus, FoundEmail
-from app.domain.normal.countries import country_of
-from app.domain.records.subjects import Subject
-from app.domain.records.verdict_ttl import is_fresh
-
-
-class ContactField(StrEnum):
-    """A field of a contact that a workspace can own."""
-
-    EMAIL = "email"
-    PHONE = "phone"
-
-
-class MinStatus(StrEnum):
-    """The minimum status: an existing mailbox, one on an accept-all host, or any that is not invalid."""
-
-    VALID = "valid"
-    ACCEPT_ALL = "accept_all"
-    ANY = "any"
-
-
-TYPES: dict[ContactField, tuple[str, ...]] = {
-    ContactField.EMAIL: ("work", "personal"),
-    ContactField.PHONE: ("mobile", "direct", "work", "hq", "other"),
-}
-_UNVERIFIED = frozenset({EmailStatus.UNKNOWN.value, EmailStatus.RISKY.value})
-ACCEPTED_STATUSES: dict[MinStatus, frozenset[str]] = {
-    MinStatus.VALID: frozenset({EmailStatus.VALID}),
-    MinStatus.ACCEPT_ALL: frozenset({EmailStatus.VALID, EmailStatus.ACCEPT_ALL}),
-    MinStatus.ANY: frozenset(EmailStatus) - {EmailStatus.INVALID},
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldRequest:
-    """A request for a field of a person: types, minimum status, and maximum age (None: the default)."""
-
-    field: ContactField
-    types: tuple[str, ...]
-    min_status: MinStatus
-    max_age: timedelta | None = None
-
-    @classmethod
-    def parse(cls, field: ContactField, request: dict[str, Any]) -> FieldRequest:
-        """Parse a job's request."""
-        days = request.get("max_age_days")
-        return cls(
-            field=field,
-            types=tuple(request["types"]),
-            min_status=MinStatus(request["min_status"]),
-            max_age=None if days is None else timedelta(days=days),
-        )
-
-    def accepts(self, kind: str, status: str) -> bool:
-        """Return whether a value of this type and status satisfies the request."""
-        return kind in self.types and status in ACCEPTED_STATUSES[self.min_status]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownPerson:
-    """What is stored of a person; `provided` is the caller's subject, `subject` the one sent to providers.
-
-    `subject` contains only stored facts of the contact, and its id. The id is missing if a reply might be
-    about another person: if no name is stored, the subject has the caller's name, and if no contact is
-    stored, it is the caller's subject.
-
-    `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
-    `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
-    requested type that have not been verified. `countries` are those of all contacts that match.
-    `visible_types` are the requested types without those that a regional rule hides of this person, by
-    `stored_country`. `needs_purpose` is whether a purpose must be stated before the workspace obtains values
-    of this person that it does not own. `data` is what was read of the contact.
-    """
-
-    provided: Subject
-    subject: Subject
-    contact: Contact | None
-    suppressed: bool
-    owned: bool
-    has_fresh_value: bool
-    has_value: bool
-    country: str | None = None
-    stored_country: str | None = None
-    countries: frozenset[str] = frozenset()
-    visible_types: tuple[str, ...] = ()
-    needs_purpose: bool = False
-    unverified: tuple[FoundEmail, ...] = ()
-    data: ContactData
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredPerson:
-    """The match of a subject, the data of the matched contacts, and the contact for the requested field.
-
-    `countries` are those of all these contacts.
-    """
-
-    match: Match
-    data: ContactData
-    contact: Contact | None
-    values: list[EmailRow | PhoneRow]
-    owned: bool
-    suppressed: bool
-    countries: frozenset[str]
-
-
-def assess(
-    session: Session,
-    workspace_id: str,
-    subject: Subject,
-    field_request: FieldRequest,
-    *,
-    default_max_age: timedelta,
-    now: datetime,
-) -> KnownPerson:
-    """Match the subject to a contact and return whether its stored values satisfy the request.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
-    """
-    stored = _stored_person(session, workspace_id, subject, field_request)
-    match, contact = stored.match, stored.contact
-    stored_country = _stored_country(stored)
-    provider_subject = subject
-    if contact is not None and not match.remembered:
-        provider_subject = _stored_facts(subject, contact, match, stored.data)
-    return KnownPerson(
-        provided=subject,
-        subject=provider_subject,
-        contact=contact,
-        suppressed=stored.suppressed,
-        owned=stored.owned,
-        has_fresh_value=_is_any_fresh(stored.values, field_request, default_max_age, now=now)
-        if field_request.max_age or not stored.owned
-        else bool(stored.values),
-        has_value=bool(stored.values),
-        country=_country(match) or country_of(provider_subject.company_domain),
-        stored_country=stored_country,
-        countries=stored.countries,
-        visible_types=hidden_values.rules_of(session).visible_types(field_request.types, stored_country),
-        needs_purpose=not stored.owned
-        and purpose_rules.rule_of(session).requires(stored_country, *stored.countries),
-        unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
-        data=stored.data,
-    )
-
-
-def is_owned(
-    session: Session, workspace_id: str, subject: Subject, field_request: FieldRequest
-) -> tuple[bool, set[Identifier]]:
-    """Return whether the workspace owns the values, and all identifiers of the person, given and stored.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
-    """
-    stored = _stored_person(session, workspace_id, subject, field_request, check_suppressions=False)
-    people = stored.match.remembered or ((stored.contact,) if stored.contact else ())
-    identifiers = set(contact_data.requested_identifiers(subject, names=not people))
-    for person in people:
-        identifiers.update(stored.data.identifiers_of(person))
-    return stored.owned, identifiers
-
-
-def _stored_person(
-    session: Session,
-    workspace_id: str,
-    subject: Subject,
-    field_request: FieldRequest,
-    *,
-    check_suppressions: bool = True,
-) -> _StoredPerson:
-    match, data = find(session, workspace_id, subject, check_suppressions=check_suppressions)
-    contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
-    values = _values(data, contact.id, field_request) if contact else []
-    people = match.remembered or ((contact,) if contact else ())
-    return _StoredPerson(
-        match,
-        data,
-        contact,
-        values,
-        owned=contact is not None and _owns(data, contact.id, field_request, values),
-        suppressed=any(data.is_suppressed(person, subject) for person in people or (None,)),
-        countries=frozenset(country for person in people if (country := data.country_of(person))),
-    )
-
-
-def find(
-    session: Session, workspace_id: str, subject: Subject, *, check_suppressions: bool = True
-) -> tuple[Match, ContactData]:
-    """Return the match of the subject and the data of the matched contacts.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
-    """
-    match = contact_matching.find(session, subject, workspace_id=workspace_id)
-    if subject.contact_id is not None and match.contact is None:
-        raise ContactNotFound
-    people = match.remembered or ([match.contact] if match.contact else [])
-    data = contact_data.load(
-        session,
-        workspace_id,
-        people,
-        [subject],
-        same_people=[match.remembered],
-        check_suppressions=check_suppressions,
-    )
-    return match, data
-
-
-def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list[Identifier]:
-    """Return all identifiers of the person, given by the caller and stored."""
-    provided = contact_data.requested_identifiers(known.provided, names=known.contact is None)
-    if known.contact is None:
-        return provided
-    data = contact_data.load(session, workspace_id, [known.contact])
-    return [*provided, *data.identifiers_of(known.contact)]
-
-
-def is_suppressed(session: Session, workspace_id: str, contact: Contact) -> bool:
-    """Return whether the contact is currently suppressed."""
-    return contact_data.load(session, workspace_id, [contact]).is_suppressed(contact)
+from app.core.lookups import contact_data, field_requests, representations
+from app.core.lookups.contact_data import ContactData, EmailRow, PhoneRow
+from app.core.lookups.field_requests import ContactField, FieldRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,13 +66,14 @@ def disclose(
     """
     if data.is_suppressed(contact):
         return None
-    values = _shown(session, _values(data, contact.id, field_request), purchase.countries)
-    is_owned = _owns(data, contact.id, field_request, values)
+    requested = field_requests.requested_values(data, contact.id, field_request)
+    values = _shown(session, requested, purchase.countries)
+    is_owned = field_requests.owns(data, contact.id, field_request, values)
     if not is_owned and not purchase.is_affordable:
         values = [row for row in values if data.owns(row)]
         is_owned = True
     oldest = purchase.now - field_request.max_age if field_request.max_age and not is_owned else None
-    if not _is_any_since(values, oldest):
+    if not field_requests.is_any_since(values, oldest):
         return None
     if not is_owned and purchase.purpose is None:
         _check_purpose(session, data.country_of(contact), *purchase.countries)
@@ -352,18 +125,10 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
         session, values=wanted, price=purchase.price, purpose=purchase.purpose, **acquirer
     ):
         return None
-    stored = _shown(session, _stored(data, contact_id, field), purchase.countries)
+    stored = _shown(session, field_requests.stored_values(data, contact_id, field), purchase.countries)
     if len(stored) > len(values):
         acquisition.acquire_values(session, values=[contact_data.index_of(row) for row in stored], **acquirer)
     return purchase.price
-
-
-def _owns(
-    data: ContactData, contact_id: str, field_request: FieldRequest, values: Sequence[EmailRow | PhoneRow]
-) -> bool:
-    """Return whether the workspace owns the field, or every value that satisfies the request."""
-    is_field_owned = (contact_id, field_request.field.value) in data.owned.fields
-    return is_field_owned or (bool(values) and all(map(data.owns, values)))
 
 
 def _object(field: ContactField, row: Any, *, primary: bool) -> dict[str, Any]:  # noqa: ANN401 -- a row of either table
@@ -371,109 +136,4 @@ def _object(field: ContactField, row: Any, *, primary: bool) -> dict[str, Any]: 
         representations.email_object(row, primary=primary)
         if field is ContactField.EMAIL
         else representations.phone_object(row)
-    )
-
-
-def _values(data: ContactData, contact_id: str, field_request: FieldRequest) -> list[EmailRow | PhoneRow]:
-    rows = _stored(data, contact_id, field_request.field)
-    return sorted(
-        (row for row in rows if field_request.accepts(row.type, row.status)), key=representations.quality_key
-    )
-
-
-def _stored(data: ContactData, contact_id: str, field: ContactField) -> Sequence[EmailRow | PhoneRow]:
-    stored: Mapping[str, Sequence[EmailRow | PhoneRow]] = (
-        data.emails if field is ContactField.EMAIL else data.phones
-    )
-    return stored.get(contact_id, ())
-
-
-def _is_any_fresh(
-    values: Sequence[EmailRow | PhoneRow],
-    field_request: FieldRequest,
-    default_max_age: timedelta,
-    *,
-    now: datetime,
-) -> bool:
-    """Return whether any value is younger than max_age or, without one, than its verdict's lifetime."""
-    if field_request.max_age or field_request.field is ContactField.PHONE:
-        return _is_any_since(values, now - (field_request.max_age or default_max_age))
-    return any(
-        is_fresh(EmailStatus(row.status), row.verified_at or row.last_seen_at, default_max_age, now=now)
-        for row in values
-    )
-
-
-def _is_any_since(values: Sequence[EmailRow | PhoneRow], oldest: datetime | None) -> bool:
-    return any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values)
-
-
-def _unverified(data: ContactData, contact_id: str, field_request: FieldRequest) -> tuple[FoundEmail, ...]:
-    """Return the addresses that a verification could make usable, as their first source reported them.
-
-    An address with a bounce reported by this workspace is left to the scheduled verification: the workspace's
-    report must not be stored as a provider's status.
-    """
-    if field_request.field is not ContactField.EMAIL:
-        return ()
-    return tuple(
-        emails.as_found(row)
-        for row in data.emails.get(contact_id, ())
-        if not isinstance(row, BouncedEmail)
-        and row.type in field_request.types
-        and row.verified_at is None
-        and row.status in _UNVERIFIED
-    )
-
-
-def _country(match: Match) -> str | None:
-    """Return the country of the person, or else of their company."""
-    records = (match.contact, match.company)
-    return next((record.country for record in records if record is not None and record.country), None)
-
-
-def _stored_country(stored: _StoredPerson) -> str | None:
-    """Return the country by which regional rules hide values of the person; None if it is not stored."""
-    own = stored.data.country_of(stored.contact) if stored.contact is not None else None
-    if own or stored.countries:
-        return own or min(stored.countries)
-    return stored.match.company.country if stored.contact is None and stored.match.company else None
-
-
-def _best_remembered(match: Match, data: ContactData, field_request: FieldRequest) -> Contact | None:
-    """Return the remembered contact that satisfies the request, preferably one owned; None if none does.
-
-    The same request may have led to several contacts, each for another field.
-    """
-
-    def rank(contact: Contact) -> int:
-        values = _values(data, contact.id, field_request)
-        if not values:
-            return 1 if _unverified(data, contact.id, field_request) else 0
-        return 3 if _owns(data, contact.id, field_request, values) else 2
-
-    best = max(match.remembered, key=rank)
-    return best if rank(best) else None
-
-
-def _stored_facts(subject: Subject, contact: Contact, match: Match, data: ContactData) -> Subject:
-    """Return the subject to send to providers: stored facts of the contact, nothing from the caller.
-
-    The contact's e-mail or phone is included if the caller identified the contact by it, or if neither a
-    profile nor a name with a company is stored. The reply is then about this contact for every workspace.
-    If no name is stored, the caller's name is sent without the contact id: the provider may use it alone.
-    """
-    company = match.company
-    exact = {key: getattr(subject, key) for key in ("email", "phone") if key in match.matched_on}
-    if not (exact or contact.linkedin_url or (contact.full_name and company)):
-        emails = sorted(data.emails.get(contact.id, ()), key=representations.quality_key)
-        phones = sorted(data.phones.get(contact.id, ()), key=representations.quality_key)
-        exact = {"email": emails[0].email} if emails else {"phone": phones[0].e164} if phones else {}
-    return Subject(
-        contact_id=contact.id if contact.full_name or not subject.name else None,
-        linkedin_url=contact.linkedin_url,
-        full_name=contact.full_name or subject.name,
-        company_domain=company.domain if company else None,
-        company_name=company.name if company else None,
-        **exact,
     )

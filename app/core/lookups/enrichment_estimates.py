@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
-from app.core.lookups import disclosure
-from app.core.lookups.disclosure import TYPES, ContactField, FieldRequest, KnownPerson, MinStatus
+from app.core.lookups import known_people
+from app.core.lookups.field_requests import TYPES, ContactField, FieldRequest, MinStatus
+from app.core.lookups.known_people import KnownPerson
 from app.domain.errors import ContactNotFound
 from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
@@ -138,7 +139,7 @@ def _known(  # noqa: PLR0917 -- the arguments of `estimate`, for one item
     subject = Subject(**request["subject"])
     try:
         return {
-            field_request.field: disclosure.assess(
+            field_request.field: known_people.assess(
                 session,
                 workspace_id,
                 subject,

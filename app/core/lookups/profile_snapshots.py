@@ -14,7 +14,7 @@ from app.core.contacts import contact_lists, saved_contacts
 from app.core.contacts.bulk import lock_resolution
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
-from app.core.lookups import disclosure, profile_job_changes
+from app.core.lookups import known_people, profile_job_changes
 from app.domain.errors import PersonSuppressed
 from app.domain.ids import new_id
 from app.domain.normal import names
@@ -101,7 +101,7 @@ def save(
     """
     lock_resolution(session)  # no erasure between the suppression check and the insert
     subject = Subject(linkedin_url=snapshot.linkedin_url)
-    match, stored = disclosure.find(session, workspace_id, subject)
+    match, stored = known_people.find(session, workspace_id, subject)
     if stored.is_suppressed(match.contact, subject):
         raise PersonSuppressed
     captured_at = snapshot.captured_at or now

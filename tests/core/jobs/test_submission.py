@@ -32,7 +32,7 @@ from app.core.jobs.submission import JobRequest, RevealPrice
 from app.core.ledger import acquisition, reveals
 from app.core.ledger.credits import LedgerEntry
 from app.core.lists import import_runs
-from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
+from app.core.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.domain.errors import (
     ContactNotFound,
     InsufficientCredits,

@@ -13,8 +13,9 @@ from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email
 from app.core.contacts import suppressions
 from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import acquisition
-from app.core.lookups import contact_data, disclosure
-from app.core.lookups.disclosure import TYPES, ContactField, FieldRequest, KnownPerson, MinStatus
+from app.core.lookups import contact_data, known_people
+from app.core.lookups.field_requests import TYPES, ContactField, FieldRequest, MinStatus
+from app.core.lookups.known_people import KnownPerson
 from app.domain.errors import ContactNotFound
 from app.domain.records.subjects import Subject
 
@@ -26,7 +27,7 @@ DEFAULT_MAX_AGE = timedelta(days=180)
 def know(
     session: Session, workspace_id: str, field_request: FieldRequest = WORK, **named: str
 ) -> KnownPerson:
-    return disclosure.assess(
+    return known_people.assess(
         session, workspace_id, Subject(**named), field_request, default_max_age=DEFAULT_MAX_AGE, now=NOW
     )
 
@@ -184,8 +185,8 @@ def test_all_identifiers_of_the_person_are_returned(session: Session) -> None:
     ada = a_contact(session, linkedin_url=ADA_URL)
     an_email(session, ada, "ada@acme.com")
 
-    of_known = disclosure.identifiers(session, workspace, know(session, workspace, contact_id=ada.id))
-    of_stranger = disclosure.identifiers(session, workspace, know(session, workspace, email="bob@acme.com"))
+    of_known = known_people.identifiers(session, workspace, know(session, workspace, contact_id=ada.id))
+    of_stranger = known_people.identifiers(session, workspace, know(session, workspace, email="bob@acme.com"))
 
     assert set(of_known) == {Identifier("linkedin_url", ADA_URL), Identifier("email", "ada@acme.com")}
     assert of_stranger == [Identifier("email", "bob@acme.com")]

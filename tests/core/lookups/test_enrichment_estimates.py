@@ -13,8 +13,8 @@ from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
 from app.core.lookups import enrichment_estimates
-from app.core.lookups.disclosure import ContactField
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, Estimate
+from app.core.lookups.field_requests import ContactField
 from app.settings import Settings
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from app.core.crm.pushes import PushOutcome
-from app.core.lookups.disclosure import TYPES
+from app.core.lookups.field_requests import TYPES
 from app.crm.registry import CRMS
 from app.domain.errors import all_problems
 from app.domain.findings import EmailStatus
