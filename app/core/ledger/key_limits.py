@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, and_, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.core.accounts import api_keys
 from app.core.accounts.api_keys import ApiKey
 from app.core.ledger import limit_settings
 from app.core.ledger.limit_settings import LimitSubject
-from app.core.ledger.spending_limits import SpendingCounter, SpendingLimit, usage_of
+from app.core.ledger.spending_limits import SpendingCounter, SpendingLimit, is_counter_at, usage_of
 from app.domain.spending import LimitUsage, Period
 from app.infra import database_clock
 from app.infra.database_clock import Moment
@@ -74,15 +74,10 @@ def of_account(session: Session, account_id: str, *, now: Moment) -> Sequence[Li
 def _keys(now: Moment) -> Select[*tuple[Any, ...]]:
     """Return the query for keys, with a row for each limit of a key."""
     at = database_clock.column(now)
-    in_period = and_(
-        SpendingCounter.limit_id == SpendingLimit.id,
-        SpendingCounter.starts_at <= at,
-        SpendingCounter.ends_at > at,
-    )
     return (
         select(ApiKey, SpendingLimit, SpendingCounter, at)
         .outerjoin(SpendingLimit, SpendingLimit.key_id == ApiKey.id)
-        .outerjoin(SpendingCounter, in_period)
+        .outerjoin(SpendingCounter, is_counter_at(at))
     )
 
 

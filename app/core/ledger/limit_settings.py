@@ -17,7 +17,7 @@ from app.core.accounts.workspaces import Workspace
 from app.core.audit_log import entries as audit_log
 from app.core.ledger import limit_alerts
 from app.core.ledger.credits import LedgerEntry
-from app.core.ledger.spending_limits import JOBS, SpendingCounter, SpendingLimit, usage_of
+from app.core.ledger.spending_limits import JOBS, SpendingCounter, SpendingLimit, is_counter_at, usage_of
 from app.domain.audit_actions import Action
 from app.domain.errors import NotFound
 from app.domain.ids import is_id, new_id
@@ -184,18 +184,8 @@ def in_force(
         select(SpendingLimit, SpendingCounter, Account.id, Account.name, ApiKey.name)
         .outerjoin(ApiKey, ApiKey.id == SpendingLimit.key_id)
         .join(Account, Account.id == func.coalesce(SpendingLimit.account_id, ApiKey.account_id))
-        .outerjoin(
-            SpendingCounter,
-            and_(
-                SpendingCounter.limit_id == SpendingLimit.id,
-                SpendingCounter.starts_at <= now,
-                SpendingCounter.ends_at > now,
-            ),
-        )
-        .where(
-            SpendingLimit.workspace_id == workspace_id,
-            ApiKey.revoked_at.is_(None),
-        )
+        .outerjoin(SpendingCounter, is_counter_at(now))
+        .where(SpendingLimit.workspace_id == workspace_id, ApiKey.revoked_at.is_(None))
         .order_by(SpendingLimit.id.desc())
         .limit(limit)
         .execution_options(populate_existing=True)

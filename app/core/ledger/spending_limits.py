@@ -90,11 +90,18 @@ _OF_SUBJECT: ColumnElement[bool] = and_(
     SpendingLimit.workspace_id == JOBS.c.workspace_id,
     or_(SpendingLimit.account_id == JOBS.c.account_id, SpendingLimit.key_id == JOBS.c.key_id),
 )
-_OF_PERIOD: ColumnElement[bool] = and_(
-    SpendingCounter.limit_id == SpendingLimit.id,
-    SpendingCounter.starts_at <= JOBS.c.created_at,
-    SpendingCounter.ends_at > JOBS.c.created_at,
-)
+
+
+def is_counter_at(at: Moment) -> ColumnElement[bool]:
+    """Return the condition for the counter of a limit in the period that contains the time."""
+    return and_(
+        SpendingCounter.limit_id == SpendingLimit.id,
+        SpendingCounter.starts_at <= at,
+        SpendingCounter.ends_at > at,
+    )
+
+
+_OF_PERIOD = is_counter_at(JOBS.c.created_at)
 
 
 def take(session: Session, job_id: str, amount: int, *, balance: int) -> None:
