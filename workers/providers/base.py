@@ -58,6 +58,10 @@ class ProviderRequest:
     max_age: timedelta | None = None
     poll_token: str | None = None
 
+    def wants(self, kind: str) -> bool:
+        """Return whether values of this type are requested; without types, those of any type are."""
+        return not self.types or kind in self.types
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderResponse:

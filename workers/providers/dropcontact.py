@@ -78,7 +78,7 @@ class Dropcontact(Vendor):
 
         Of e-mails it finds only work addresses.
         """
-        if request.field is ProviderField.EMAIL and request.types and "work" not in request.types:
+        if request.field is ProviderField.EMAIL and not request.wants("work"):
             return False
         return _is_named(request) or _is_sent_an_address(request)
 
@@ -86,9 +86,9 @@ class Dropcontact(Vendor):
         """Submit the record, or poll for its result."""
         if request.poll_token is None:
             body = {"data": [_record(request)], "language": "en"}
-            return self._handed_in(self.send("POST", "/enrich/all", seconds=seconds, body=body))
+            return self._submitted(self.send("POST", "/enrich/all", seconds=seconds, body=body))
         path = f"/enrich/all/{quote(request.poll_token, safe='')}"
-        return self._fetched(request, request.poll_token, self.send("GET", path, seconds=seconds))
+        return self._polled(request, request.poll_token, self.send("GET", path, seconds=seconds))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the credit balance."""
@@ -98,7 +98,7 @@ class Dropcontact(Vendor):
         credits_left = parsing.figure(response.body or {}, "credits")
         return self.checked(response, {} if credits_left is None else {"credits": credits_left})
 
-    def _handed_in(self, response: VendorResponse) -> ProviderResponse | Pending:
+    def _submitted(self, response: VendorResponse) -> ProviderResponse | Pending:
         if not response.is_ok:
             return self._error_response(response)
         if response.object.get("error") is True:
@@ -108,7 +108,7 @@ class Dropcontact(Vendor):
             raise UnexpectedResponse("request_id")
         return Pending(poll_token, FIRST_POLL_SECONDS)
 
-    def _fetched(
+    def _polled(
         self, request: ProviderRequest, poll_token: str, response: VendorResponse
     ) -> ProviderResponse | Pending:
         if response.status in _TEMPORARY_STATUSES:  # these do not abandon a pending request
@@ -132,9 +132,9 @@ class Dropcontact(Vendor):
             reason = fold(
                 parsing.text(response.body, "reason") or parsing.text(response.body, "detail") or ""
             )
-            speaks_of_key = "credit" not in reason and not {"key", "token"}.isdisjoint(reason.split())
+            mentions_key = "credit" not in reason and not {"key", "token"}.isdisjoint(reason.split())
             return ProviderResponse(
-                outcome=TraceOutcome.UNCONFIGURED if speaks_of_key else TraceOutcome.NO_CREDITS
+                outcome=TraceOutcome.UNCONFIGURED if mentions_key else TraceOutcome.NO_CREDITS
             )
         return ProviderResponse(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
 

@@ -94,9 +94,9 @@ class FullEnrich(Vendor):
         if request.poll_token is None:
             contact = {**(_contact_of(request) or {}), "enrich_fields": list(_wanted(request))}
             body = {"name": LABEL, "data": [contact]}
-            return self._ordered(self.send("POST", "/contact/enrich/bulk", seconds=seconds, body=body))
+            return self._submitted(self.send("POST", "/contact/enrich/bulk", seconds=seconds, body=body))
         path = f"/contact/enrich/bulk/{quote(request.poll_token, safe='')}"
-        return self._fetched(request, request.poll_token, self.send("GET", path, seconds=seconds))
+        return self._polled(request, request.poll_token, self.send("GET", path, seconds=seconds))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the credit balance."""
@@ -104,7 +104,7 @@ class FullEnrich(Vendor):
         balance = parsing.figure(response.body or {}, "balance")
         return self.checked(response, {} if balance is None else {"credits": balance})
 
-    def _ordered(self, response: VendorResponse) -> ProviderResponse | Pending:
+    def _submitted(self, response: VendorResponse) -> ProviderResponse | Pending:
         if not response.is_ok:
             return self._error_response(response)
         poll_token = parsing.text(response.object, "enrichment_id")
@@ -112,13 +112,14 @@ class FullEnrich(Vendor):
             raise UnexpectedResponse("enrichment_id")
         return Pending(poll_token, POLL_SECONDS)
 
-    def _fetched(
+    def _polled(
         self, request: ProviderRequest, poll_token: str, response: VendorResponse
     ) -> ProviderResponse | Pending:
         body = response.body or {}
         if response.status in _TEMPORARY_STATUSES:  # these do not abandon a pending request
-            is_calm = response.status != 429  # noqa: PLR2004 -- the status
-            return self.retry_poll(poll_token, response, POLL_SECONDS if is_calm else THROTTLED_POLL_SECONDS)
+            is_throttled = response.status == 429  # noqa: PLR2004 -- the status
+            seconds = THROTTLED_POLL_SECONDS if is_throttled else POLL_SECONDS
+            return self.retry_poll(poll_token, response, seconds)
         if parsing.text(body, "code") == _IN_PROGRESS:
             return Pending(poll_token, POLL_SECONDS)
         if not response.is_ok and not (response.status == _PAYMENT_REQUIRED and "data" in body):
@@ -136,14 +137,14 @@ class FullEnrich(Vendor):
         outcome = _BY_CODE.get(parsing.text(response.body or {}, "code") or "", standard.outcome)
         if outcome is TraceOutcome.MISS:
             return ProviderResponse(outcome=TraceOutcome.ERROR)
-        calm = THROTTLED_POLL_SECONDS if outcome is TraceOutcome.RATE_LIMITED else None
-        return ProviderResponse(outcome=outcome, retry_after=standard.retry_after or calm)
+        delay = THROTTLED_POLL_SECONDS if outcome is TraceOutcome.RATE_LIMITED else None
+        return ProviderResponse(outcome=outcome, retry_after=standard.retry_after or delay)
 
 
 def _wanted(request: ProviderRequest) -> tuple[str, ...]:
     """Return the vendor's fields to request; each is paid for."""
     if request.field is ProviderField.PHONE:
-        return (PHONES,) if not request.types or "mobile" in request.types else ()
+        return (PHONES,) if request.wants("mobile") else ()
     types = request.types or ("work",)
     sold = (("work", WORK), ("personal", PERSONAL))
     return tuple(field for kind, field in sold if kind in types)

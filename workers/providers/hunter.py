@@ -101,8 +101,8 @@ class Hunter(Vendor):
         match request.field:
             case ProviderField.EMAIL:
                 company = subject.company_domain or subject.company_name
-                wants_work = not request.types or "work" in request.types
-                return wants_work and bool(subject.linkedin_url or (subject.name and company))
+                is_identified = subject.linkedin_url or (subject.name and company)
+                return request.wants("work") and bool(is_identified)
             case ProviderField.PERSON:
                 return bool(subject.linkedin_url or subject.email)
             case ProviderField.COMPANY:

@@ -78,10 +78,9 @@ class LeadMagic(Vendor):
         match request.field:
             case ProviderField.EMAIL:
                 company = subject.company_domain or subject.company_name
-                return (not request.types or "work" in request.types) and bool(subject.name and company)
+                return request.wants("work") and bool(subject.name and company)
             case ProviderField.PHONE:
-                wants_mobile = not request.types or "mobile" in request.types
-                return wants_mobile and bool(subject.linkedin_url or subject.email)
+                return request.wants("mobile") and bool(subject.linkedin_url or subject.email)
             case ProviderField.VERIFICATION:
                 return bool(subject.email)
             case _:
@@ -89,8 +88,8 @@ class LeadMagic(Vendor):
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Call the endpoint of the requested field."""
-        path, sought = _ENDPOINTS[request.field]
-        response = self.send("POST", path, body=sought(request.subject), seconds=seconds)
+        path, body_of = _ENDPOINTS[request.field]
+        response = self.send("POST", path, body=body_of(request.subject), seconds=seconds)
         if not response.is_ok:
             return self._error_response(response)
         return _READERS[request.field](request, response.object)
@@ -99,9 +98,7 @@ class LeadMagic(Vendor):
         """Request the balance, which is free; frozen credits are excluded, because they cannot be spent."""
         response = self.send("GET", "/v1/credits", seconds=seconds)
         if not response.is_ok:
-            outcome = self._error_response(response).outcome
-            known = {TraceOutcome.MISS, TraceOutcome.INELIGIBLE}
-            return CredentialCheck(outcome=TraceOutcome.ERROR if outcome in known else outcome)
+            return self.refused_check(self._error_response(response))
         remaining = parsing.figure(response.object, "credits_liquid")
         remaining = parsing.figure(response.object, "credits") if remaining is None else remaining
         return self.checked(response, {} if remaining is None else {"credits": remaining})

@@ -72,7 +72,7 @@ class PeopleDataLabs(Vendor):
             case ProviderField.EMAIL | ProviderField.PERSON:
                 return _is_named(subject)
             case ProviderField.PHONE:  # it reports no type for other numbers
-                return (not request.types or "mobile" in request.types) and _is_named(subject)
+                return request.wants("mobile") and _is_named(subject)
             case _:
                 return False
 
@@ -147,9 +147,7 @@ def _required(request: ProviderRequest) -> str | None:
     """Return what a record must have to be a match, in the vendor's syntax of AND and OR."""
     match request.field:
         case ProviderField.EMAIL:
-            return " OR ".join(
-                _REQUIRED[kind] for kind in _REQUIRED if not request.types or kind in request.types
-            )
+            return " OR ".join(_REQUIRED[kind] for kind in _REQUIRED if request.wants(kind))
         case ProviderField.PHONE:
             return "mobile_phone"
         case _:

@@ -92,9 +92,7 @@ class Prospeo(Vendor):
         """Request the account, which is free."""
         response = self.send("GET", "/account-information", seconds=seconds)
         if _is_refusal(response):
-            outcome = self._error_response(response).outcome
-            known = {TraceOutcome.MISS, TraceOutcome.INELIGIBLE}
-            return CredentialCheck(outcome=TraceOutcome.ERROR if outcome in known else outcome)
+            return self.refused_check(self._error_response(response))
         remaining = parsing.figure(parsing.object_at(response.object, "response"), "remaining_credits")
         return self.checked(response, {} if remaining is None else {"credits": remaining})
 
@@ -112,7 +110,7 @@ class Prospeo(Vendor):
 def _sells(request: ProviderRequest) -> bool:
     """Return whether it has a requested type: work addresses and mobiles."""
     types = {ProviderField.EMAIL: "work", ProviderField.PHONE: "mobile"}
-    return not request.types or request.field not in types or types[request.field] in request.types
+    return request.field not in types or request.wants(types[request.field])
 
 
 def _body(request: ProviderRequest) -> dict[str, Any]:

@@ -184,8 +184,12 @@ class Vendor:
         """Return the credential check that follows from the response to a free call."""
         if response.is_ok and response.body is not None:
             return CredentialCheck(outcome=TraceOutcome.HIT, remaining=remaining)
-        outcome = self.default_response(response).outcome
-        return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
+        return self.refused_check(self.default_response(response))
+
+    def refused_check(self, reply: ProviderResponse) -> CredentialCheck:
+        """Return the credential check after a refused call; an outcome about a person means an error here."""
+        of_person = {TraceOutcome.MISS, TraceOutcome.INELIGIBLE}
+        return CredentialCheck(outcome=TraceOutcome.ERROR if reply.outcome in of_person else reply.outcome)
 
     def _terms(self, access: ProviderSettings) -> Terms:
         defaults = self.default_terms
