@@ -9,7 +9,7 @@ from apiflask import APIFlask
 from jobs_support import LIFETIME, set_clock
 from sqlalchemy import update
 from sqlalchemy.orm import Session
-from users_support import SignedInUser, bearer, create_user
+from users_support import SignedInUser, bearer, create_user, keys_of
 
 from app.api.keys import MAX_LIFETIME
 from app.core.accounts import accounts, api_keys, sessions
@@ -174,7 +174,7 @@ def test_a_session_that_ends_while_the_key_waits_for_the_account_creates_none(
 
     assert (refused.status_code, refused.get_json()["code"]) == (401, "token_revoked")
     with user.database.reading() as session:
-        assert api_keys.of_account(session, user.account_id) == []
+        assert keys_of(session, user.account_id) == []
 
 
 def test_an_account_without_api_access_cannot_create_a_key(user: SignedInUser) -> None:

@@ -8,7 +8,7 @@ import pytest
 from apiflask import APIFlask
 from page_support import Visitor, visitor
 from sqlalchemy.orm import Session
-from users_support import SignedInUser, bearer
+from users_support import SignedInUser, bearer, keys_of
 
 from app.core.accounts import accounts, api_keys
 from app.core.ledger import key_limits
@@ -23,7 +23,7 @@ def test_a_new_key_is_shown_once_and_works_with_its_scopes(browser: Visitor, use
     (secret,) = set(SECRET.findall(created.text))
 
     with user.database.reading() as session:
-        (key,) = api_keys.of_account(session, user.account_id)
+        (key,) = keys_of(session, user.account_id)
     allowed = user.client.get("/api/ext/session", headers=bearer(secret))
     refused = user.client.post(
         "/api/ext/reveal/email", headers=bearer(secret), json={"subject": {"email": "a@b.example"}}
@@ -50,7 +50,7 @@ def test_an_invalid_key_is_not_created(
     page = browser.send("/keys", **fields)
 
     with user.database.reading() as session:
-        assert api_keys.of_account(session, user.account_id) == []
+        assert keys_of(session, user.account_id) == []
     assert page.status_code == 422
     assert "Correct the marked fields" in page.text
     assert f'id="{invalid}-error"' in page.text or invalid == "0"
@@ -83,13 +83,13 @@ def test_a_session_that_ends_while_its_key_waits_creates_none(
 
     assert page.request.path == "/sign-in"
     with user.database.reading() as session:
-        assert api_keys.of_account(session, user.account_id) == []
+        assert keys_of(session, user.account_id) == []
 
 
 def test_a_revoked_key_no_longer_works(browser: Visitor, user: SignedInUser) -> None:
     secret = user.make_key()
     with user.database.reading() as session:
-        (key,) = api_keys.of_account(session, user.account_id)
+        (key,) = keys_of(session, user.account_id)
 
     page = browser.send(f"/keys/{key.id}/revoke")
 
@@ -101,7 +101,7 @@ def test_a_revoked_key_no_longer_works(browser: Visitor, user: SignedInUser) -> 
 def test_a_colleagues_key_cannot_be_revoked(app: APIFlask, user: SignedInUser) -> None:
     secret = user.make_key()
     with user.database.reading() as session:
-        (key,) = api_keys.of_account(session, user.account_id)
+        (key,) = keys_of(session, user.account_id)
 
     page = visitor(app, user.colleague()).send(f"/keys/{key.id}/revoke")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from apiflask import APIFlask
 from page_support import Visitor, visitor
-from users_support import SignedInUser, create_user
+from users_support import SignedInUser, create_user, keys_of
 
-from app.core.accounts import api_keys
 from app.core.accounts.accounts import Account, Role
 from app.core.ledger import limit_settings
 from app.infra import clock
@@ -29,7 +28,7 @@ def admins_browser(app: APIFlask, admin: SignedInUser) -> Visitor:
 def key_of(user: SignedInUser) -> str:
     user.make_key()
     with user.database.reading() as session:
-        return api_keys.of_account(session, user.account_id)[0].id
+        return keys_of(session, user.account_id)[0].id
 
 
 def limits(user: SignedInUser) -> list[tuple[str, str, int]]:

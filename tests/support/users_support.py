@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from apiflask import APIFlask
 from flask.testing import FlaskClient
 from jobs_support import LIFETIME
+from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from app.core.accounts import accounts, api_keys, sessions, workspaces
-from app.core.ledger import credits
+from app.core.accounts.api_keys import ApiKey
+from app.core.ledger import credits, key_limits
 from app.domain.callers import Scope
 from app.infra import clock, passwords
 from app.infra.db import Database
@@ -73,6 +75,11 @@ class SignedInUser:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+def keys_of(session: Session, account_id: str) -> list[ApiKey]:
+    """Return the account's keys that are not revoked, newest first."""
+    return [limited.key for limited in key_limits.of_account(session, account_id, now=clock.now())]
 
 
 def create_user(app: APIFlask, *, email: str = EMAIL) -> SignedInUser:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -76,15 +76,6 @@ def create(
     session.flush()
     audit_log.record_each(session, Action.API_KEY_CREATE, [key.id], account_id=account_id)
     return key, token
-
-
-def of_account(session: Session, account_id: str) -> Sequence[ApiKey]:
-    """Return the account's keys that are not revoked, newest first."""
-    return session.scalars(
-        select(ApiKey)
-        .where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
-        .order_by(ApiKey.created_at.desc(), ApiKey.id.desc())
-    ).all()
 
 
 def get(session: Session, account_id: str, key_id: str) -> ApiKey:

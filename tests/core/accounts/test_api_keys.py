@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy.orm import Session
+from users_support import keys_of
 
 from app.core.accounts import accounts, api_keys, workspaces
 from app.core.accounts.accounts import Account
@@ -68,7 +69,7 @@ def test_the_list_has_the_accounts_valid_keys_newest_first(
     api_keys.create(session, other.id, name="4", scopes=Scope, expires_at=None, now=NOW)
     api_keys.revoke(session, account.id, gone.id, now=NOW)
 
-    listed = api_keys.of_account(session, account.id)
+    listed = keys_of(session, account.id)
 
     assert [key.name for key in listed] == [second.name, first.name]
 
