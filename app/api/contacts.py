@@ -17,6 +17,7 @@ from app.api.http.idempotency_header import REPLAYED, is_replay
 from app.api.http.owned_pages import download, may_see_values, parse_cursor, read_page
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
+from app.api.schemas import annotation_fields
 from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
 from app.api.schemas.owned_schemas import OwnedContactResponseSchema, OwnedContactSchema
 from app.api.schemas.paging import page_size
@@ -34,9 +35,6 @@ blueprint = APIBlueprint("contacts", __name__, tag="Contacts and lists")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 100
-MAX_TAGS = 50
-MAX_TAG_LENGTH = 100
-MAX_NOTE_LENGTH = 5000
 ME = "me"
 
 
@@ -84,17 +82,8 @@ class ContactsResponseSchema(ResponseSchema):
 class NotesSchema(StrictSchema):
     """The tags and the note of a person; each replaces the stored one, null removes it."""
 
-    tags = fields.List(
-        NonBlankString(MAX_TAG_LENGTH),
-        allow_none=True,
-        validate=validate.Length(max=MAX_TAGS),
-        metadata={"example": ["engines"]},
-    )
-    note = fields.String(
-        allow_none=True,
-        validate=validate.Length(max=MAX_NOTE_LENGTH),
-        metadata={"example": "Met at the fair."},
-    )
+    tags = annotation_fields.tags()
+    note = annotation_fields.note()
 
     @post_load
     def _without_duplicates(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
-from marshmallow import ValidationError, fields, post_load, validate
+from marshmallow import ValidationError, fields, post_load
 from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented
@@ -17,6 +17,7 @@ from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
+from app.api.schemas import annotation_fields
 from app.api.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema
 from app.api.schemas.fields import (
     NonBlankString,
@@ -38,9 +39,6 @@ blueprint = APIBlueprint("linkedin_save", __name__, tag="Saved profiles")
 
 CLOCK_SKEW = timedelta(minutes=5)
 MIN_YEAR = 2000
-MAX_TAGS = 50
-MAX_TAG_LENGTH = 100
-MAX_NOTE_LENGTH = 5000
 
 
 def _require_a_recent_year(captured_at: datetime) -> None:
@@ -72,17 +70,8 @@ class LinkedinSaveSchema(StrictSchema):
 
     profile = fields.Nested(ProfileSchema, required=True)
     list = NonBlankString(allow_none=True, metadata={"example": "Prospects"})
-    tags = fields.List(
-        NonBlankString(MAX_TAG_LENGTH),
-        allow_none=True,
-        validate=validate.Length(max=MAX_TAGS),
-        metadata={"example": ["engines"]},
-    )
-    note = fields.String(
-        allow_none=True,
-        validate=validate.Length(max=MAX_NOTE_LENGTH),
-        metadata={"example": "Met at the fair."},
-    )
+    tags = annotation_fields.tags()
+    note = annotation_fields.note()
     captured_at = fields.AwareDateTime(
         allow_none=True,
         validate=_require_a_recent_year,
