@@ -33,6 +33,7 @@ _UNVERIFIED = frozenset({EmailStatus.UNKNOWN, EmailStatus.RISKY})
 _EXISTING = frozenset({EmailStatus.VALID, EmailStatus.RISKY})
 
 GoodEnough: TypeAlias = Callable[[ProviderResponse], bool]
+Calls: TypeAlias = tuple[tuple[Provider, CallResult], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,27 @@ class _Run:
     verification_wait: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _VerifiedEmail:
+    """An address with the first verdict on it, and the calls of verifiers.
+
+    `wait` is set if no verifier gave a verdict and one needs more time, in seconds.
+    """
+
+    email: FoundEmail
+    calls: Calls
+    wait: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _VerifiedReply:
+    """A response whose addresses were verified, the calls of verifiers, and the shortest wait for one."""
+
+    reply: ProviderResponse
+    calls: Calls = ()
+    wait: float | None = None
+
+
 def run(
     request: ProviderRequest,
     providers: Sequence[Provider],
@@ -99,9 +121,9 @@ def _judge(
     state: _Run, provider: Provider, call: CallResult, good_enough: GoodEnough
 ) -> WaterfallResult | None:
     """Verify and record the response; return the result if it ends the waterfall, or has to be awaited."""
-    checks: list[tuple[Provider, CallResult]] = []
-    reply, wait = _verify_emails(state, provider, call.reply, checks)
-    opted_out = any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks)
+    verified = _verify_emails(state, provider, call.reply)
+    reply, wait = verified.reply, verified.wait
+    opted_out = _has_opted_out(verified.calls)
     is_good_enough = reply.outcome is TraceOutcome.HIT and good_enough(reply)
     is_final = is_good_enough or opted_out
     if provider.guesses and wait is not None and wait < SHORT_WAIT_SECONDS and not is_final:
@@ -111,7 +133,7 @@ def _judge(
         reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
     if reply != call.reply:
         state.gateway.record_verdict(call, reply)
-    _record(state, provider, replace(call, reply=reply), checks)
+    _record(state, provider, replace(call, reply=reply), verified.calls)
     if opted_out:
         return replace(state.result, suppressed=True)
     return state.result if is_good_enough or state.result.suppressed else None
@@ -142,32 +164,26 @@ def verify_stored(
     """Verify the first few stored addresses that have no verdict yet."""
     result = WaterfallResult()
     for email in stored[:MAX_VERIFIED]:
-        verified_email, checks, wait = verify(email, verifiers, gateway, request=request)
-        entries = tuple(
-            trace_entry(verifier, ProviderField.VERIFICATION, check) for verifier, check in checks
-        )
-        new_verdicts = (verified_email,) if verified_email != email else ()
+        verified = _verify(email, verifiers, gateway, request=request)
+        new_verdicts = (verified.email,) if verified.email != email else ()
         result = replace(
             result,
             emails=result.emails + new_verdicts,
             verified=result.verified + new_verdicts,
-            trace=result.trace + entries,
-            suppressed=any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks),
-            waiting=_shorter(result.waiting, wait),
+            trace=result.trace + _verification_entries(verified.calls),
+            suppressed=_has_opted_out(verified.calls),
+            waiting=_shorter(result.waiting, verified.wait),
         )
         if result.suppressed:
             break
     return result
 
 
-def verify(
+def _verify(
     email: FoundEmail, verifiers: Sequence[Provider], gateway: CallGateway, *, request: ProviderRequest
-) -> tuple[FoundEmail, list[tuple[Provider, CallResult]], float | None]:
-    """Verify an address; return it with the first verdict, the calls made, and a wait in seconds.
-
-    The wait is set if no verifier gave a verdict and one needs more time.
-    """
-    calls: list[tuple[Provider, CallResult]] = []
+) -> _VerifiedEmail:
+    """Verify an address, by the verifiers in order until one gives a verdict."""
+    calls: Calls = ()
     wait: float | None = None
     verification = ProviderRequest(
         field=ProviderField.VERIFICATION,
@@ -180,39 +196,46 @@ def verify(
         if isinstance(call, Pending):
             wait = _shorter(wait, call.after)
             continue
-        calls.append((verifier, call))
+        calls += ((verifier, call),)
         if call.reply.outcome is TraceOutcome.HIT and call.reply.emails:
-            return _with_verdict(email, call.reply.emails[0]), calls, None
-    return email, calls, wait
+            return _VerifiedEmail(_with_verdict(email, call.reply.emails[0]), calls)
+    return _VerifiedEmail(email, calls, wait)
 
 
-def _verify_emails(
-    state: _Run, provider: Provider, reply: ProviderResponse, checks: list[tuple[Provider, CallResult]]
-) -> tuple[ProviderResponse, float | None]:
-    """Return the response with its first few unverified addresses verified, and the shortest wait for one.
+def _verify_emails(state: _Run, provider: Provider, reply: ProviderResponse) -> _VerifiedReply:
+    """Verify the first few addresses of a response that have no verdict.
 
     For a guessing provider keep one address: the likeliest, or if that is invalid the first that exists. A
     further guess is verified only while those before it are invalid: a server that accepts every address, or
     gives no verdict, cannot tell them apart.
     """
     if state.request.field is ProviderField.VERIFICATION or reply.outcome is not TraceOutcome.HIT:
-        return reply, None
+        return _VerifiedReply(reply)
     emails: list[FoundEmail] = []
-    shortest: float | None = None
+    calls: Calls = ()
+    wait: float | None = None
     for position, email in enumerate(reply.emails):
-        verified = email
+        verified = _VerifiedEmail(email, ())
         if position < MAX_VERIFIED and email.status in _UNVERIFIED and email.verified_at is None:
-            verified, calls, wait = verify(email, state.verifiers, state.gateway, request=state.request)
-            checks += calls
-            shortest = _shorter(shortest, wait)
+            verified = _verify(email, state.verifiers, state.gateway, request=state.request)
+            calls += verified.calls
+            wait = _shorter(wait, verified.wait)
         if not provider.guesses:
-            emails.append(verified)
-        elif verified.status is not EmailStatus.INVALID:
-            emails = [verified] if _is_credible(verified, position) else []
+            emails.append(verified.email)
+        elif verified.email.status is not EmailStatus.INVALID:
+            emails = [verified.email] if _is_credible(verified.email, position) else []
             break
-    if provider.guesses and not emails:
-        return replace(reply, outcome=TraceOutcome.MISS, emails=()), shortest
-    return replace(reply, emails=tuple(emails)), shortest
+    outcome = TraceOutcome.MISS if provider.guesses and not emails else reply.outcome
+    return _VerifiedReply(replace(reply, outcome=outcome, emails=tuple(emails)), calls, wait)
+
+
+def _has_opted_out(verifications: Calls) -> bool:
+    """Return whether a verifier refuses requests about the person."""
+    return any(call.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, call in verifications)
+
+
+def _verification_entries(verifications: Calls) -> tuple[dict[str, Any], ...]:
+    return tuple(trace_entry(verifier, ProviderField.VERIFICATION, call) for verifier, call in verifications)
 
 
 def _shorter(seconds: float | None, others: float | None) -> float | None:
@@ -233,14 +256,9 @@ def _with_verdict(email: FoundEmail, verdict: FoundEmail) -> FoundEmail:
     return replace(email, status=verdict.status, reasons=reasons, verified_at=verdict.verified_at)
 
 
-def _record(
-    state: _Run, provider: Provider, call: CallResult, checks: list[tuple[Provider, CallResult]]
-) -> None:
+def _record(state: _Run, provider: Provider, call: CallResult, verifications: Calls) -> None:
     reply, result = call.reply, state.result
-    entries = [
-        trace_entry(provider, state.request.field, call),
-        *(trace_entry(verifier, ProviderField.VERIFICATION, check) for verifier, check in checks),
-    ]
+    entry = trace_entry(provider, state.request.field, call)
     state.calls.append((provider, call))
     state.result = replace(
         result,
@@ -249,7 +267,7 @@ def _record(
         contacts=result.contacts + ((reply.contact,) if reply.contact else ()),
         companies=result.companies + ((reply.company,) if reply.company else ()),
         answers=result.answers + ((reply,) if reply.outcome is TraceOutcome.HIT else ()),
-        trace=(*result.trace, *entries),
+        trace=(*result.trace, entry, *_verification_entries(verifications)),
         suppressed=reply.outcome is TraceOutcome.SUPPRESSED,
     )
 
