@@ -105,11 +105,13 @@ class CrmTurn:
         return self._transport.send(request)
 
     def _push_next(self) -> bool:
-        """Push the next contact that is due; return False if there is none."""
+        """Push the next contact that is due, or end it if it may not be pushed; return False without one."""
         with self._database.transaction() as session:
             attempt = push_attempts.next_attempt(session, self._turn, now=database_clock.now())
         if attempt is None:
             return False
+        if attempt is PushOutcome.SKIPPED:
+            return True
         started = time.monotonic()
         try:
             pushed = self._reading(self._contact_push(attempt).run)

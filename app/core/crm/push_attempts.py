@@ -11,6 +11,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -54,8 +55,14 @@ class ItemResult:
     latency_ms: int | None = None
 
 
-def next_attempt(session: Session, turn: Turn, *, now: Moment) -> Attempt | None:
-    """Begin the next due item and return it; None if none is due. Items that may not be pushed are ended."""
+def next_attempt(
+    session: Session, turn: Turn, *, now: Moment
+) -> Attempt | Literal[PushOutcome.SKIPPED] | None:
+    """Begin the next due item and return it; None if none is due.
+
+    An item that may not be pushed is ended as skipped instead. There may be thousands of them, so each is
+    ended in a transaction of its own.
+    """
     hold(session, turn, now=now)
     query = (
         select(PushItem, CrmPush)
@@ -66,26 +73,27 @@ def next_attempt(session: Session, turn: Turn, *, now: Moment) -> Attempt | None
         .order_by(PushItem.next_at, PushItem.id)
         .limit(1)
     )
-    while (row := session.execute(query).one_or_none()) is not None:
-        item, push = row
-        link = f"{push.origin}crm/pushes/{push.id}"
-        person = people.load(session, turn.workspace_id, item.contact_id, receipt_link=link)
-        if isinstance(person, str):
-            _finish(session, item, ItemResult(outcome=PushOutcome.SKIPPED, error=person), now=now)
-            continue
-        record = records.lock(session, turn.connection_id, item.contact_id)  # before the item, as erasures do
-        item.attempts += 1
-        item.next_at = now + LEASE
-        session.flush()
-        return Attempt(
-            item_id=item.id,
-            contact_id=item.contact_id,
-            number=item.attempts,
-            dry_run=push.dry_run,
-            person=person,
-            written=records.written_values(session, record),
-        )
-    return None
+    row = session.execute(query).one_or_none()
+    if row is None:
+        return None
+    item, push = row
+    link = f"{push.origin}crm/pushes/{push.id}"
+    person = people.load(session, turn.workspace_id, item.contact_id, receipt_link=link)
+    if isinstance(person, str):
+        _finish(session, item, ItemResult(outcome=PushOutcome.SKIPPED, error=person), now=now)
+        return PushOutcome.SKIPPED
+    record = records.lock(session, turn.connection_id, item.contact_id)  # before the item, as erasures do
+    item.attempts += 1
+    item.next_at = now + LEASE
+    session.flush()
+    return Attempt(
+        item_id=item.id,
+        contact_id=item.contact_id,
+        number=item.attempts,
+        dry_run=push.dry_run,
+        person=person,
+        written=records.written_values(session, record),
+    )
 
 
 def note_values(

@@ -13,7 +13,7 @@ from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.crm import authorizations, outbox, people, push_attempts, pushes
 from app.core.crm.outbox import LeaseLost, Turn
-from app.core.crm.push_attempts import ItemResult
+from app.core.crm.push_attempts import Attempt, ItemResult
 from app.core.crm.pushes import PushOutcome
 from app.core.ledger.reveals import RevealedValue
 from app.domain.errors import NotFound
@@ -85,7 +85,7 @@ def test_the_attempt_for_a_person_who_was_erased_meanwhile_is_dropped(harness: C
     turn = begin(harness)
     with harness.database.transaction() as session:
         attempt = push_attempts.next_attempt(session, turn, now=harness.now)
-    assert attempt is not None
+    assert isinstance(attempt, Attempt)
     with harness.database.transaction() as session:
         session.delete(session.get_one(Contact, contact_id))
 

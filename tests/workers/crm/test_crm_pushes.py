@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from stored_support import a_phone, own, suppress
 
 from app.core.contacts.contacts import Contact
-from app.core.crm import records
+from app.core.crm import people, records
 from app.core.crm.records import CrmWrittenRecord
 from app.core.events.events import Event
 from workers.webhook_client import WebhookClient, WebhookResponse
@@ -148,6 +148,27 @@ def another_worker_before(turn: Callable[[], None]) -> WebhookClient:
             return super().send(*request, **options)
 
     return InterruptedClient(LOOPBACK.networks)
+
+
+def test_people_who_may_not_be_pushed_are_ended_one_after_the_other(
+    harness: CrmHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = [f"person.{n}@acme.com" for n in range(3)]
+    push_id = harness.push(*(harness.owned_contact(address, address) for address in addresses))
+    with harness.database.transaction() as session:
+        for address in addresses:
+            suppress(session, "email", address)
+    loads = iter([people.load, people.load, _killed])
+
+    def load(*about: Any, **options: Any) -> Any:
+        return next(loads)(*about, **options)
+
+    monkeypatch.setattr(people, "load", load)
+
+    with pytest.raises(WorkerKilledError):
+        harness.turn()
+
+    assert [item.outcome for item in harness.items(push_id)] == ["skipped", "skipped", None]
 
 
 @pytest.mark.parametrize("vendor", ["salesforce"])
