@@ -18,21 +18,23 @@ def publish(
     *,
     any_due: Callable[..., bool],
     claim_due: Callable[..., Sequence[str]],
+    full: int = FULL_QUEUE,
 ) -> None:
     """Publish messages of the task for rows that are due.
 
-    `any_due` is a cheap query. `claim_due` marks the rows as published and returns their ids.
+    `any_due` is a cheap query. `claim_due` marks the rows as published and returns their ids. Above a length
+    of `full`, the queue counts as full.
     """
     with services.database.reading() as session:
         if not any_due(session, now=database_clock.now()):
             return
-    if is_full(services):
+    if is_full(services, full):
         return
     with services.database.transaction() as session:
         claimed = claim_due(session, now=database_clock.now())
     services.publisher.push(task, Queue.UPKEEP, claimed)
 
 
-def is_full(services: WorkerServices) -> bool:
+def is_full(services: WorkerServices, full: int = FULL_QUEUE) -> bool:
     """Return whether the queue is full or the broker is unavailable."""
-    return services.publisher.is_full(Queue.UPKEEP, FULL_QUEUE)
+    return services.publisher.is_full(Queue.UPKEEP, full)

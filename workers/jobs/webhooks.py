@@ -17,6 +17,12 @@ from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
 
+FULL_QUEUE = 50
+"""Queue length above which no deliveries are published: receivers are slow, or workers few.
+
+Half of that of uploads, imports and CRM pushes, so that deliveries leave room for them.
+"""
+
 
 @maintenance.task(DELIVER)
 def deliver(webhook_id: str, services: WorkerServices) -> None:
@@ -44,7 +50,9 @@ def post(webhook_id: str, services: WorkerServices, client: WebhookClient) -> No
 
 def send_due(services: WorkerServices) -> None:
     """Publish the webhooks that are due."""
-    due_messages.publish(services, DELIVER, any_due=webhooks.any_due, claim_due=webhooks.claim_due)
+    due_messages.publish(
+        services, DELIVER, any_due=webhooks.any_due, claim_due=webhooks.claim_due, full=FULL_QUEUE
+    )
 
 
 def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:

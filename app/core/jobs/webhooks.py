@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import base64
 import random
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import case, or_, select, update
+from sqlalchemy import case, func, or_, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
@@ -41,6 +42,8 @@ MAX_RETRY_AFTER_SECONDS = 86_400.0
 REPUBLISH_AFTER = timedelta(minutes=1)
 """Age after which a message that no worker has processed is considered lost."""
 BATCH = 50
+MAX_QUEUED = 10
+"""The deliveries of a workspace that wait in the queue: its receivers may take 15 seconds for each."""
 
 OK = range(200, 300)
 GONE = 410
@@ -107,14 +110,33 @@ def _any_due(now: Moment) -> Statement:
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
-    """Mark the due webhooks as published and return their ids."""
-    query = select(Webhook).outerjoin(Job).where(_due(now)).order_by(Webhook.next_at).limit(BATCH)
-    claimed = []
-    for webhook in session.scalars(query.with_for_update(skip_locked=True, of=Webhook)):
-        webhook.published_at = now
-        claimed.append(webhook.id)
-    session.flush()
+    """Mark due webhooks as published and return their ids, at most `MAX_QUEUED` of a workspace at once."""
+    queued = _queued(session, now)
+    claimed: list[str] = []
+    while len(claimed) < BATCH:
+        full = [workspace_id for workspace_id, count in queued.items() if count >= MAX_QUEUED]
+        query = select(Webhook).outerjoin(Job).where(_due(now), Webhook.workspace_id.not_in(full))
+        query = query.order_by(Webhook.next_at).limit(BATCH - len(claimed))
+        due = session.scalars(query.with_for_update(skip_locked=True, of=Webhook)).all()
+        if not due:
+            break
+        for webhook in due:
+            if queued[webhook.workspace_id] < MAX_QUEUED:
+                queued[webhook.workspace_id] += 1
+                webhook.published_at = now
+                claimed.append(webhook.id)
+        session.flush()
     return claimed
+
+
+def _queued(session: Session, now: Moment) -> Counter[str]:
+    """Return how many deliveries of each workspace were published and not begun yet."""
+    query = (
+        select(Webhook.workspace_id, func.count())
+        .where(Webhook.delivered_at.is_(None), Webhook.published_at > now - REPUBLISH_AFTER)
+        .group_by(Webhook.workspace_id)
+    )
+    return Counter({row[0]: row[1] for row in session.execute(query)})
 
 
 def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:

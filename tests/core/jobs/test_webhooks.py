@@ -14,7 +14,7 @@ from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.jobs.webhook_admin import DeliveryState as HowFar
 from app.core.jobs.webhook_attempts import LEASE, AttemptState, WebhookAttempt
-from app.core.jobs.webhooks import REPUBLISH_AFTER, RETRY_SCHEDULE, AttemptResult, Delivery
+from app.core.jobs.webhooks import MAX_QUEUED, REPUBLISH_AFTER, RETRY_SCHEDULE, AttemptResult, Delivery
 from app.domain.kinds import Outcome
 from app.infra.db import Database
 
@@ -103,6 +103,27 @@ def test_a_claimed_webhook_is_claimed_again_only_if_no_worker_began_it(session: 
     ]
 
     assert claimed == [[webhook_id], [], [webhook_id]]
+
+
+def test_a_workspace_with_many_due_deliveries_leaves_the_queue_to_others(session: Session) -> None:
+    workspace = a_workspace(session)
+    many = {over(session, f"https://slow.example/{n}", workspace) for n in range(MAX_QUEUED + 2)}
+    other = over(session)
+
+    first, second = (webhooks.claim_due(session, now=NOW) for _ in range(2))
+    begin(session, next(webhook_id for webhook_id in first if webhook_id in many))
+    third = webhooks.claim_due(session, now=NOW)
+
+    assert other in first
+    assert [len(claimed) for claimed in (first, second, third)] == [MAX_QUEUED + 1, 0, 1]
+
+
+def test_a_batch_of_due_webhooks_is_limited(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhooks, "BATCH", 2)
+    for _ in range(3):
+        over(session)
+
+    assert [len(webhooks.claim_due(session, now=NOW)) for _ in range(3)] == [2, 1, 0]
 
 
 def test_an_attempt_is_logged_before_it_is_complete(session: Session) -> None:

@@ -42,10 +42,10 @@ from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers import outgoing_http, webhook_client
-from workers.execution.due_messages import FULL_QUEUE
+from workers.execution import due_messages
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.upkeep import purge
-from workers.jobs.webhooks import deliver, post, send_due
+from workers.jobs.webhooks import FULL_QUEUE, deliver, post, send_due
 from workers.webhook_client import DeliveryError, WebhookClient
 
 LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
@@ -475,6 +475,12 @@ def test_no_webhook_is_published_to_a_full_queue(
 
         assert client.llen(Queue.UPKEEP.value) == FULL_QUEUE + 1
     assert row(database, webhook_id).published_at is None
+
+
+def test_deliveries_leave_room_in_the_queue_for_uploads_imports_and_pushes() -> None:
+    most_deliveries = FULL_QUEUE + webhooks.BATCH
+
+    assert most_deliveries <= due_messages.FULL_QUEUE
 
 
 def test_webhooks_wait_while_redis_is_down(services: WorkerServices, database: Database) -> None:
