@@ -127,7 +127,7 @@ def normal(form: Callable[[str], T], value: str | None) -> T | None:
         return None
     try:
         return form(value)
-    except (InvalidValue, NotAProfileUrl, OverflowError):  # the last by times at the end of the calendar
+    except (InvalidValue, NotAProfileUrl):
         return None
 
 

@@ -59,6 +59,7 @@ _SLASHES = re.compile(
 )
 _EPOCH = re.compile(r"1\d{9}|1\d{12}")
 _TWENTY_FIRST = 100
+_NO_SUCH_DATE = "This date does not exist."
 
 
 def escape_formula(text: str) -> str:
@@ -127,7 +128,7 @@ def parse_timestamp(text: str) -> datetime:
     03/04/2026 is read with the month first, unless the first number exceeds 12. Two-digit years are 20xx.
 
     Raises:
-        InvalidValue: the text is not a date.
+        InvalidValue: the text is not a date, or UTC has it only outside the years 1 to 9999.
 
     """
     content = text.strip()
@@ -135,7 +136,10 @@ def parse_timestamp(text: str) -> datetime:
         moment = datetime.fromisoformat(content)
     except ValueError:
         moment = _other_moment(content)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    try:
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidValue(_NO_SUCH_DATE) from error
 
 
 def _other_moment(text: str) -> datetime:
@@ -149,7 +153,7 @@ def _other_moment(text: str) -> datetime:
             if moment:
                 return moment
     except ValueError as error:
-        raise InvalidValue("This date does not exist.") from error
+        raise InvalidValue(_NO_SUCH_DATE) from error
     raise InvalidValue("This is not a date. Use the format 2026-11-20.")
 
 

@@ -54,7 +54,9 @@ def test_dates_are_read_as_exports_write_them(text: str, meant: datetime) -> Non
     assert cells.parse_timestamp(text) == meant
 
 
-@pytest.mark.parametrize("text", ["soon", "31/31/2026", ""])
+@pytest.mark.parametrize(
+    "text", ["soon", "31/31/2026", "", "9999-12-31T23:59:59-05:00", "0001-01-01 00:00:00 +0100"]
+)
 def test_an_invalid_date_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue):
         cells.parse_timestamp(text)
