@@ -27,7 +27,6 @@ from app.core.uploads import uploads as stored_uploads
 from app.domain.errors import JobExpired, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
 from app.infra import database_clock
-from app.infra.database_clock import Moment
 from app.infra.log import log
 from app.settings import Settings
 from workers.execution import maintenance
@@ -84,12 +83,15 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
-        partial(stored_uploads.purge_expired, before=now - kept),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
     ):
         yield partial(_purge, purge)
-    yield partial(_redact_results, jobs_before)
+    for purge_batch in (
+        partial(stored_uploads.purge_expired, before=now - kept),
+        partial(redaction.redact_expired, before=jobs_before),
+    ):
+        yield partial(_purge_in_batches, purge_batch)
     if settings.contact_retention_days:
         yield partial(_delete_contact_values, timedelta(days=settings.contact_retention_days))
 
@@ -99,12 +101,12 @@ def _purge(purge: Callable[[Session], object], services: WorkerServices) -> None
         purge(session)
 
 
-def _redact_results(before: Moment, services: WorkerServices) -> None:
-    """Redact results in short transactions until none is left."""
-    redacted = 1
-    while redacted:
+def _purge_in_batches(purge: Callable[[Session], int], services: WorkerServices) -> None:
+    """Purge in short transactions until nothing is left."""
+    purged = 1
+    while purged:
         with services.database.transaction() as session:
-            redacted = redaction.redact_expired(session, before=before)
+            purged = purge(session)
 
 
 def _delete_contact_values(period: timedelta, services: WorkerServices) -> None:

@@ -19,6 +19,8 @@ from app.infra.database_clock import Moment
 DEFAULT_FIELDS = ("email",)
 MAX_OPEN = 50
 """The uploads of a workspace that are neither finished nor failed."""
+EXPIRED_UPLOADS = 5
+"""The most uploads that one batch of `purge_expired` deletes; one has up to 50,000 rows."""
 FINAL = (UploadStatus.FINISHED, UploadStatus.CANCELED, UploadStatus.FAILED)
 _MAPPABLE = (UploadStatus.MAPPING, UploadStatus.PRICING, UploadStatus.READY)
 
@@ -174,11 +176,16 @@ def remove(session: Session, upload: Upload) -> None:
     _delete(session, [upload.id])
 
 
-def purge_expired(session: Session, *, before: Moment) -> None:
-    """Delete the uploads that were not touched since then, except those whose jobs are open."""
+def purge_expired(session: Session, *, before: Moment) -> int:
+    """Delete uploads that were not touched since then, at most one batch; return how many.
+
+    Those whose jobs are open are kept.
+    """
     is_open = select(UploadChunk.upload_id).where(UploadChunk.is_open)
     old = select(Upload.id).where(Upload.touched_at < before, Upload.id.not_in(is_open))
-    _delete(session, session.scalars(old.limit(MAX_OPEN)).all())
+    ids = session.scalars(old.order_by(Upload.touched_at).limit(EXPIRED_UPLOADS)).all()
+    _delete(session, ids)
+    return len(ids)
 
 
 def retention(upload_days: int, job_days: int) -> timedelta:

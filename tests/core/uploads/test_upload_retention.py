@@ -21,6 +21,7 @@ from app.domain.records.person_matcher import PersonMatcher
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
+from workers.jobs import upkeep
 
 
 @pytest.fixture
@@ -65,6 +66,19 @@ def test_an_upload_is_deleted_with_its_rows_after_its_retention(ada: Uploader) -
 
     assert kept == 1
     assert (count(ada, Upload), count(ada, UploadRow)) == (0, 0)
+
+
+def test_all_uploads_past_their_retention_are_deleted_in_one_run(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "EXPIRED_UPLOADS", 1)
+    for _ in range(3):
+        ada.upload(a_list(*people(1)))
+    ada.harness.clock.now += timedelta(days=31)
+
+    upkeep.purge_once(ada.harness.services)
+
+    assert count(ada, Upload) == 0
 
 
 def test_an_upload_with_open_jobs_is_kept(ada: Uploader) -> None:
