@@ -58,6 +58,13 @@ class Uploader:
         assert self.get(upload_id).status == UploadStatus.READY
         return upload_id
 
+    def find(self, upload_id: str, *fields: str) -> None:
+        """Set what to find for each person, and have the upload priced again."""
+        with self.harness.database.transaction() as session:
+            upload = uploads.locked(session, self.harness.workspace_id, upload_id)
+            uploads.map_columns(session, upload, upload.columns, fields, now=clock.now())
+        self.turn(upload_id)
+
     def start(
         self,
         upload_id: str,

@@ -6,16 +6,17 @@ killed at any moment has therefore done both or neither.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 
 from app.core.accounts.workspaces import balance
 from app.core.jobs import submission
-from app.core.jobs.jobs import PURPOSE, Job
+from app.core.jobs.jobs import PURPOSE, Job, JobItem
 from app.core.jobs.result_reuse import Freshness
 from app.core.jobs.submission import JobRequest
 from app.core.uploads import starters
@@ -127,14 +128,30 @@ def _is_current(session: Session, upload: Upload, chunk: NextChunk) -> bool:
 
 
 def _mark_sent(session: Session, upload: Upload, chunk: NextChunk, job_id: str) -> None:
+    charged = _charged(session, upload.id, chunk.rows)
     session.add(UploadChunk(upload_id=upload.id, number=chunk.number, job_id=job_id, is_open=True))
     upload.next_chunk += 1
+    values = {"upload_id": upload.id, "is_pending": False, "chunk": chunk.number}
     changes = [
-        {"upload_id": upload.id, "number": number, "is_pending": False, "chunk": chunk.number, "item": item}
+        {**values, "number": number, "item": item, "charged": charged[number]}
         for item, number in enumerate(chunk.rows)
     ]
     session.flush()
     session.execute(update(UploadRow), changes)
+
+
+def _charged(session: Session, upload_id: str, numbers: Sequence[int]) -> dict[int, int]:
+    """Return what earlier jobs charged for the rows, with the job whose result they still have, if any."""
+    query = (
+        select(UploadRow.number, UploadRow.charged + func.coalesce(JobItem.charged, 0))
+        .outerjoin(
+            UploadChunk,
+            and_(UploadChunk.upload_id == UploadRow.upload_id, UploadChunk.number == UploadRow.chunk),
+        )
+        .outerjoin(JobItem, and_(JobItem.job_id == UploadChunk.job_id, JobItem.index == UploadRow.item))
+        .where(UploadRow.upload_id == upload_id, UploadRow.number.in_(numbers))
+    )
+    return {row[0]: row[1] for row in session.execute(query)}
 
 
 def _affordable(session: Session, upload: Upload, chunk: NextChunk) -> int:

@@ -52,7 +52,9 @@ def _count(
     """Count the items of a finished job; pause the upload if a member has to do something for the others."""
     chunk.is_open = False
     items = session.execute(
-        select(UploadRow.number, UploadRow.subject, UploadRow.charged, UploadRow.tries, JobItem)
+        select(
+            UploadRow.number, UploadRow.subject, UploadRow.chunk, UploadRow.charged, UploadRow.tries, JobItem
+        )
         .join(JobItem, JobItem.index == UploadRow.item)
         .where(
             UploadRow.upload_id == upload.id, UploadRow.chunk == chunk.number, JobItem.job_id == chunk.job_id
@@ -123,7 +125,9 @@ def _is_open(item: JobItem) -> bool:
 def _return_rows(
     session: Session, upload_id: str, rows: Sequence[Any], *, cost: int, is_outage: bool
 ) -> None:
-    """Detach the rows from their job, at the full price: what was owned may have been refunded.
+    """Have the rows wait for another job, at the full price: what was owned may have been refunded.
+
+    A row of which the job found a part has its result until then; the others are detached from the job.
 
     An outage does not count as a try of a row that was not tried before. It does for the others: for some
     people the providers may always fail.
@@ -134,15 +138,20 @@ def _return_rows(
             "number": row.number,
             "is_pending": True,
             "cost": cost,
-            "chunk": None,
-            "item": None,
-            "charged": row.charged + row.JobItem.charged,
+            **_place(row),
             "tries": row.tries + (not _is_refused(row.JobItem) and not (is_outage and row.tries == 0)),
         }
         for row in rows
     ]
     if changes:
         session.execute(update(UploadRow), changes)
+
+
+def _place(row: Any) -> dict[str, int | None]:  # noqa: ANN401 -- a row of the query
+    """Return the place of the row's result, and what the jobs before it charged."""
+    if row.JobItem.outcome is None:
+        return {"chunk": None, "item": None, "charged": row.charged + row.JobItem.charged}
+    return {"chunk": row.chunk, "item": row.JobItem.index, "charged": row.charged}
 
 
 def _is_any_pending(session: Session, upload_id: str) -> bool:

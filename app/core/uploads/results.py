@@ -29,8 +29,8 @@ COLUMNS = (
 """The columns that a result adds to those of the file."""
 _ERASED = "The person was erased."
 _STATUS_NOTES = {
-    UploadStatus.CANCELED.value: "The upload was canceled before this row.",
-    UploadStatus.PAUSED.value: "The upload is paused before this row.",
+    UploadStatus.CANCELED.value: "The upload was canceled before this row was finished.",
+    UploadStatus.PAUSED.value: "The upload is paused before this row is finished.",
 }
 _origin = aliased(UploadRow, name="origins")
 
@@ -93,6 +93,7 @@ def _joined() -> Select[Any]:
             UploadRow.duplicate_of,
             UploadRow.subject,
             _origin.charged.label("charged_before"),
+            _origin.is_pending,
             UploadChunk.job_id,
             Job.finished_at,
             JobItem.outcome,
@@ -139,7 +140,7 @@ def _outcome(row: Any, status: str) -> tuple[str, str | None]:  # noqa: ANN401 -
         return Outcome.SUPPRESSED.value, _ERASED
     detail = None if row.error is None else row.error.get("detail") or row.error.get("title")
     if row.outcome is not None:
-        return row.outcome, detail
+        return row.outcome, _STATUS_NOTES.get(status) if row.is_pending else detail
     if row.error is not None:
         return "failed", detail
     if row.finished_at is not None:

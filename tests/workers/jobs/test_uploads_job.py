@@ -13,7 +13,7 @@ from fake_providers import email, hit
 from jobs_support import figures
 from openpyxl import Workbook
 from sqlalchemy import func, select
-from stored_support import ADA_URL, a_contact, an_email
+from stored_support import ADA_URL, a_contact, a_phone, an_email
 from upload_support import HEADER, MAX_TURNS, Uploader, a_list, addresses, people, uploader
 from worker_harness import FakeClock, worker_harness
 
@@ -252,6 +252,38 @@ def test_without_credits_it_pauses_and_continues_after_a_top_up(ada: Uploader) -
     assert (finished.status, finished.charged) == (UploadStatus.FINISHED, 5)
     assert [row.credits for row in poor.results(upload_id)] == [1] * 5
     assert balances(poor) == (7, 0, 5)
+
+
+def test_what_was_found_of_a_person_before_the_credits_ran_out_is_in_the_result(ada: Uploader) -> None:
+    poor = uploader(ada.harness, balance=1)
+    with ada.harness.database.transaction() as session:
+        contact = a_contact(session, None, "Person 0")
+        an_email(session, contact, "person.0@acme.com")
+        a_phone(session, contact, "+12025550143", verified_at=clock.now())
+    upload_id = poor.ready(a_list(*people(1)))
+    poor.find(upload_id, "email", "phone")
+    poor.start(upload_id)
+
+    paused, [first] = poor.run(upload_id), poor.results(upload_id)
+    poor.grant(1)
+    poor.start(upload_id)
+    finished, [second] = poor.run(upload_id), poor.results(upload_id)
+
+    assert (paused.reason, paused.charged) == ("insufficient_credits", 1)
+    assert (first.outcome, first.email, first.phone, first.credits) == (
+        "partial",
+        "person.0@acme.com",
+        None,
+        1,
+    )
+    assert (finished.status, finished.charged) == (UploadStatus.FINISHED, 2)
+    assert (second.outcome, second.email, second.phone, second.credits) == (
+        "found",
+        "person.0@acme.com",
+        "+12025550143",
+        2,
+    )
+    assert balances(poor) == (0, 0, 2)
 
 
 def test_the_maximum_of_credits_holds_for_the_whole_upload(
