@@ -13,7 +13,7 @@ from app.core.jobs.jobs import Job, JobItem
 from app.core.uploads import chunks
 from app.core.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
-from app.domain.kinds import PROVIDER_FAILURES
+from app.domain.kinds import PROVIDER_FAILURES, Status
 from app.infra.database_clock import Moment
 from app.settings import Settings
 
@@ -61,13 +61,16 @@ def _count(
         )
     ).all()
     is_outage = _is_outage(job, [row.JobItem for row in items])
-    repeated = [row for row in items if _is_repeated(row.JobItem, row.subject, row.tries)]
+    was_tried = not _never_ran(job)
+    repeated = [
+        row for row in items if _is_repeated(row.JobItem, row.subject, row.tries, was_tried=was_tried)
+    ]
     outcomes = Counter(upload.outcomes)
     numbers = {row.number for row in repeated}
     outcomes.update(row.JobItem.outcome or FAILED for row in items if row.number not in numbers)
     upload.outcomes, upload.charged = dict(outcomes), upload.charged + job.charged
     cost = sum(chunks.prices(upload, settings))
-    _return_rows(session, upload.id, repeated, cost=cost, is_outage=is_outage)
+    _return_rows(session, upload.id, repeated, cost=cost, is_outage=is_outage, was_tried=was_tried)
     refusals = {row.JobItem.error["code"] for row in repeated if _is_refused(row.JobItem)}
     if is_outage and repeated:
         refusals.add(ProviderFailed.code)
@@ -83,6 +86,12 @@ def _is_outage(job: Job, items: Sequence[JobItem]) -> bool:
     failed_calls = {line.get("item") for line in job.trace if line.get("outcome") in PROVIDER_FAILURES}
     failed = [item for item in items if _has_failed(item) or (_is_open(item) and item.index in failed_calls)]
     return 2 * len(failed) > len(items)
+
+
+def _never_ran(job: Job) -> bool:
+    """Return whether the job expired before any worker ran it."""
+    has_run = job.attempts or job.crashes or job.progress_done or job.trace
+    return job.status == Status.EXPIRED and not has_run
 
 
 def _reason(session: Session, upload: Upload, job: Job, refusals: Collection[str]) -> str | None:
@@ -101,13 +110,13 @@ def _reason(session: Session, upload: Upload, job: Job, refusals: Collection[str
     return SpendingLimitReached.code if is_limited else chunks.shortage(session, upload)
 
 
-def _is_repeated(item: JobItem, subject: dict[str, Any] | None, tries: int) -> bool:
+def _is_repeated(item: JobItem, subject: dict[str, Any] | None, tries: int, *, was_tried: bool) -> bool:
     """Return whether the row goes into another job: its item was refused or failed, or never ran."""
     if subject is None:  # erased
         return False
     if _is_refused(item):
         return True
-    return (_is_open(item) or _has_failed(item)) and tries + 1 < MAX_TRIES
+    return (_is_open(item) or _has_failed(item)) and tries + was_tried < MAX_TRIES
 
 
 def _is_refused(item: JobItem) -> bool:
@@ -123,11 +132,13 @@ def _is_open(item: JobItem) -> bool:
 
 
 def _return_rows(
-    session: Session, upload_id: str, rows: Sequence[Any], *, cost: int, is_outage: bool
+    session: Session, upload_id: str, rows: Sequence[Any], *, cost: int, is_outage: bool, was_tried: bool
 ) -> None:
     """Have the rows wait for another job, at the full price: what was owned may have been refunded.
 
     A row of which the job found a part has its result until then; the others are detached from the job.
+
+    A job that never ran does not count as a try.
 
     An outage does not count as a try of a row that was not tried before. It does for the others: for some
     people the providers may always fail.
@@ -139,7 +150,8 @@ def _return_rows(
             "is_pending": True,
             "cost": cost,
             **_place(row),
-            "tries": row.tries + (not _is_refused(row.JobItem) and not (is_outage and row.tries == 0)),
+            "tries": row.tries
+            + (was_tried and not _is_refused(row.JobItem) and not (is_outage and row.tries == 0)),
         }
         for row in rows
     ]

@@ -383,15 +383,33 @@ def test_an_upload_pauses_if_an_outage_outlasts_its_jobs(
     ada.start(upload_id)
     ada.turn(upload_id)
     ada.run_jobs()
-    ada.harness.clock.now += timedelta(seconds=200)
-    with ada.harness.database.transaction() as session:
-        error = {"code": "job_expired"}
-        sweeper.finish_orphaned(session, max_crashes=2, expired=error, crashed=error, now=clock.now())
+    expire_jobs(ada)
 
     upload = run_slowly(ada, upload_id)
 
     assert (upload.status, upload.reason, upload.outcomes) == (UploadStatus.PAUSED, "provider_failed", {})
     assert balances(ada) == (1000, 0, 0)
+
+
+def expire_jobs(ada: Uploader) -> None:
+    ada.harness.clock.now += timedelta(seconds=ada.harness.services.settings.job_deadline_seconds)
+    with ada.harness.database.transaction() as session:
+        error = {"code": "job_expired"}
+        sweeper.finish_orphaned(session, max_crashes=2, expired=error, crashed=error, now=clock.now())
+
+
+def test_rows_whose_jobs_expire_while_no_worker_runs_them_are_resolved_later(ada: Uploader) -> None:
+    ada.know(*addresses(2))
+    upload_id = ada.ready(a_list(*people(2)))
+    ada.start(upload_id)
+
+    for _ in range(MAX_TRIES + 1):
+        ada.turn(upload_id)
+        expire_jobs(ada)
+    upload = ada.run(upload_id)
+
+    assert (upload.status, upload.outcomes) == (UploadStatus.FINISHED, {"found": 2})
+    assert balances(ada) == (998, 0, 2)
 
 
 def test_people_for_whom_the_providers_always_fail_do_not_keep_an_upload_from_finishing(
