@@ -27,7 +27,6 @@ from app.domain.regional_rules import parse_places
 from app.provider_settings import SettingsError
 from app.secret_strength import GENERATE, MIN_SECRET_LENGTH, is_guessable
 
-MIN_RETENTION_DAYS = 8
 SEED_BYTES = 32
 GENERATE_SEED = (
     "python3 -c 'import base64, secrets; print(base64.b64encode(secrets.token_bytes(32)).decode())'"
@@ -35,6 +34,7 @@ GENERATE_SEED = (
 """The command that generates the seed of a signing key."""
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.-]+(?::[0-9]+)?", re.ASCII)
 _HTTP_URL = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", re.ASCII)
+Number = TypeVar("Number", int, float)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -115,20 +115,20 @@ def otlp_endpoint(env: Environment, name: str) -> str:
 
 
 @collect_errors
-def retention(env: Environment, name: str, default: int) -> int:
-    """Return the retention of finished jobs; it must exceed that of the idempotency keys."""
-    days = env.int(name, default)
-    if days < MIN_RETENTION_DAYS:
-        message = f"{name} is {days}; it must be at least {MIN_RETENTION_DAYS}."
-        raise SettingsError(message)
-    return days
+def between(env: Environment, name: str, default: int, least: int, most: int) -> int:
+    """Return a whole number from `least` to `most`."""
+    return _within(name, env.int(name, default), least, most)
 
 
 @collect_errors
-def between(env: Environment, name: str, default: int, least: int, most: int) -> int:
-    """Return a whole number from `least` to `most`."""
-    number = env.int(name, default)
-    if not least <= number <= most:
+def decimal_between(env: Environment, name: str, default: float, least: float, most: float) -> float:
+    """Return a number from `least` to `most`."""
+    return _within(name, env.float(name, default), least, most)
+
+
+def _within(name: str, number: Number, least: float, most: float) -> Number:
+    """Return the number; None, which stands for a text that is not a number, is reported by `faults`."""
+    if number is not None and not least <= number <= most:
         message = f"{name} is {number}; it must be from {least} to {most}."
         raise SettingsError(message)
     return number
@@ -146,16 +146,6 @@ def signing_seed(env: Environment, name: str) -> bytes | None:
         message = f"{name} is not {SEED_BYTES} bytes in base64. Set it to a random value: {GENERATE_SEED}"
         raise SettingsError(message)
     return seed or None
-
-
-@collect_errors
-def share(env: Environment, name: str, default: float) -> float:
-    """Return a number from 0 to 1."""
-    share = env.float(name, default)
-    if not 0 <= share <= 1:
-        message = f"{name} is {share}; it must be a share between 0 and 1, such as {default}."
-        raise SettingsError(message)
-    return share
 
 
 @collect_errors
