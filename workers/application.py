@@ -12,10 +12,12 @@ from celery.signals import setup_logging
 
 from app import settings as app_settings
 from app.infra import celery_app, log
+from workers import invalid_settings
 
 SECONDS_BETWEEN_BEAT_HEARTBEATS = 5
 
-settings = app_settings.load()
+with invalid_settings.reported():
+    settings = app_settings.load()
 app = celery_app.configure(settings)
 app.conf.beat_scheduler = "workers.runtime.beat:Scheduler"
 app.conf.beat_max_loop_interval = SECONDS_BETWEEN_BEAT_HEARTBEATS

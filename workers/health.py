@@ -21,15 +21,21 @@ from app.domain.kinds import Queue
 from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.settings import Settings
+from workers import invalid_settings
 
 TIMEOUT_SECONDS = 4.0
+USAGE_ERROR = 2
 
 
 def main(arguments: list[str]) -> int:
     """Check the worker of the queue, print the result and return the exit code."""
+    if len(arguments) != 1 or arguments[0] not in set(Queue):
+        sys.stdout.write(f"Name the queue of the worker: {', '.join(Queue)}.\n")
+        return USAGE_ERROR
     queue = Queue(arguments[0])
-    settings = app_settings.load()
-    database = Database(settings.database_url, seconds=TIMEOUT_SECONDS)
+    with invalid_settings.reported():
+        settings = app_settings.load()
+        database = Database(settings.database_url, seconds=TIMEOUT_SECONDS)
     try:
         with database.reading() as session:
             problem = diagnose(session, queue, socket.gethostname(), settings)

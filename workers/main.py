@@ -9,6 +9,7 @@ from celery import bootsteps
 from celery.signals import worker_process_init, worker_shutdown, worker_shutting_down
 
 from app.infra import tracing
+from workers import invalid_settings
 from workers.application import app, settings
 from workers.execution import worker_services
 from workers.jobs import (
@@ -52,7 +53,8 @@ JOB_MODULES = (
     webhooks,
 )
 
-registry.load(settings)  # an unknown provider fails at start-up, not at the first reveal
+with invalid_settings.reported():
+    registry.load(settings)  # an unknown provider fails at start-up, not at the first reveal
 app.conf.worker_consumer = "workers.runtime.consumer:Consumer"
 SERVICE = "contact-lookup-worker"
 """The name of this process in traces."""
@@ -71,7 +73,9 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
 
     def start(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
         """Start the background threads."""
-        services, activity = worker_services.configure(settings), Activity(worker)
+        with invalid_settings.reported():
+            services = worker_services.configure(settings)
+        activity = Activity(worker)
         shutdown = Shutdown(services, activity)
         _shutdowns.append(shutdown)
         tracing.start(settings.otlp_endpoint, service=SERVICE)

@@ -110,3 +110,13 @@ def test_a_worker_without_a_database_is_unhealthy(
         1,
         "The database cannot be reached, so the worker cannot work.\n",
     )
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["interactive", "upkeep"]])
+def test_a_wrong_argument_is_answered_with_the_queues(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = health.main(arguments)
+
+    assert code == health.USAGE_ERROR
+    assert capsys.readouterr().out.startswith("Name the queue of the worker: interactive, ")

@@ -71,13 +71,11 @@ def import_workers(env: Mapping[str, str]) -> bool:
 
     Return False if a setting is invalid: started as usual, each process reports it in its log.
     """
-    from app.settings import SettingsError  # noqa: PLC0415 - only a process that forks imports the service
-
     gc.disable()  # what is imported is permanent
     try:
         with _environment(env):
-            from tools.services import worker_imports  # noqa: F401, PLC0415 - as above
-    except SettingsError:
+            from tools.services import worker_imports  # noqa: F401, PLC0415 - only a process that forks needs it
+    except SystemExit:
         return False
     finally:
         gc.enable()

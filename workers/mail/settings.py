@@ -8,7 +8,7 @@ from functools import cache
 from ipaddress import ip_address
 from typing import TypeVar
 
-from environs import Env
+from environs import Env, EnvValidationError
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.emails import email_domain, normal_email
@@ -47,7 +47,13 @@ def load() -> MailSettings:
         SettingsError: a value is invalid, or SMTP is enabled without a sender.
 
     """
-    env = Env()
+    try:
+        return _read(Env())
+    except EnvValidationError as error:
+        raise SettingsError(str(error)) from error
+
+
+def _read(env: Env) -> MailSettings:
     defaults = MailSettings()
     smtp = env.bool("VERIFY_SMTP", defaults.smtp)
     sender = _sender(env.str("VERIFY_SMTP_FROM", "").strip())

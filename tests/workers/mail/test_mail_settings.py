@@ -62,6 +62,8 @@ def test_the_domain_of_the_sender_is_the_default_ehlo_name(monkeypatch: pytest.M
     ("environment", "named"),
     [
         ({"VERIFY_SMTP": "true"}, "VERIFY_SMTP_FROM is not set"),
+        ({"VERIFY_SMTP": "perhaps"}, '"VERIFY_SMTP" invalid: Not a valid boolean'),
+        ({"VERIFY_SMTP_PORT": "smtp"}, '"VERIFY_SMTP_PORT" invalid: Not a valid integer'),
         ({"VERIFY_SMTP_FROM": "nobody"}, "VERIFY_SMTP_FROM is 'nobody'"),
         ({"VERIFY_SMTP_SOURCE": "here"}, "VERIFY_SMTP_SOURCE is 'here'"),
         ({"VERIFY_SMTP_HELO": "a\r\nMAIL"}, "VERIFY_SMTP_HELO is"),
