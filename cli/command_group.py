@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from typing import Any
 
 import click
 from flask.cli import AppGroup
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
 
 from app.api.http.services import services
 from app.domain.errors import JournalUnwritable, Unavailable
@@ -32,9 +33,12 @@ class DatabaseGroup(AppGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except (Unavailable, ProgrammingError) as error:
-            message = "The database cannot be used. Is it running, and does it have its tables?"
-            raise click.ClickException(message) from error
+        except (Unavailable, OperationalError, ProgrammingError) as error:
+            raise click.ClickException(unusable(error)) from error
+        except DatabaseError as error:
+            if type(error) is not DatabaseError:  # a subclass is a defect
+                raise
+            raise click.ClickException(unusable(error)) from error
         except JournalUnwritable as error:
             message = (
                 "The file in SUPPRESSION_JOURNAL cannot be written, so nothing was suppressed. "
@@ -43,6 +47,20 @@ class DatabaseGroup(AppGroup):
             raise click.ClickException(message) from error
         except (SettingsError, Undecryptable) as error:
             raise click.ClickException(str(error)) from error
+
+
+def unusable(error: Exception) -> str:
+    """Return a sentence that the database cannot be used, with the reason that SQLite or the server gave.
+
+    That of a failed connection is left out: it can quote parts of the URL.
+    """
+    fault = error.__cause__ if isinstance(error, Unavailable) else error
+    orig = getattr(fault, "orig", None)
+    is_quoted = isinstance(orig, sqlite3.Error) or getattr(orig, "sqlstate", None) is not None
+    reason = f": {str(orig).partition(chr(10))[0]}" if is_quoted else ""
+    return (
+        f"The database cannot be used{reason}. Is it running, and does it have its tables? See: flask doctor"
+    )
 
 
 def show(body: dict[str, Any], text: str, *, as_json: bool) -> None:

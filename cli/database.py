@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
@@ -109,10 +110,12 @@ def migrate(database: Database, seconds: float = 0) -> None:
     are not delayed for longer. If a lock is not free, the migration is rolled back and tried again.
 
     Raises:
-        ClickException: the server accepted no connection within `seconds`, or a table stayed locked.
+        ClickException: the server accepted no connection within `seconds`, a table stayed locked, or the
+            tables are of a later version.
 
     """
     with _connect(database, seconds) as connection:
+        _require_known(_revision(connection))
         if database.is_sqlite:
             command.upgrade(_config(connection), "head")
             connection.commit()
@@ -130,6 +133,22 @@ def revisions() -> list[str]:
 def _limit_lock_waits(connection: Connection) -> None:
     """Limit the lock waits of this transaction only: PgBouncer gives the connection to others afterwards."""
     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(LOCK_SECONDS * 1000)}")
+
+
+def _revision(connection: Connection) -> str | None:
+    """Return the revision of the tables, in a transaction of its own; None if there are none."""
+    revision = MigrationContext.configure(connection).get_current_revision()
+    connection.rollback()
+    return revision
+
+
+def _require_known(revision: str | None) -> None:
+    if revision is not None and revision not in revisions():
+        message = (
+            f"The tables are of revision {revision}, which is newer than this version of the service. Install"
+            " the version that migrated them, or restore a backup of this version (docs/backup.md)."
+        )
+        raise click.ClickException(message)
 
 
 def _migrate_between_locks(connection: Connection) -> None:

@@ -20,6 +20,7 @@ from app.domain.providers.provider_ranking import Expected
 from app.infra import database_clock
 from app.infra.db import Database
 from app.settings import Settings, SettingsError
+from cli.command_group import unusable
 from cli.country_codes import parse_country
 from cli.provider_report_table import print_report
 from workers.providers.base import Provider, ProviderField
@@ -70,8 +71,7 @@ def report(fields: tuple[str, ...], country: str | None, days: int, *, as_json: 
     except SettingsError as error:
         raise click.ClickException(str(error)) from error
     except (Unavailable, ProgrammingError) as error:
-        message = "The database cannot be used. Is it running, and does it have its tables?"
-        raise click.ClickException(message) from error
+        raise click.ClickException(unusable(error)) from error
     if as_json:
         click.echo(json.dumps({"country": country, "days": days, "fields": reports}))
         return

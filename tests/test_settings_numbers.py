@@ -1,4 +1,4 @@
-"""Settings that are numbers or words: what stops the service or deletes data is refused, like a wrong word."""
+"""Settings that are numbers or words: what would stop the service or delete data is refused."""
 
 from __future__ import annotations
 

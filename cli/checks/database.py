@@ -73,7 +73,11 @@ def _sqlite(url: URL) -> Iterator[Finding]:
             yield ok(SUBJECT, "SQLite, for one machine")
             yield _revision(connection, sqlite3.Error)
     except sqlite3.Error:
-        yield error(SUBJECT, "the SQLite file cannot be read", "make it readable, or correct DATABASE_URL")
+        yield error(
+            SUBJECT,
+            "the SQLite file cannot be read",
+            "make it readable, correct DATABASE_URL, or move the file away and restore a backup",
+        )
 
 
 def _postgresql(url: URL) -> Iterator[Finding]:

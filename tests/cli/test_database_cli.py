@@ -3,7 +3,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from local_servers import POSTGRES, free_port
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.engine import make_url
 
+from app.infra import engines
 from app.infra.db import Base
 from app.settings import Settings
 from chaos.system.proxy import Mode, Proxy
@@ -128,6 +131,52 @@ def test_upgrade_does_not_wait_for_a_file_that_cannot_be_opened(upgrade: Upgrade
 
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: The database cannot be used: unable to open database file.")
+
+
+def test_tables_of_a_later_version_are_refused(new_app: APIFlask) -> None:
+    run = new_app.test_cli_runner().invoke
+    run(commands.group, ["upgrade"])
+    with new_app.extensions["services"].database.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    result = run(commands.group, ["upgrade"])
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith(
+        "Error: The tables are of revision 9999, which is newer than this version"
+    )
+
+
+@pytest.mark.parametrize(
+    "command", [["database", "upgrade"], ["workspaces", "list"], ["credits", "show", "x"]]
+)
+def test_a_file_that_is_not_a_database_is_reported_with_the_reason(
+    settings: Settings, tmp_path: Path, command: list[str]
+) -> None:
+    file = tmp_path / "other.sqlite3"
+    file.write_bytes(os.urandom(5000))
+    app = create_app(dataclasses.replace(settings, database_url=f"sqlite:///{file}"))
+
+    with closing(app.extensions["services"].database):
+        result = app.test_cli_runner().invoke(args=command)
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: The database cannot be used: file is not a database. ")
+
+
+def test_a_file_that_another_process_locks_is_reported_with_the_reason(
+    new_app: APIFlask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "BUSY_SECONDS", 0)
+    database = new_app.extensions["services"].database
+    new_app.test_cli_runner().invoke(commands.group, ["upgrade"])
+
+    with closing(sqlite3.connect(database.engine.url.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        result = new_app.test_cli_runner().invoke(commands.group, ["upgrade"])
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: The database cannot be used: database is locked. ")
 
 
 @needs_postgres

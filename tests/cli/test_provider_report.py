@@ -255,4 +255,4 @@ def test_a_database_that_cannot_be_used_is_reported_as_a_message(
     result = run()
 
     assert result.exit_code == 1
-    assert "The database cannot be used." in result.output
+    assert "The database cannot be used" in result.output
