@@ -16,7 +16,7 @@ from app.infra.backup import key_files
 from app.infra.backup.archive import BackupError, Manifest
 from app.infra.backup.wal import WalDirectory
 from app.infra.engines import parsed_url
-from cli.backups import creating, restoring, streaming
+from cli.backups import creating, restoring, stopping, streaming
 from cli.backups.restoring import Restored
 from cli.command_group import DatabaseGroup, as_json_option, show
 from cli.tables import table
@@ -39,7 +39,8 @@ class BackupGroup(DatabaseGroup):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's signature
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            with stopping.exit_on_sigterm():
+                return super().invoke(ctx)
         except BackupError as error:
             raise click.ClickException(str(error)) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 from typing import Any
@@ -47,6 +48,11 @@ class DatabaseGroup(AppGroup):
             raise click.ClickException(message) from error
         except (SettingsError, Undecryptable) as error:
             raise click.ClickException(str(error)) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # click ends the command without a message
+                raise
+            message = f"{error.filename or 'A file'} cannot be used: {error.strerror}."
+            raise click.ClickException(message) from error
 
 
 def unusable(error: Exception) -> str:

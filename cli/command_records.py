@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 from flask.cli import with_appcontext
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DatabaseError, ProgrammingError
 
 from app.api.http.services import services
 from app.core.audit_log import entries
@@ -87,5 +87,9 @@ def _record(name: str, outcome: Outcome) -> bool:
         with services().database.transaction() as session:
             entries.record(session, f"command.{name}", outcome=outcome)
     except (Unavailable, ProgrammingError):
+        return False
+    except DatabaseError as error:
+        if type(error) is not DatabaseError:  # that of a damaged SQLite file, which a restore may replace
+            raise
         return False
     return True

@@ -61,7 +61,7 @@ def create(settings: Settings, directory: Path, keep: int | None) -> Created:
             )
         except OSError as error:
             raise BackupError(f"The backup cannot be written to {directory}: {error.strerror}.") from None
-    deleted = () if keep is None else _delete_oldest(directory, keep)
+    deleted = () if keep is None else _delete_oldest(file, keep)
     return Created(file, size, manifest, deleted)
 
 
@@ -70,8 +70,10 @@ def backups(directory: Path) -> Sequence[Path]:
     return sorted(directory.glob(f"{PREFIX}*{archive.SUFFIX}"))
 
 
-def _delete_oldest(directory: Path, keep: int) -> tuple[Path, ...]:
-    oldest = tuple(backups(directory)[:-keep])
+def _delete_oldest(newest: Path, keep: int) -> tuple[Path, ...]:
+    """Delete the oldest backups; those of a later time, of a wrong clock, neither count nor are deleted."""
+    directory = newest.parent
+    oldest = tuple(file for file in backups(directory) if file.name <= newest.name)[:-keep]
     for file in oldest:
         file.unlink()
     return oldest

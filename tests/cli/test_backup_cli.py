@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import os
+import signal
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.suppressions import Suppression
-from app.infra.backup import archive, authentication
+from app.infra.backup import archive, authentication, key_files, postgresql, sqlite
 from app.infra.db import Base, Database
 from app.infra.digest_keys import DigestKeys
 from app.settings import Settings
@@ -39,6 +41,7 @@ from tools.services import postgres
 CANARY = "canary.of.the.backup@acme.com"
 DAYS = ("20260101T000000Z", "20260102T000000Z", "20260103T000000Z")
 LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))
+MANIFEST = archive.Manifest(datetime(2026, 1, 1, tzinfo=UTC), "sqlite", "SQLite", "0001", {}, {})
 Run = Callable[..., Result]
 
 
@@ -389,6 +392,100 @@ def test_the_newest_backups_are_kept(run: Run, source: Database, folder: Path) -
         Path(body["file"]).name,
         "notes.txt",
     ]
+
+
+def test_backups_of_a_clock_that_was_ahead_do_not_make_the_new_one_the_oldest(
+    run: Run, source: Database, folder: Path
+) -> None:
+    for day in DAYS:
+        (folder / f"contact-lookup-{day}.age").touch()
+        (folder / f"contact-lookup-{day.replace('2026', '2226')}.age").touch()
+
+    result = run(url_of(source), "create", folder, "--keep", "2", "--json")
+
+    body = json.loads(result.stdout)
+    assert Path(body["file"]).exists()
+    assert [Path(file).name for file in body["deleted"]] == [f"contact-lookup-{day}.age" for day in DAYS[:2]]
+
+
+def test_a_backup_of_the_same_second_does_not_disturb_the_one_that_is_being_written(tmp_path: Path) -> None:
+    writing = tmp_path / f"one{archive.SUFFIX}.partial"
+    writing.touch()
+
+    with pytest.raises(FileExistsError):
+        archive.write(tmp_path / f"one{archive.SUFFIX}", (), MANIFEST, io.BytesIO(), "secret")
+
+    assert writing.exists()
+
+
+def test_sigterm_ends_a_backup_and_leaves_nothing_behind(
+    run: Run, source: Database, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authentication.Authenticator, "update", _terminated)
+    before = {file.name for file in tmp_path.iterdir() if file.is_dir()}
+
+    result = run(url_of(source), "create", folder)
+
+    assert result.exit_code == 128 + signal.SIGTERM
+    assert list(folder.iterdir()) == []
+    assert {file.name for file in tmp_path.iterdir() if file.is_dir()} == before
+
+
+def test_sigterm_during_a_restore_does_not_blame_the_backup(
+    run: Run, backup: Path, key: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authentication.Authenticator, "update", _terminated)
+
+    result = run(target, "restore", backup, "--key", key)
+
+    assert result.exit_code == 128 + signal.SIGTERM
+    assert result.output == ""
+
+
+def _terminated(*_arguments: object) -> None:
+    signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_key_file_that_cannot_be_written_is_not_left_behind(
+    run: Run, tmp_path: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(key_files.os, "fsync", _full_disk)
+        failed = run(target, "key", tmp_path / "new.key")
+
+    repeated = run(target, "key", tmp_path / "new.key")
+
+    assert refusal(failed) == f"{tmp_path / 'new.key'} cannot be written: No space left on device."
+    assert repeated.exit_code == 0, repeated.output
+
+
+def test_a_full_disk_during_the_load_is_reported(
+    run: Run, backup: Path, key: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite._Decompressing, "write", _full_disk)  # noqa: SLF001 -- what meets the full disk
+    monkeypatch.setattr(postgresql._Input, "write", _full_disk)  # noqa: SLF001 -- likewise
+
+    result = run(target, "restore", backup, "--key", key)
+
+    assert refusal(result) == "A file cannot be used: No space left on device."
+
+
+@pytest.mark.skipif(bool(POSTGRES), reason="PostgreSQL has no database file")
+def test_a_damaged_sqlite_file_is_neither_backed_up_nor_written_to(
+    run: Run, backup: Path, key: Path, folder: Path, tmp_path: Path
+) -> None:
+    damaged = tmp_path / "damaged.sqlite3"
+    damaged.write_bytes(b"not a database" * 500)
+    url = f"sqlite:///{damaged}"
+
+    created = run(url, "create", folder)
+    replaced = run(url, "restore", backup, "--key", key, "--replace")
+    damaged.unlink()
+    restored = run(url, "restore", backup, "--key", key)
+
+    assert refusal(created).startswith(f"The SQLite file {damaged} cannot be copied beside it: file is not a")
+    assert refusal(replaced).startswith(f"The SQLite file {damaged} cannot be read: file is not a database.")
+    assert restored.exit_code == 0, restored.output
 
 
 def test_without_a_key_or_a_directory_nothing_is_written(run: Run, source: Database, folder: Path) -> None:

@@ -99,8 +99,9 @@ def write(file: Path, recipients: Sequence[str], manifest: Manifest, dump: Reada
     The file is complete and on the disk when this returns, and does not exist if anything fails.
     """
     partial = file.with_name(f"{file.name}.partial")
+    output = create_private(partial)  # if it exists, it is that of another process
     try:
-        with create_private(partial) as output:
+        with output:
             keys = [x25519.Recipient.from_str(recipient) for recipient in recipients]
             _encrypt(_Joined(manifest.as_line(), dump, Authenticator(secret)), output, keys)
             output.flush()
@@ -129,12 +130,16 @@ def read(
     try:
         with file.open("rb") as encrypted:
             pyrage.decrypt_io(encrypted, splitter, identities)
-    except pyrage.DecryptError:
-        raise BackupError("The backup cannot be decrypted: this is not its key, or not a backup.") from None
-    except OSError as error:
-        if error.errno is not None:  # of the file or of the sink, not of the decryption
+    except (pyrage.DecryptError, OSError) as error:
+        if splitter.fault is not None:
+            raise splitter.fault from None
+        if isinstance(error, pyrage.DecryptError):
+            message = "The backup cannot be decrypted: this is not its key, or not a backup."
+        elif error.errno is None:  # of the decryption
+            message = "The backup is incomplete or was changed. Use another one."
+        else:
             raise
-        raise BackupError("The backup is incomplete or was changed. Use another one.") from None
+        raise BackupError(message) from None
     return splitter.content()
 
 
@@ -163,14 +168,17 @@ class _Joined:
         self._dump = dump
         self._authenticator = authenticator
         self._end: io.BytesIO | None = None
-        self.fault: Exception | None = None
+        self.fault: BaseException | None = None
 
     def read(self, size: int = -1) -> bytes:
         try:
-            piece = b"" if self._end else self._line.read(size) or self._dump.read(size)
-        except Exception as error:
+            return self._read(size)
+        except BaseException as error:
             self.fault = error
             raise
+
+    def _read(self, size: int) -> bytes:
+        piece = b"" if self._end else self._line.read(size) or self._dump.read(size)
         if piece:
             self._authenticator.update(piece)
             return piece
@@ -190,7 +198,10 @@ def _encrypt(joined: _Joined, output: BinaryIO, keys: Sequence[x25519.Recipient]
 
 
 class _Splitter:
-    """Takes the decrypted stream: reads the manifest, passes the dump on, and keeps the code at the end."""
+    """Takes the decrypted stream: reads the manifest, passes the dump on, and keeps the code at the end.
+
+    `fault` is the error that writing raised, which the library would replace.
+    """
 
     def __init__(self, sink_for: Callable[[Manifest], Sink], authenticator: Authenticator) -> None:
         self._sink_for = sink_for
@@ -198,6 +209,7 @@ class _Splitter:
         self._pending = b""
         self._manifest: Manifest | None = None
         self._sink: Sink = NoSink()
+        self.fault: BaseException | None = None
 
     def content(self) -> Content:
         """Return the manifest, and whether the code at the end is that of the settings' key.
@@ -212,6 +224,14 @@ class _Splitter:
         return Content(self._manifest, is_authentic)
 
     def write(self, piece: bytes) -> int:
+        try:
+            self._write(piece)
+        except BaseException as error:
+            self.fault = error
+            raise
+        return len(piece)
+
+    def _write(self, piece: bytes) -> None:
         self._pending += piece
         if self._manifest is None:
             self._read_manifest()
@@ -221,7 +241,6 @@ class _Splitter:
             self._pending = self._pending[len(dump) :]
             self._authenticator.update(dump)
             self._sink.write(dump)
-        return len(piece)
 
     def _read_manifest(self) -> None:
         line, end, rest = self._pending.partition(b"\n")

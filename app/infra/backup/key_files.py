@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,13 +29,19 @@ def create(file: Path, secret: str | None) -> str:
     if secret is not None:
         content = passphrase.encrypt(content, secret)
     try:
-        with create_private(file) as output:
-            output.write(content)
+        output = create_private(file)
     except FileExistsError:
         message = f"{file} exists. Name another file: earlier backups can be read only with their key."
-
         raise BackupError(message) from None
     except OSError as error:
+        raise BackupError(f"{file} cannot be written: {error.strerror}.") from None
+    try:
+        with output:
+            output.write(content)
+            output.flush()
+            os.fsync(output.fileno())
+    except OSError as error:
+        file.unlink()
         raise BackupError(f"{file} cannot be written: {error.strerror}.") from None
     return public
 

@@ -37,11 +37,10 @@ def snapshot(url: URL) -> Iterator[Snapshot]:
         raise BackupError(f"The SQLite file {file} does not exist. Check DATABASE_URL.")
     with temporary_file(file.parent) as copy:
         taken_at = datetime.now(UTC)
-        with closing(_connect(file)) as source, closing(_connect(copy)) as target:
-            source.backup(target)
-            target.execute("PRAGMA journal_mode=DELETE")
-            rows = _rows(target)
-            (revision,) = target.execute(f"SELECT version_num FROM {REVISION_TABLE}").fetchone()  # noqa: S608 -- a constant
+        try:
+            rows, revision = _copy(file, copy)
+        except sqlite3.Error as error:
+            raise BackupError(f"The SQLite file {file} cannot be copied beside it: {error}.") from None
         with copy.open("rb") as opened:
             yield Snapshot(taken_at, f"SQLite {sqlite3.sqlite_version}", revision, rows, _Compressed(opened))
 
@@ -79,6 +78,12 @@ def count_rows(url: URL) -> dict[str, int]:
             return _rows(connection)
         except BackupError:
             return {}
+        except sqlite3.DatabaseError as error:
+            message = (
+                f"The SQLite file {file} cannot be read: {error}. Move it and its files with the endings -wal"
+                " and -shm to another place, and try again."
+            )
+            raise BackupError(message) from None
 
 
 def path_of(url: URL) -> Path:
@@ -98,6 +103,17 @@ def temporary_file(directory: Path) -> Iterator[Path]:
     """Yield a file name in a new directory that only its owner can read and that the block's end deletes."""
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=directory) as name:
         yield Path(name) / "copy.sqlite3"
+
+
+def _copy(file: Path, copy: Path) -> tuple[dict[str, int], str]:
+    """Copy the database; return its rows by table and its revision."""
+    with closing(_connect(file)) as source, closing(_connect(copy)) as target:
+        source.backup(target)
+        target.execute("PRAGMA journal_mode=DELETE")
+        rows = _rows(target)
+        query = f"SELECT version_num FROM {REVISION_TABLE}"  # noqa: S608 -- a constant
+        (revision,) = target.execute(query).fetchone()
+    return rows, revision
 
 
 def _connect(file: Path) -> sqlite3.Connection:
