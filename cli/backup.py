@@ -19,6 +19,7 @@ from app.infra.engines import parsed_url
 from cli.backups import creating, restoring, stopping, streaming
 from cli.backups.restoring import Restored
 from cli.command_group import DatabaseGroup, as_json_option, show
+from cli.suppression_journals import refuse_unapplied
 from cli.tables import table
 
 BASE_HOURS = "Hours after which a new base backup is made; recovery replays what was written since the last."
@@ -172,6 +173,7 @@ def restore(
         journal="" if without_journal else settings.suppression_journal,
     )
     _show(restored, f"Restored the backup of {manifest.created_at:%Y-%m-%d %H:%M:%S} UTC.", as_json=as_json)
+    refuse_unapplied(restored.journal)
 
 
 @group.command()

@@ -81,7 +81,7 @@ def refuse_unapplied(applied: Applied) -> None:
     if applied.other_key:
         raise click.ClickException(
             f"{applied.other_key} digests were made with another SUPPRESSION_KEY and were left out. "
-            "Set the key that the file was written with, and repeat the command."
+            "Set the key that the file was written with, and run: flask suppressions replay FILE"
         )
     if applied.unreadable:
         raise click.ClickException(

@@ -18,6 +18,7 @@ from app.core.accounts import sessions
 from app.core.audit import rule_checks
 from app.core.audit.rule_checks import RuleResult
 from app.core.privacy import suppression_replay
+from app.core.privacy.suppression_replay import Applied
 from app.infra import database_clock
 from app.infra.backup import archive, fingerprints, postgresql, sqlite
 from app.infra.backup.archive import BackupError, Content, Manifest, NoSink
@@ -35,9 +36,10 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A loaded backup: its manifest, the sessions that were ended, and the result of the audit."""
+    """A loaded backup: its manifest, what the journal changed, the sessions ended, and the audit's result."""
 
     manifest: Manifest
+    journal: Applied
     sessions_ended: int
     audit: Sequence[RuleResult]
 
@@ -191,8 +193,7 @@ def bring_up_to_date(
     try:
         migrate(database)
         report(f"Migrated from revision {manifest.revision} to {revisions()[0]}.")
-        if journal:
-            report(_replay(database, Path(journal)))
+        applied = _replay(database, Path(journal), report) if journal else Applied()
         ended = 0
         if not keep_sessions:
             with database.transaction() as session:
@@ -204,16 +205,17 @@ def bring_up_to_date(
             audit = list(rule_checks.check(session, stuck_after=stuck_after, now=manifest.created_at))
     finally:
         database.close()
-    return Restored(manifest, ended, audit)
+    return Restored(manifest, applied, ended, audit)
 
 
-def _replay(database: Database, journal: Path) -> str:
-    """Suppress and erase again whom the journal names; return a sentence with the counts."""
+def _replay(database: Database, journal: Path, report: Report) -> Applied:
+    """Suppress and erase again whom the journal names, and report the counts."""
     result = suppression_replay.replay(database, journal)
-    return (
+    report(
         f"Applied the suppression journal: {result.applied.added} values suppressed again,"
         f" {result.erased.contacts} people erased again."
     )
+    return result.applied
 
 
 @contextmanager

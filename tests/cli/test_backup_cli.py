@@ -27,6 +27,7 @@ from app.core.accounts import accounts, sessions
 from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
+from app.core.contacts.suppression_journal import JournalLine
 from app.core.contacts.suppressions import Suppression
 from app.infra.backup import archive, authentication, key_files, postgresql, sqlite
 from app.infra.db import Base, Database
@@ -42,6 +43,7 @@ CANARY = "canary.of.the.backup@acme.com"
 DAYS = ("20260101T000000Z", "20260102T000000Z", "20260103T000000Z")
 LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))
 MANIFEST = archive.Manifest(datetime(2026, 1, 1, tzinfo=UTC), "sqlite", "SQLite", "0001", {}, {})
+OTHER_KEY = JournalLine("add", "another", NOW, "", "requested", "email", 2, [b"digest"])
 Run = Callable[..., Result]
 
 
@@ -200,6 +202,26 @@ def test_a_backup_older_than_an_erasure_brings_nobody_back(
         assert session.scalars(select(Contact.id)).all() == []
         assert session.scalars(select(Email.id)).all() == []
         assert session.scalars(select(Suppression.kind)).all() != []
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("half of a li", "These lines cannot be read and were left out: journal:1."),
+        (OTHER_KEY.to_json(), "1 digests were made with another SUPPRESSION_KEY and were left out."),
+    ],
+)
+def test_a_part_of_the_journal_that_cannot_be_applied_fails_the_restore(
+    run: Run, backup: Path, key: Path, target: str, case: tuple[str, str]
+) -> None:
+    line, sentence = case
+    journal = key.with_name("journal")
+    journal.write_text(f"{line}\n")
+
+    result = run(target, "restore", backup, "--key", key, suppression_journal=str(journal))
+
+    assert refusal(result).startswith(sentence)
+    assert "Restored the backup of " in result.stdout
 
 
 def test_a_restore_without_the_journal_is_refused_before_anything_changes(
