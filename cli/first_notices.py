@@ -15,7 +15,7 @@ from app.core.privacy import first_notices
 from app.domain import ids
 from app.infra import database_clock
 from cli.command_group import as_json_option, database, show
-from cli.list_commands import export_list
+from cli.list_commands import export_list, opened_for_writing
 
 AHEAD = timedelta(days=7)
 """How far ahead notices are listed without `--by`."""
@@ -41,7 +41,7 @@ def due_notices(by: datetime | None, form: str, file: str) -> None:
         if form == "csv":
             export_list(file, first_notices.COLUMNS, people, as_json=False)
             return
-        with click.open_file(file, "w", encoding="utf-8") as out:
+        with opened_for_writing(file) as out:
             listed = [dict.fromkeys(first_notices.COLUMNS) | person for person in people]
             out.write(json.dumps(listed, ensure_ascii=False, indent=2) + "\n")
 
@@ -55,7 +55,7 @@ def notified(*, at: datetime | None, file: IO[str], as_json: bool) -> None:
 
     People who are marked already keep their time, so that a file can be given twice.
     """
-    contact_ids = _contact_ids(file.read())
+    contact_ids = _contact_ids(file)
     with database().transaction(no_deadline=True) as session:
         moment = at.replace(tzinfo=UTC) if at else database_clock.value(session)
         marked = first_notices.mark(session, contact_ids, at=moment)
@@ -64,8 +64,9 @@ def notified(*, at: datetime | None, file: IO[str], as_json: bool) -> None:
     show(counts, text, as_json=as_json)
 
 
-def _contact_ids(text: str) -> list[str]:
+def _contact_ids(file: IO[str]) -> list[str]:
     try:
+        text = file.read()
         rows: list[Any] = json.loads(text) if text.lstrip().startswith("[") else _csv_rows(text)
         found = [row["contact_id"] for row in rows]
     except (ValueError, KeyError, TypeError) as error:

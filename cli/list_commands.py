@@ -98,7 +98,7 @@ def import_list(entity: Entity, *, file: str, as_json: bool, queue: bool, **opti
 def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]], *, as_json: bool) -> None:
     """Write the rows as CSV with formulas escaped; the file appears once it is complete."""
     count = 0
-    with _opened_for_writing(file) as out:
+    with opened_for_writing(file) as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(columns)
         for row in rows:
@@ -111,7 +111,7 @@ def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]
 
 
 @contextmanager
-def _opened_for_writing(path: str) -> Iterator[IO[str]]:
+def opened_for_writing(path: str) -> Iterator[IO[str]]:
     """Open a file readable by its owner only, under a temporary name until it is complete."""
     if path == "-":
         yield sys.stdout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import click
 
@@ -19,6 +19,7 @@ from cli import erasure as erasure_command
 from cli import first_notices
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.erasure import ErasureTarget
+from cli.list_commands import opened_for_writing
 from cli.suppressions import named
 
 P = ParamSpec("P")
@@ -53,8 +54,8 @@ def person_options(command: Callable[P, R]) -> Callable[..., R]:
 
 @group.command("export")
 @person_options
-@click.argument("file", type=click.File("w", encoding="utf-8"), default="-")
-def export_person(*, target: ErasureTarget, file: Any) -> None:  # noqa: ANN401 -- a text file
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default="-")
+def export_person(*, target: ErasureTarget, file: str) -> None:
     """Write everything stored about a person to FILE as JSON (GDPR, article 15); `-` is standard output.
 
     It has every value with its source and date, who received it, and which providers were asked.
@@ -63,7 +64,8 @@ def export_person(*, target: ErasureTarget, file: Any) -> None:  # noqa: ANN401 
         plan = erasure_command.plan(session, target)
         contacts = erasure.find_contacts(session, (), plan.contact_ids)
         data = person_data.collect(session, contacts, plan)
-    file.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    with opened_for_writing(file) as out:
+        out.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
 
 @group.command("erase")

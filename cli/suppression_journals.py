@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO
 
 import click
 from flask.cli import with_appcontext
@@ -18,8 +13,7 @@ from app.core.contacts import suppressions
 from app.core.privacy import erasing, suppression_replay
 from app.core.privacy.suppression_replay import Applied
 from cli.command_group import as_json_option, database, show
-
-_PRIVATE = 0o600
+from cli.list_commands import opened_for_writing
 
 
 @click.command()
@@ -32,7 +26,7 @@ def export(file: str, *, as_json: bool) -> None:
     Another database with the same SUPPRESSION_KEY loads it with: flask suppressions import --format export
     """
     entries = 0
-    with _opened(file) as out, database().reading() as session:
+    with opened_for_writing(file) as out, database().reading() as session:
         for line in suppressions.all_lines(session):
             entries += len(line.digests)
             out.write(line.to_json() + "\n")
@@ -88,14 +82,3 @@ def refuse_unapplied(applied: Applied) -> None:
             f"These lines cannot be read and were left out: {', '.join(applied.unreadable)}. A process that "
             "was killed before its change was stored leaves such a line; otherwise the file was changed."
         )
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[IO[str]]:
-    """Open a new file that only its owner can read, or standard output."""
-    if path == "-":
-        yield sys.stdout
-        return
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE)
-    with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 -- a descriptor
-        yield file

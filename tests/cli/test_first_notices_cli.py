@@ -51,6 +51,7 @@ def test_those_whose_notice_is_due_are_listed_and_marked_once(
     file = str(tmp_path / "due")
 
     assert run("due-notices", "--format", form, file).exit_code == 0
+    assert Path(file).stat().st_mode & 0o777 == 0o600
     first, second = run("notified", file), run("notified", "--json", file)
 
     assert first.stdout == "Marked: 2; marked before: 0; not stored: 0.\n"
@@ -98,3 +99,13 @@ def test_nothing_is_listed_if_notices_are_off(app: APIFlask, run: Run) -> None:
     result = run("due-notices")
 
     assert (result.exit_code, "NOTICE_DAYS is 0" in result.output) == (1, True)
+
+
+@pytest.mark.usefixtures("app")
+def test_a_file_that_is_no_text_is_refused(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "due.xlsx"
+    file.write_bytes(b"PK\x03\x04\xff\xfe")
+
+    result = run("notified", str(file))
+
+    assert (result.exit_code, result.stderr) == (1, "Error: The file has no contact_id in each row.\n")

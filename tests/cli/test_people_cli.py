@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from apiflask import APIFlask
@@ -41,6 +42,29 @@ def test_the_export_has_every_value(run: Run, ada: str) -> None:
     assert contact["id"] == ada
     assert {value["field"] for value in contact["values"]} >= {"full_name", "title", "company"}
     assert [row["phone"] for row in contact["phones"]] == ["+16175550155"]
+
+
+@pytest.mark.usefixtures("app", "ada")
+def test_only_its_owner_can_read_the_exported_file(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "ada.json"
+
+    result = run("export", "--email", "ada@acme.com", str(file))
+
+    assert result.exit_code == 0, result.output
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert len(json.loads(file.read_text(encoding="utf-8"))["contacts"]) == 1
+
+
+@pytest.mark.usefixtures("app", "ada")
+def test_a_file_that_cannot_be_written_is_named(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "missing" / "ada.json"
+
+    result = run("export", "--email", "ada@acme.com", str(file))
+
+    assert (result.exit_code, result.stderr) == (
+        1,
+        f"Error: {file} cannot be written: No such file or directory.\n",
+    )
 
 
 def test_a_person_is_corrected(run: Run, ada: str, database: Database) -> None:

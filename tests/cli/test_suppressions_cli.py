@@ -14,9 +14,11 @@ from click.testing import Result
 from sqlalchemy import delete
 
 from app.core.contacts import suppression_journal
+from app.core.contacts import suppressions as stored_suppressions
 from app.core.contacts.suppression_digests import Identifier
 from app.core.contacts.suppressions import Suppression, suppress
 from app.core.providers import provider_opt_outs
+from app.domain.errors import Unavailable
 from app.domain.records.subjects import Subject
 from app.domain.suppression_lists.hashed_values import hash_of
 from app.infra import clock
@@ -426,3 +428,23 @@ def test_the_reason_of_erased_people_is_reserved(run: Run, command: tuple[str, .
     result = run(*command, "--reason", "erased")
 
     assert (result.exit_code, "erased" in result.stderr) == (1, True)
+
+
+def test_an_export_that_fails_leaves_the_earlier_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "list.jsonl"
+    file.write_text("the earlier export")
+    monkeypatch.setattr(stored_suppressions, "all_lines", _unavailable)
+
+    result = run("export", file)
+    missing = run("export", tmp_path / "missing" / "list.jsonl")
+
+    assert "The database cannot be used" in result.stderr
+    assert file.read_text() == "the earlier export"
+    assert list(tmp_path.glob("*.part")) == []
+    assert missing.stderr.endswith("list.jsonl cannot be written: No such file or directory.\n")
+
+
+def _unavailable(_session: object) -> None:
+    raise Unavailable
