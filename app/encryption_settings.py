@@ -22,7 +22,7 @@ def keys(env: Environment, name: str, file_name: str) -> Keys:
     if text and path:
         message = f"{name} and {file_name} are both set. Remove one of them."
         raise SettingsError(message)
-    return parse(_content(file_name, path), file_name) if path else parse(text, name)
+    return _of_file(file_name, path) if path else parse(text, name)
 
 
 def parse(text: str, name: str) -> Keys:
@@ -42,12 +42,25 @@ def parse(text: str, name: str) -> Keys:
     return found
 
 
-def _content(name: str, path: str) -> str:
+def _of_file(name: str, path: str) -> Keys:
+    """Return the keys of a file, which has at least one: without it, values would get the derived key."""
     try:
-        return Path(path).read_text(encoding="ascii")
+        found = parse(Path(path).read_text(encoding="ascii"), name)
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{name} names a file that cannot be read. Create it with: flask keys create"
+        reason = error.strerror if isinstance(error, OSError) else "it is not ASCII text"
+        message = (
+            f"{name} is {path!r}, which cannot be read: {reason}. Put the file there with the keys that the"
+            " stored values were encrypted with, readable by this user; for a first key, unset it and run:"
+            " flask keys create"
+        )
         raise SettingsError(message) from error
+    if not found:
+        message = (
+            f"{name} is {path!r}, which has no key. Put the keys there that the stored values were encrypted"
+            " with; for a first key, unset it and run: flask keys create"
+        )
+        raise SettingsError(message)
+    return found
 
 
 def _key(part: str, number: int, name: str) -> tuple[int, bytes]:

@@ -54,7 +54,20 @@ def test_an_invalid_key_is_named_and_not_quoted(text: str) -> None:
 def test_a_file_that_cannot_be_read_is_a_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ENCRYPTION_KEYS_FILE", str(tmp_path / "missing"))
 
-    assert "flask keys create" in app_settings.read()[1]["ENCRYPTION_KEYS"]
+    fault = app_settings.read()[1]["ENCRYPTION_KEYS"]
+    assert f"'{tmp_path / 'missing'}', which cannot be read: No such file or directory." in fault
+    assert "unset it and run: flask keys create" in fault
+
+
+@pytest.mark.parametrize("content", ["", "# the keys were here\n"])
+def test_a_file_without_a_key_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str
+) -> None:
+    file = tmp_path / "keys"
+    file.write_text(content)
+    monkeypatch.setenv("ENCRYPTION_KEYS_FILE", str(file))
+
+    assert "which has no key." in app_settings.read()[1]["ENCRYPTION_KEYS"]
 
 
 def test_a_setting_and_a_file_together_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
