@@ -63,6 +63,9 @@ class ImportFolder:
         try:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             file = os.fdopen(os.open(expected.name, flags, dir_fd=self.descriptor), "rb")
+        except PermissionError as error:
+            message = "The workers may not read the file. Let their user read it, and put it there again."
+            raise FileUnusableError(message) from error
         except OSError as error:
             raise FileUnusableError("The file is missing, or is a link.") from error
         if not is_unchanged(file, expected):

@@ -69,6 +69,21 @@ def test_a_file_that_became_a_link_is_not_opened(tmp_path: Path, path: Path, fol
         folder.open(found)
 
 
+def test_a_file_that_may_not_be_read_is_named_as_such(
+    path: Path, folder: ImportFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path / "a.csv").write_bytes(TEXT)
+    found = the_file(folder)
+    monkeypatch.setattr(import_folder.os, "open", _not_permitted)  # root may read every file
+
+    with pytest.raises(FileUnusableError, match="may not read the file"):
+        folder.open(found)
+
+
+def _not_permitted(*_arguments: object, **_options: object) -> None:
+    raise PermissionError(13, "Permission denied")
+
+
 def test_a_file_that_was_changed_is_not_opened(path: Path, folder: ImportFolder) -> None:
     (path / "a.csv").write_bytes(TEXT)
     found = the_file(folder)

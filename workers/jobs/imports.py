@@ -48,17 +48,16 @@ def run_turn(import_id: str, services: WorkerServices, *, seconds: float = TURN_
 
 
 def send_due(services: WorkerServices) -> None:
-    """Look for new lists in the folder, and publish the import whose turn it is.
-
-    Raises:
-        OSError: the folder cannot be used.
-
-    """
+    """Look for new lists in the folder, and publish the import whose turn it is."""
     path = services.settings.import_folder
     if not path:
         return
-    with import_folder.opened(path) as folder:
-        files = folder.files()
+    try:
+        with import_folder.opened(path) as folder:
+            files = folder.files()
+    except OSError as error:
+        log.error("import folder cannot be used", folder=path, reason=error.strerror)
+        return
     with services.database.reading() as session:
         is_new = queued_imports.needs_discovery(session, files)
     if is_new:

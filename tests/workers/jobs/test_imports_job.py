@@ -372,6 +372,17 @@ def test_nothing_is_published_without_redis(
     assert rows(database)[0].published_at is None
 
 
+def test_a_folder_that_cannot_be_used_is_named_in_the_log(services: WorkerServices) -> None:
+    settings = dataclasses.replace(services.settings, import_folder="/nowhere")
+
+    with capture_logs() as lines:
+        imports.send_due(dataclasses.replace(services, settings=settings))
+
+    assert [(line["event"], line["folder"], line["reason"]) for line in lines] == [
+        ("import folder cannot be used", "/nowhere", "No such file or directory")
+    ]
+
+
 def test_old_imports_are_purged(
     services: WorkerServices, database: Database, folder: Path, time: Time, purge: Callable[[], None]
 ) -> None:
