@@ -59,7 +59,26 @@ def _target(url: str) -> Database:
     try:
         return Database(url, seconds=None)
     except SettingsError as error:
-        raise click.ClickException(str(error).replace("DATABASE_URL", "TARGET_DATABASE_URL")) from None
+        raise click.ClickException(_of_target(str(error))) from None
+
+
+def _migrate_target(target: Database) -> None:
+    """Create the tables of the target.
+
+    Raises:
+        ClickException: it cannot be used; the message names its setting.
+
+    """
+    try:
+        migrate(target)
+    except click.ClickException as error:
+        raise click.ClickException(_of_target(error.message)) from error
+    except SettingsError as error:  # of another encoding
+        raise click.ClickException(_of_target(str(error))) from error
+
+
+def _of_target(message: str) -> str:
+    return message.replace("DATABASE_URL", "TARGET_DATABASE_URL")
 
 
 @group.command()
@@ -83,7 +102,7 @@ def move(*, url: str, as_json: bool) -> None:
     source, target = database(), _target(url)
     try:
         database_move.require_kinds(source, target)
-        migrate(target)
+        _migrate_target(target)
         copies = database_move.move(source, target, revisions()[0], quiet=as_json)
     finally:
         target.close()

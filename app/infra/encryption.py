@@ -23,6 +23,13 @@ _PURPOSE = "encryption"
 class Undecryptable(ValueError):  # noqa: N818 -- named after what is wrong with the value
     """The value was changed, belongs to another context, or was encrypted under a key that is not set."""
 
+    def __init__(self, what: str = "A stored value") -> None:
+        """Name what cannot be decrypted, such as the column."""
+        super().__init__(
+            f"{what} cannot be decrypted: its key is not in ENCRYPTION_KEYS, SECRET_KEY was replaced, or the"
+            " row was changed. See docs/encryption.md."
+        )
+
 
 def seal(ring: KeyRing, context: str, plain: bytes) -> bytes:
     """Return the value encrypted under the first key of the ring."""

@@ -12,7 +12,7 @@ import pytest
 from audit_support import busy_days
 from click.testing import Result
 from jobs_support import NOW
-from local_servers import POSTGRES, empty_database
+from local_servers import POSTGRES, empty_database, free_port
 from sqlalchemy import Connection, Row, Table, select, text
 from sqlalchemy.orm import Session
 from stored_support import a_contact, a_phone, an_email
@@ -215,6 +215,13 @@ def test_a_target_of_another_kind_is_refused(run: Run, tmp_path: Path) -> None:
     assert result.stderr == (
         "Error: The target must be PostgreSQL: TARGET_DATABASE_URL=postgresql://user:password@host/database\n"
     )
+
+
+def test_a_target_that_cannot_be_reached_is_named_by_its_own_setting(run: Run) -> None:
+    result = run("--to", f"postgresql://user@127.0.0.1:{free_port()}/database")
+
+    assert result.exit_code == 1
+    assert " Check TARGET_DATABASE_URL, and that its server runs." in result.stderr
 
 
 @pytest.mark.parametrize("url", ["not a URL", "mysql://user:secret@host/database"])

@@ -30,7 +30,7 @@ def test_equal_secrets_are_stored_differently() -> None:
 def test_another_key_purpose_or_row_cannot_read_it(keys: DigestKeys, purpose: str, context: str) -> None:
     stored = encrypt(KEYS, "tokens", "row-1", b"open sesame")
 
-    with pytest.raises(Undecryptable):
+    with pytest.raises(Undecryptable, match="A stored value cannot be decrypted: its key is not in"):
         decrypt(keys, purpose, context, stored)
 
 
