@@ -16,12 +16,19 @@ _EXTENSION_ID = re.compile(r"[a-p]{32}", re.ASCII)
 def issuer(env: Environment, name: str) -> str:
     """Return the URL of an OpenID provider; only on this machine may it be without TLS."""
     value: str = env.str(name, "").strip()
-    parts = urlsplit(value)
-    is_local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost"}
-    if value and (not parts.hostname or parts.query or not (parts.scheme == "https" or is_local)):
+    if value and not _is_issuer(value):
         message = f"{name} is {value!r}; it must be a URL such as https://accounts.google.com."
         raise SettingsError(message)
     return value
+
+
+def _is_issuer(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    is_local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost"}
+    return bool(parts.hostname) and not parts.query and (parts.scheme == "https" or is_local)
 
 
 def words(env: Environment, name: str) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ def _heads(path: str | None) -> list[Head]:
     if not path:
         return []
     try:
-        with click.open_file(path, encoding="utf-8") as file:
+        with click.open_file(path, encoding="utf-8", errors="replace") as file:
             return list(heads.parse(file))
     except OSError as error:
         message = f"The heads in {path} cannot be read: {error.strerror}."

@@ -21,6 +21,7 @@ def _read_anew() -> Iterator[None]:
     ("name", "value", "message"),
     [
         ("OIDC_ISSUER", "http://login.acme.example", "must be a URL such as https://accounts.google.com"),
+        ("OIDC_ISSUER", "https://[login", "must be a URL such as https://accounts.google.com"),
         ("OIDC_ISSUER", "https://login.acme.example", "OIDC_CLIENT_ID is not set"),
         ("PASSWORD_SIGN_IN", "no", "it must be on or off"),
         ("PASSWORD_SIGN_IN", "off", "no one could sign in"),

@@ -16,6 +16,7 @@ MIN_FREE_BYTES = 1_000_000_000
 MIN_FREE_SHARE = 0.05
 PROCESSES_PER_CORE = 2
 TIMEOUT_SECONDS = 2.0
+MAX_PORT = 65_535
 
 
 def findings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -46,6 +47,9 @@ def _processes(count: int | None, environment: Mapping[str, str]) -> Iterator[Fi
 def _port(what: str, bind: str, setting: str, *, mark: tuple[str, str]) -> Iterator[Finding]:
     host, _, number = bind.rpartition(":")
     if not number.isdigit():  # a unix socket
+        return
+    if int(number) > MAX_PORT:
+        yield error(what, f"{bind} has no valid port", f"set {setting} to one up to {MAX_PORT}")
         return
     host = host.strip("[]") or "0.0.0.0"  # noqa: S104 -- compared, and bound for a moment
     if _is_free(host, int(number)):

@@ -100,7 +100,7 @@ def test_missing_and_invalid_heads_are_errors(
     path = tmp_path / "heads"
     change_settings(app, audit_heads_file=str(path))
     missing = run("verify")
-    path.write_text("not a head\n")
+    path.write_bytes(b"not a head\xff\n")
     invalid = run("verify")
 
     assert (missing.exit_code, invalid.exit_code) == (1, 1)

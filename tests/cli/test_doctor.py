@@ -367,6 +367,15 @@ def test_a_port_in_use_by_another_program_is_an_error(
     assert setting in reported["remedy"]
 
 
+@pytest.mark.usefixtures("environment")
+def test_a_port_that_does_not_exist_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEB_BIND", "127.0.0.1:80000")
+
+    reported = findings()["port of the API"]
+
+    assert (reported["level"], reported["state"]) == ("error", "127.0.0.1:80000 has no valid port")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "state"),
     [

@@ -79,18 +79,27 @@ def text_format_of(file: IO[bytes], encoding: str | None) -> ListFormat:
         raise InvalidValue("The file is empty.")
     _refuse_other_formats(head)
     if encoding is not None:
-        try:
-            "".encode(encoding)  # fails also for codecs of bytes, such as hex
-        except LookupError:
-            raise InvalidValue(
-                f"The encoding '{encoding}' is unknown. Use utf-8, utf-16, cp1252 or latin-1."
-            ) from None
+        _require_encoding(encoding, head)
         return _with_other_lines(file, codecs.lookup(encoding).name)
     for mark, marked_encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return _with_other_lines(file, marked_encoding)
     utf_16 = _unmarked_utf16(head)
     return ListFormat(utf_16) if utf_16 else _unmarked(file, head)
+
+
+def _require_encoding(encoding: str, head: bytes) -> None:
+    try:
+        "".encode(encoding)  # fails also for codecs of bytes, such as hex
+        codecs.getincrementaldecoder(encoding)("replace").decode(head)
+    except LookupError:
+        raise InvalidValue(
+            f"The encoding '{encoding}' is unknown. Use utf-8, utf-16, cp1252 or latin-1."
+        ) from None
+    except UnicodeError:  # of UTF-16 and UTF-32 without a byte order mark
+        raise InvalidValue(
+            f"The file does not have the encoding '{encoding}'. Leave it out, so that it is detected."
+        ) from None
 
 
 def delimiter_of(sample: str) -> str:

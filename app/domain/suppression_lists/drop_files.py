@@ -72,7 +72,7 @@ def _list_type(name: str) -> str:
 
 
 def _rows(file: IO[bytes], list_type: str) -> Iterator[DropRow]:
-    reader = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""))
+    reader = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline=""))
     is_removed = list_type == _REMOVED
     needed = {"Hash", "ListType"} if is_removed else {"Hash"}
     if not needed <= set(reader.fieldnames or ()):

@@ -29,7 +29,7 @@ def rows(file: IO[bytes], kind: str | None = None) -> Iterator[tuple[str, bytes 
         InvalidValue: no column is known.
 
     """
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
     first = text.readline()
     delimiter = max(_DELIMITERS, key=first.count)
     header = next(csv.reader([first], delimiter=delimiter), [])

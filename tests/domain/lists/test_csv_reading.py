@@ -68,6 +68,12 @@ def test_a_codec_that_is_not_an_encoding_of_text_is_refused() -> None:
         table(PEOPLE, encoding="hex")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_an_encoding_that_the_file_does_not_have_is_refused(encoding: str) -> None:
+    with pytest.raises(InvalidValue, match=f"does not have the encoding '{encoding}'"):
+        table(PEOPLE, encoding=encoding)
+
+
 def test_only_the_first_lines_in_another_encoding_are_named() -> None:
     good, bad = "Böb,b@acme.example,x\n".encode(), "Böb,b@acme.example,x\n".encode("cp1252")
 

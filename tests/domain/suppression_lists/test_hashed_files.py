@@ -6,7 +6,7 @@ from base64 import b64encode, urlsafe_b64encode
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.suppression_lists import drop_files
+from app.domain.suppression_lists import drop_files, hashed_files
 from app.domain.suppression_lists.drop_files import DropRow
 from app.domain.suppression_lists.hashed_values import hash_of, parse_hash
 
@@ -55,3 +55,13 @@ def test_a_file_with_another_name_is_refused(name: str) -> None:
 def test_a_file_without_hashes_is_refused() -> None:
     with pytest.raises(InvalidValue, match="must contain"):
         list(drop_files.rows(io.BytesIO(b"ID\n1\n"), "20260312_4821_Phone.csv"))
+
+
+def test_rows_that_are_no_text_are_counted_as_unreadable() -> None:
+    content = b"ID,Hash\n1,\xff\xfe\n"
+
+    of_drop = list(drop_files.rows(io.BytesIO(content), "20260312_4821_Email.csv"))
+    of_hashes = list(hashed_files.rows(io.BytesIO(b"email\n\xff\xfe\n")))
+
+    assert of_drop == [DropRow("Email", is_removed=False, sha256=None)]
+    assert of_hashes == [("email", None)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from jobs_support import NOW, set_clock
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
 from app.core.contacts import suppressions
@@ -310,6 +310,20 @@ def test_what_is_not_a_list_of_people_is_rejected_with_the_reason(  # noqa: PLR0
     assert rows(database)[0].status == ImportStatus.REJECTED
     assert reason.lower() in report(folder, "rejected")["detail"].lower()
     assert not (folder / "people.csv").exists()
+
+
+def test_a_list_of_another_encoding_than_queued_is_rejected(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    a_list(folder)
+    settle(services, time)
+    with database.transaction() as session:
+        session.execute(update(QueuedImport).values(options={"source": "people", "encoding": "utf-16"}))
+
+    work(services, time)
+
+    assert rows(database)[0].status == ImportStatus.REJECTED
+    assert "does not have the encoding 'utf-16'" in report(folder, "rejected")["detail"]
 
 
 def test_a_file_that_is_changed_while_it_waits_is_rejected(
