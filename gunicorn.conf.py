@@ -65,6 +65,10 @@ limit_request_field_size = 8190
 max_requests = 0
 accesslog = None  # it would contain addresses; the metrics count the requests
 errorlog = "-"
+logconfig_dict = {  # so that the application writes these lines, in the format of LOG_FORMAT
+    "root": {"level": "INFO", "handlers": ["error_console"]},  # until the application is loaded
+    "loggers": {"gunicorn.error": {"level": "INFO", "handlers": [], "propagate": True}},
+}
 control_socket_disable = True  # unused, and the home directory may be read-only
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - for the heartbeat file; a disk may stall
 
