@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, func, select
 from sqlalchemy.exc import OperationalError
 
 from app import migrations
@@ -29,6 +31,7 @@ LOCK_SECONDS = 2.0
 LOCK_ATTEMPTS = 30
 FROM_STDIN = "-"
 _LOCK_FAULTS = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
+MIGRATION_LOCK = 0x6D69_6772  # arbitrary, unique among the advisory locks of this application
 
 group = DatabaseGroup("database", help="Migrate the tables, or move them to PostgreSQL.")
 
@@ -126,7 +129,8 @@ def migrate(database: Database, seconds: float = 0) -> None:
     """Migrate the tables to this version, while processes of the previous version use them.
 
     On PostgreSQL each migration is a transaction that waits two seconds for a lock at most, so that requests
-    are not delayed for longer. If a lock is not free, the migration is rolled back and tried again.
+    are not delayed for longer. If a lock is not free, the migration is rolled back and tried again. A second
+    command waits until the first has migrated the tables.
 
     Raises:
         ClickException: the server accepted no connection within `seconds`, a table stayed locked, or the
@@ -140,7 +144,8 @@ def migrate(database: Database, seconds: float = 0) -> None:
             connection.commit()
             return
         event.listen(connection, "begin", _limit_lock_waits)
-        _migrate_between_locks(connection)
+        with _migration_lock(database):
+            _migrate_between_locks(connection)
 
 
 def revisions() -> list[str]:
@@ -152,6 +157,31 @@ def revisions() -> list[str]:
 def _limit_lock_waits(connection: Connection) -> None:
     """Limit the lock waits of this transaction only: PgBouncer gives the connection to others afterwards."""
     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(LOCK_SECONDS * 1000)}")
+
+
+@contextmanager
+def _migration_lock(database: Database) -> Iterator[None]:
+    """Wait until no other command migrates the tables; then keep others waiting.
+
+    The lock is tried in short transactions, and held by one without a snapshot, because the creation of an
+    index waits for snapshots. It belongs to a transaction, because behind PgBouncer there are no sessions.
+    """
+    due = time.monotonic() + RETRY_SECONDS
+    with database.engine.connect() as connection:
+        while not _try_migration_lock(connection):
+            connection.rollback()
+            if time.monotonic() >= due:
+                due = time.monotonic() + MESSAGE_INTERVAL_SECONDS
+                click.echo("Waiting for another command that migrates the tables.", err=True)
+            time.sleep(RETRY_SECONDS)
+        yield
+
+
+def _try_migration_lock(connection: Connection) -> bool:
+    is_locked = bool(connection.scalar(select(func.pg_try_advisory_xact_lock(MIGRATION_LOCK))))
+    # A migration may take longer, and this statement releases the snapshot of the one before.
+    connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+    return is_locked
 
 
 def _revision(connection: Connection) -> str | None:

@@ -36,6 +36,7 @@ alembic.configure(
     render_item=_render,
     # On PostgreSQL the locks of a migration end with it; SQLite has one writer, so all are one transaction.
     transaction_per_migration=connection.dialect.name == "postgresql",
+    transactional_ddl=True,  # SQLite's is, although Alembic assumes otherwise
 )
 with alembic.begin_transaction():
     alembic.run_migrations()

@@ -4,6 +4,8 @@ import dataclasses
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,8 +15,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from apiflask import APIFlask
 from click.testing import Result
-from local_servers import POSTGRES, free_port
-from sqlalchemy import create_engine, inspect, text
+from local_servers import POSTGRES, empty_database, free_port
+from sqlalchemy import Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 
 from app.infra import engines
@@ -23,6 +25,7 @@ from app.settings import Settings
 from chaos.system.proxy import Mode, Proxy
 from cli import database as commands
 from cli.application import create_app
+from tools.state import ROOT
 
 Upgrade = Callable[..., Result]
 needs_postgres = pytest.mark.skipif(not POSTGRES, reason="SQLite has no server; see TEST_DATABASE_URL")
@@ -209,3 +212,59 @@ def test_a_database_that_is_not_utf8_is_refused_with_what_to_do(
         f"Error: The database {make_url(url).database!r} has the encoding SQL_ASCII; it must be UTF8. Create"
         " another one and set DATABASE_URL to it: createdb --template=template0 --encoding=UTF8 NAME\n"
     )
+
+
+def test_a_migration_of_sqlite_that_fails_changes_nothing(tmp_path: Path, upgrade: Upgrade) -> None:
+    """Otherwise a second command could continue from the middle of the first."""
+    url = f"sqlite:///{tmp_path / 'data.sqlite3'}"
+    last = commands.revisions()[0]
+
+    def fail(
+        _connection: object, _cursor: object, _statement: str, parameters: object, *_more: object
+    ) -> None:
+        if last in str(parameters) or last in _statement:
+            raise RuntimeError("interrupted")
+
+    event.listen(Engine, "before_cursor_execute", fail)
+    try:
+        result = upgrade(url)
+    finally:
+        event.remove(Engine, "before_cursor_execute", fail)
+
+    assert str(result.exception) == "interrupted"
+    engine = create_engine(url)
+    assert inspect(engine).get_table_names() == []
+    engine.dispose()
+
+
+@needs_postgres
+def test_two_upgrades_at_once_both_succeed(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "flask", "--app", "cli.application:create_app", "database", "upgrade"]
+    with empty_database(tmp_path, "shared") as url:
+        environment = os.environ | {"DATABASE_URL": url}
+        both = [
+            subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+            for _ in range(2)
+        ]
+        outputs = [process.communicate(timeout=120)[0] for process in both]
+
+    assert outputs == ["The database is up to date.\n"] * 2
+
+
+@needs_postgres
+def test_an_upgrade_waits_for_another_one(
+    upgrade: Upgrade, another_database: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = another_database("UTF8")
+    engine = create_engine(_with_driver(url))
+    other = engine.connect()
+    other.execute(text(f"SELECT pg_advisory_xact_lock({commands.MIGRATION_LOCK})"))
+    clock = FakeClock(on_wait=lambda: other.close() if clock.now >= 7 else None)
+    monkeypatch.setattr(commands, "time", clock)
+
+    result = upgrade(url)
+    engine.dispose()
+
+    assert (result.exit_code, result.stdout) == (0, "The database is up to date.\n")
+    assert result.stderr == "Waiting for another command that migrates the tables.\n" * 2
+    assert clock.now == 7
