@@ -16,7 +16,11 @@ const MAX_PREFIXES = 3;
 
 /** @param {Page} page @param {string[]} hashes @returns {Lookup} */
 export function byHash(page, hashes) {
-  const find = async (/** @type {App} */ app) => (await resultOf(app, { kind: kindOf(page), hashes }))?.company ?? null;
+  /** @param {App} app @returns {Promise<Company|null>} */
+  async function find(app) {
+    const result = await companyByHash(app, { kind: kindOf(page), hashes });
+    return result?.company ?? null;
+  }
   return { find, sendsHash: true };
 }
 
@@ -26,7 +30,7 @@ export function byPrefix(hashes) {
   async function find(app) {
     const length = app.session.hash_lookup.prefix_length;
     for (const hash of hashes.slice(-MAX_PREFIXES)) {
-      const result = await resultOf(app, { prefix: hash.slice(0, length) });
+      const result = await companyByHash(app, { prefix: hash.slice(0, length) });
       /** @type {{suffix: string, company: Company|null}[]} */
       const matches = result?.matches ?? [];
       const match = matches.find(({ suffix, company }) => suffix === hash.slice(length) && company);
@@ -48,7 +52,7 @@ export function byOutput(page, hashes) {
     try {
       for (const output of outputs.known.slice(-MAX_PREFIXES)) {
         const request = { kind: kindOf(page), prefix: output.slice(0, length), key: outputs.key };
-        const company = await openCard(output, outputs.key, await resultOf(app, request));
+        const company = await openCard(output, outputs.key, await companyByHash(app, request));
         if (company) return company;
       }
       return null;
@@ -63,10 +67,20 @@ export function byOutput(page, hashes) {
 /** @param {Page} page @returns {"linkedin"|"website"} */
 const kindOf = (page) => (page.kind === "company" ? "linkedin" : "website");
 
-/** Return the result of the finished job. @param {App} app @param {Parameters<App["client"]["companyByHash"]>[0]} body
+/** @param {App} app @param {Parameters<App["client"]["companyByHash"]>[0]} body */
+async function companyByHash(app, body) {
+  return resultOf(app, await app.client.companyByHash(body, { wait: 10, signal: app.signal }));
+}
+
+/** Return the people of a page of the list. @param {App} app @param {Parameters<App["client"]["leadsByWebsiteHash"]>[0]} body */
+export async function leadsByHash(app, body) {
+  return resultOf(app, await app.client.leadsByWebsiteHash(body, { wait: 10, signal: app.signal }));
+}
+
+/** Return the result of the job once it has finished. @param {App} app @param {import("./client/api.js").JobResponse} accepted
  *  @throws {ApiError} also that of a failed job */
-async function resultOf({ client, signal }, body) {
-  const { job, result } = await client.waitForJob(await client.companyByHash(body, { wait: 10, signal }), signal);
+async function resultOf({ client, signal }, accepted) {
+  const { job, result } = await client.waitForJob(accepted, signal);
   if (job.error) throw new ApiError(job.error);
   return result;
 }

@@ -2,6 +2,7 @@
 // the company on the page.
 
 import { normalizeEmail, normalizeProfileUrl, parseHost, sha256, websiteCandidates } from "../client/normal_forms.js";
+import { leadsByHash } from "../company_lookups.js";
 import { slugOf, t } from "../texts.js";
 import { contactIcons, emptyState, h } from "./components.js";
 import { icon } from "./icons.js";
@@ -85,15 +86,13 @@ function colleagueView(name, company) {
 
 /** Return the listed people of a company whose names contain a word that starts with each word of the search.
  *  @param {App} app @param {string} name @param {string|null} domain @returns {Promise<Lead[]>} */
-async function listedPeople({ client, signal }, name, domain) {
+async function listedPeople(app, name, domain) {
   const words = wordsOf(name);
   const hashes = await Promise.all(websiteCandidates(domain ?? "").map(sha256));
   const found = [];
   let cursor = null;
   for (let page = 0; page < MAX_PAGES && hashes.length > 0; page += 1) {
-    const body = { hashes, limit: PAGE_SIZE, ...(cursor && { cursor }) };
-    const response = await client.leadsByWebsiteHash(body, { wait: 10, signal });
-    const { result } = await client.waitForJob(response, signal);
+    const result = await leadsByHash(app, { hashes, limit: PAGE_SIZE, ...(cursor && { cursor }) });
     found.push(...(result?.leads ?? []));
     cursor = result?.next_cursor ?? null;
     if (cursor === null) break;

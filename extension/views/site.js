@@ -2,7 +2,7 @@
 
 import { ApiError } from "../client/api.js";
 import { sha256, websiteCandidates } from "../client/normal_forms.js";
-import { byHash, byOutput, byPrefix } from "../company_lookups.js";
+import { byHash, byOutput, byPrefix, leadsByHash } from "../company_lookups.js";
 import { knownHashes } from "../known_companies.js";
 import { loadSettings } from "../storage.js";
 import { capitalize, plural, slugOf, t, valueText } from "../texts.js";
@@ -159,12 +159,7 @@ async function showLeads(app, container, company) {
   /** @param {string|null} cursor */
   async function fetchPage(cursor) {
     const department = departmentSelect.value || undefined;
-    const { client, signal } = app;
-    const response = await client.leadsByWebsiteHash(
-      { hash, limit: PAGE_SIZE, ...(department && { department }), ...(cursor && { cursor }) },
-      { wait: 10, signal },
-    );
-    return (await client.waitForJob(response, signal)).result;
+    return leadsByHash(app, { hash, limit: PAGE_SIZE, ...(department && { department }), ...(cursor && { cursor }) });
   }
 
   /** @param {any} result @param {string|null} cursor */

@@ -6,6 +6,7 @@ import re
 import threading
 from hashlib import sha256
 
+import pytest
 from chromium_support import BrowserUser
 from company_support import Company, add_employees, create_company
 from playwright.sync_api import Locator, Page, expect
@@ -14,6 +15,21 @@ from proxy_support import CannedReply, RecordedRequest, problem_reply
 COMPANY = "/api/ext/company-by-hash"
 LEADS = "/api/ext/leads-by-website-hash"
 PREFIX_DIGITS = 2
+FAILED_JOB = CannedReply(
+    200,
+    {
+        "job": {
+            "id": "job_1",
+            "status": "failed",
+            "outcome": None,
+            "finished_at": "2026-11-20T09:30:00.000Z",
+            "error": problem_reply(504, "job_expired").body,
+        },
+        "result": None,
+        "trace": [],
+        "credits": {"charged": 0, "reserved": 0, "balance": 100, "already_owned": False},
+    },
+)
 NINE = ("Abel", "Baker", "Conti", "Dubois", "Eklund", "Fischer", "Garcia", "Hansen", "Ito")
 
 
@@ -108,12 +124,22 @@ def test_a_late_response_for_another_department_is_discarded(user: BrowserUser) 
     expect(chooser).to_be_focused()
 
 
-def test_listing_people_can_be_retried_after_a_failure(user: BrowserUser) -> None:
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (problem_reply(503, "unavailable"), "The server is temporarily unavailable"),
+        (FAILED_JOB, "The request was not processed in time."),
+    ],
+    ids=["refused", "a failed job"],
+)
+def test_listing_people_can_be_retried_after_a_failure(
+    user: BrowserUser, reply: CannedReply, text: str
+) -> None:
     company = create_company(user.stack)
     user.sign_in()
-    with user.proxy.replying(LEADS, problem_reply(503, "unavailable")):
+    with user.proxy.replying(LEADS, reply):
         popup = user.open_popup_on(company.website)
-        expect(popup.get_by_role("alert").first).to_contain_text("The server is temporarily unavailable")
+        expect(popup.get_by_role("alert").first).to_contain_text(text)
 
     popup.get_by_role("button", name="Try again").click()
 
