@@ -19,7 +19,7 @@ from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.jobs import job_history, jobs
 from app.domain import ids
 from app.domain.errors import JobNotFound, ValidationFailed
-from app.domain.kinds import Status
+from app.domain.kinds import Kind, Status
 
 blueprint = APIBlueprint("jobs", __name__, tag="Jobs")
 
@@ -31,6 +31,9 @@ class JobsQuery(Schema):
     """The id of one job, or the filter and page of a list."""
 
     id = fields.String(metadata={"description": "Poll this job.", "example": ids.EXAMPLES["job"]})
+    kind = fields.List(
+        fields.Enum(Kind, by_value=True), metadata={"description": "List jobs of this kind; may be repeated."}
+    )
     status = fields.String(validate=validate.OneOf([status.value for status in Status]))
     limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
     cursor = IdCursor("job")
@@ -77,7 +80,7 @@ def _page(query: dict[str, Any]) -> dict[str, Any]:
             status=query.get("status"),
             before=query.get("cursor"),
             limit=query["limit"] + 1,
-            kinds=caller().kinds,
+            kinds=caller().kinds & set(query.get("kind", caller().kinds)),
         )
         page, next_cursor = split(rows, query["limit"])
         described = job_history.describe(session, caller().workspace_id, page)

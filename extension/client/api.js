@@ -213,10 +213,13 @@ export class Client {
     return this.#send("GET", `/api/ext/jobs?id=${encodeURIComponent(id)}`, undefined, options);
   }
 
-  /** List the latest jobs of the workspace. @param {{limit?: number, cursor?: string, status?: JobStatus}} [query]
+  /** List the latest jobs of the workspace, or those of some kinds.
+   *  @param {{kinds?: string[], limit?: number, cursor?: string, status?: JobStatus}} [query]
    *  @returns {Promise<{jobs: ListedJob[], next_cursor: string|null}>} */
-  jobs(query = {}) {
-    return this.#send("GET", `/api/ext/jobs?${new URLSearchParams(/** @type {any} */ (query))}`);
+  jobs({ kinds = [], ...query } = {}) {
+    const search = new URLSearchParams(/** @type {any} */ (query));
+    kinds.forEach((kind) => search.append("kind", kind));
+    return this.#send("GET", `/api/ext/jobs?${search}`);
   }
 
   /** List the workspace's CRM connections. @param {RequestOptions} [options] @returns {Promise<{connections: CrmConnection[]}>} */

@@ -20,8 +20,8 @@ const MAX_JOBS = 50;
 
 /** @type {import("../types.js").View} */
 export async function historyView(app) {
-  const { jobs } = await app.client.jobs({ limit: MAX_JOBS });
-  const listed = jobs.filter((job) => KINDS.includes(job.kind));
+  const { jobs } = await app.client.jobs({ kinds: KINDS, limit: MAX_JOBS });
+  const listed = jobs.filter((job) => KINDS.includes(job.kind)); // an older server lists all kinds
   if (listed.length === 0) return emptyState(t("history"), t("history_empty"), "history");
   const lookups = await lookUpContacts(app, listed);
   const entries = listed.map((job) => entryOf(job, lookups.get(job.subject?.contact_id ?? "")));

@@ -45,8 +45,8 @@ def found(contact_id: str) -> dict[str, Any]:
     }
 
 
-def listed(user: SignedInUser) -> list[dict[str, Any]]:
-    response = user.client.get("/api/ext/jobs", headers=user.headers).get_json()
+def listed(user: SignedInUser, query: str = "") -> list[dict[str, Any]]:
+    response = user.client.get(f"/api/ext/jobs{query}", headers=user.headers).get_json()
     jobs: list[dict[str, Any]] = response["jobs"]
     return jobs
 
@@ -70,6 +70,18 @@ def test_a_job_is_listed_with_its_account_its_subject_and_its_cost(user: SignedI
         "contact_id": ada,
     }
     assert earlier["charged"] == 1
+
+
+def test_jobs_of_some_kinds_are_listed_alone(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        ids = {kind: a_job(session, user.workspace_id, about=kind, kind=kind) for kind in Kind}
+    wanted = (Kind.REVEAL_PHONE, Kind.ENRICHMENT_REQUEST)
+
+    chosen = listed(user, "?limit=2&kind=reveal.phone&kind=enrichment_request")
+    refused = user.client.get("/api/ext/jobs?kind=reveal.fax", headers=user.headers)
+
+    assert {job["id"] for job in chosen} == {ids[kind] for kind in wanted}
+    assert (refused.status_code, refused.get_json()["code"]) == (422, "validation_error")
 
 
 def test_only_an_enrichment_of_a_single_person_is_listed_with_its_subject(user: SignedInUser) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
+from hashlib import sha256
 
 from chromium_support import BrowserUser, mouse_held_down_on
 from company_support import create_company
 from playwright.sync_api import Locator, Page, expect
 from polling import wait_until
 
+JOBS_IN_HISTORY = 50
 COMPANY = "/api/ext/company-by-hash"
 DAY = re.compile(r"\w+ \d+, \d{4}")
 TIME = re.compile(r"\d+:\d\d")
@@ -76,6 +78,20 @@ def test_a_history_row_opens_the_result_with_its_receipt_and_the_person(user: Br
     for _step in ("the answer", "the history", "the company"):
         popup.get_by_role("button", name="Back").click()
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
+
+
+def test_many_lookups_of_websites_hide_no_reveal(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
+    reveal(popup, "Ada", "E-mail")
+    for number in range(JOBS_IN_HISTORY):
+        website = sha256(str(number).encode()).hexdigest()
+        user.stack.call("POST", COMPANY, {"hash": website}, Authorization=user.token)
+
+    open_history(popup)
+
+    expect(rows(popup)).to_contain_text("Ada Lovelace")
 
 
 def test_an_empty_history_shows_a_message(user: BrowserUser) -> None:
