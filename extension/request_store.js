@@ -10,7 +10,7 @@ import { disk, loadSession, memory } from "./storage.js";
 /**
  * `name` identifies the kind of request and the person, so that the same request is found again. `state` is `sending`
  * until the service has accepted it, then `open`, and finally `done` (with `response`) or `refused` (with `problem`).
- * While it is not final, `problem` is the last failure, and the next attempt is at `retryAt`. Times are in milliseconds
+ * While it is not final, `problem` is the last failure, and the next attempt or poll is at `retryAt`. Times are in milliseconds
  * since 1970.
  * @typedef {{key: string, name: string, method: Method, body: any, person: RequestPerson, owner: string,
  *   createdAt: number, state: "sending"|"open"|"done"|"refused", jobId: string|null, response: JobResponse|null,

@@ -5,7 +5,7 @@
 // with the same key for up to a day, so it is never charged twice. Two windows that make the same request share one
 // stored request; locks ensure that only one of them sends it.
 
-import { ApiError, Client } from "./client/api.js";
+import { ApiError, Client, POLL_MILLISECONDS } from "./client/api.js";
 import {
   deleteRequest,
   findRequest,
@@ -100,6 +100,7 @@ async function sendOrPoll(request, wait) {
   const session = await loadSession();
   if (session === null) return;
   const client = new Client(session.origin, session.token);
+  const pollAt = Date.now() + POLL_MILLISECONDS;
   try {
     const response = request.jobId
       ? await client.job(request.jobId, { wait })
@@ -115,7 +116,7 @@ async function sendOrPoll(request, wait) {
       response,
       problem: null,
       failures: 0,
-      retryAt: 0,
+      retryAt: pollAt,
     });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

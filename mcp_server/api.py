@@ -16,6 +16,8 @@ WAIT_SECONDS = 20
 """How long one request waits for its job."""
 BUDGET_SECONDS = 45.0
 """How long one call waits for its job; MCP clients give up after 60 seconds."""
+POLL_SECONDS = 1.0
+"""The `Retry-After` of a 202: the service does not always wait as long as asked, and then responds at once."""
 TIMEOUT = httpx2.Timeout(WAIT_SECONDS + 10.0, connect=5.0)
 RETRY_DELAYS = (0.5, 2.0)
 ACCEPTED, FIRST_ERROR, UNAVAILABLE = 202, 400, 503
@@ -68,11 +70,13 @@ class Api:
         """Return the job once it has finished, or as it is when the time is over."""
         deadline = deadline or time.monotonic() + BUDGET_SECONDS
         while True:
+            poll_at = time.monotonic() + POLL_SECONDS
             seconds = max(0, min(WAIT_SECONDS, int(deadline - time.monotonic())))
             response = await self.get(JOBS, {"id": job_id}, Prefer=f"wait={seconds}")
             if response.status != ACCEPTED or time.monotonic() >= deadline - 1:
                 return response
             await progress(response.body["job"]["progress"])
+            await asyncio.sleep(poll_at - time.monotonic())
 
     async def _send(self, request: httpx2.Request) -> ApiResponse:
         request.headers["Authorization"] = f"Bearer {self.token}"

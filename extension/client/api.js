@@ -90,6 +90,8 @@
  */
 
 const REQUEST_TIMEOUT_SECONDS = 15;
+/** The `Retry-After` of a 202: the service does not always wait as long as `wait` allows, and then responds at once. */
+export const POLL_MILLISECONDS = 1000;
 
 /** An error response. `status` is 0 if there was no response. */
 export class ApiError extends Error {
@@ -240,7 +242,13 @@ export class Client {
 
   /** Poll until the job has finished. @param {JobResponse} response @param {AbortSignal} [signal] @returns {Promise<JobResponse>} */
   async waitForJob(response, signal) {
-    while (response.job.finished_at === null) response = await this.job(response.job.id, { wait: 20, signal });
+    let pollAt = 0;
+    while (response.job.finished_at === null) {
+      const delay = pollAt - Date.now();
+      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+      pollAt = Date.now() + POLL_MILLISECONDS;
+      response = await this.job(response.job.id, { wait: 20, signal });
+    }
     return response;
   }
 

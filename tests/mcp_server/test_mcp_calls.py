@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import Any, get_args
 
 import async_support
@@ -50,7 +51,10 @@ def call(httpserver: HTTPServer, name: str, arguments: dict[str, Any]) -> CallTo
     return async_support.run(run)
 
 
-def test_a_job_that_takes_longer_is_polled_until_it_has_finished(httpserver: HTTPServer) -> None:
+def test_a_job_that_takes_longer_is_polled_until_it_has_finished(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "POLL_SECONDS", 0.0)
     httpserver.expect_request(REVEAL).respond_with_response(job_response("queued", http=202))
     polled = iter([job_response("running", http=202), job_response("succeeded", http=200, charged=1)])
     httpserver.expect_request("/api/ext/jobs", query_string={"id": "job_1"}).respond_with_handler(
@@ -61,6 +65,24 @@ def test_a_job_that_takes_longer_is_polled_until_it_has_finished(httpserver: HTT
 
     assert result is not None
     assert (result["finished"], result["cost"]["charged"]) == (True, 1)
+
+
+def test_a_service_that_does_not_wait_for_the_job_is_polled_once_a_second(httpserver: HTTPServer) -> None:
+    httpserver.expect_request(REVEAL).respond_with_response(job_response("queued", http=202))
+    polled = iter([("running", 202), ("running", 202), ("succeeded", 200)])
+    times = []
+
+    def respond(_request: Request) -> Response:
+        times.append(time.monotonic())
+        status, http = next(polled)
+        return job_response(status, http=http)
+
+    httpserver.expect_request("/api/ext/jobs").respond_with_handler(respond)
+
+    call(httpserver, "reveal_email", PERSON)
+
+    assert len(times) == 3
+    assert times[2] - times[0] > 1.9
 
 
 def test_a_job_that_outlasts_the_call_is_returned_with_the_way_to_its_result(

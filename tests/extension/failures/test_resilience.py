@@ -26,6 +26,15 @@ REVEAL = "/api/ext/reveal/email"
 POLL = "/api/ext/jobs?id="
 FIND_EMAIL = "Find e-mail · 1 credit if found"
 CREDITS = 100
+OPEN_JOB = CannedReply(
+    202,
+    {
+        "job": {"id": "job_1", "status": "queued", "finished_at": None, "progress": {"done": 0, "total": 1}},
+        "result": None,
+        "trace": [],
+        "credits": {"charged": 0, "reserved": 1, "balance": 99, "already_owned": False},
+    },
+)
 
 
 @dataclass
@@ -191,6 +200,22 @@ def test_a_request_that_the_server_does_not_accept_for_a_day_fails_with_a_messag
     expect(address(popup, company.emails["Ada"])).to_be_visible()
     assert len(set(idempotency_keys(proxy.api_requests(REVEAL)))) == 2
     assert user.balance() == CREDITS - 1
+
+
+def test_a_server_that_does_not_wait_for_the_job_is_polled_once_a_second(
+    user: BrowserUser, proxy: RecordingProxy, stranger: Stranger
+) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(stranger.profile_url)
+
+    with proxy.replying(REVEAL, OPEN_JOB), proxy.replying(POLL, OPEN_JOB):
+        popup.get_by_role("button", name=FIND_EMAIL).click()
+        wait_until(lambda: len(proxy.api_requests(POLL)) == 1)
+        started_at = time.monotonic()
+        wait_until(lambda: len(proxy.api_requests(POLL)) >= 4)
+        duration = time.monotonic() - started_at
+
+    assert duration > 2.5
 
 
 @pytest.mark.parametrize("refused", [REVEAL, POLL])
