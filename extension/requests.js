@@ -26,6 +26,8 @@ export const ALARM = "requests";
 const ALARM_MINUTES = 0.5;
 const MAX_BACKOFF_SECONDS = 30;
 const MAX_AGE_HOURS = 24; // a click must not be charged days later
+/** @type {import("./client/api.js").Problem} */
+const TOO_OLD = { code: "job_expired", status: 0, retryable: true };
 const NOT_THIS_SERVICE = "not_this_service"; // temporary: a captive portal answers instead of the server
 
 /**
@@ -99,6 +101,10 @@ async function listUnfinished() {
 async function sendOrPoll(request, wait) {
   const session = await loadSession();
   if (session === null) return;
+  if (request.state === "sending" && isTooOld(request)) {
+    await updateRequest({ ...request, state: "refused", problem: request.problem ?? TOO_OLD });
+    return;
+  }
   const client = new Client(session.origin, session.token);
   const pollAt = Date.now() + POLL_MILLISECONDS;
   try {
@@ -134,7 +140,7 @@ async function handleError(request, error, session) {
   }
   const isTemporary =
     [0, 429].includes(error.status) || error.status >= 500 || problem.retryable || error.code === NOT_THIS_SERVICE;
-  if (isTemporary && Date.now() - request.createdAt < MAX_AGE_HOURS * 3600_000) {
+  if (isTemporary && !isTooOld(request)) {
     const failures = request.failures + 1;
     const delay = problem.retry_after ?? Math.min(2 ** request.failures, MAX_BACKOFF_SECONDS);
     await updateRequest({ ...request, problem, failures, retryAt: Date.now() + delay * 1000 });
@@ -144,6 +150,9 @@ async function handleError(request, error, session) {
     await updateSession(session, { credits: { ...session.credits, balance: problem.balance } });
   await updateRequest({ ...request, state: "refused", problem });
 }
+
+/** @param {StoredRequest} request */
+const isTooOld = (request) => Date.now() - request.createdAt >= MAX_AGE_HOURS * 3600_000;
 
 async function ensureAlarm() {
   if (!(await chrome.alarms.get(ALARM))) await chrome.alarms.create(ALARM, { periodInMinutes: ALARM_MINUTES });

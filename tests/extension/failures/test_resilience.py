@@ -202,6 +202,32 @@ def test_a_request_that_the_server_does_not_accept_for_a_day_fails_with_a_messag
     assert user.balance() == CREDITS - 1
 
 
+def test_a_click_that_was_not_sent_for_a_day_is_not_sent_later(
+    user: BrowserUser, proxy: RecordingProxy, stack: Stack
+) -> None:
+    company = create_company(stack)
+    user.sign_in()
+    popup = open_person(user, company.website, "Ada Lovelace")
+    with proxy.replying(REVEAL, CannedReply()):
+        popup.get_by_role("button", name="Reveal e-mail").click()
+        expect(popup.get_by_role("alert")).to_contain_text("does not respond.")
+        popup.close()
+        [stored] = user.stored_requests()
+        yesterday = 1000 * time.time() - DAY
+        old = stored | {"createdAt": yesterday, "retryAt": 0, "problem": None, "failures": 0}
+        user.set_storage("local", **{f"request:{stored['key']}": old})
+    attempts = len(proxy.api_requests(REVEAL))
+
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
+
+    popup = open_person(user, company.website, "Ada Lovelace")
+    expect(popup.locator(".failure")).to_contain_text("The request was not processed in time.")
+    assert (len(proxy.api_requests(REVEAL)), user.balance()) == (attempts, CREDITS)
+    popup.get_by_role("button", name="Try again").click()
+    expect(address(popup, company.emails["Ada"])).to_be_visible()
+    assert user.balance() == CREDITS - 1
+
+
 def test_a_server_that_does_not_wait_for_the_job_is_polled_once_a_second(
     user: BrowserUser, proxy: RecordingProxy, stranger: Stranger
 ) -> None:
