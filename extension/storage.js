@@ -118,10 +118,10 @@ export async function loadSignOutCode() {
 /** Delete everything but the server, the e-mail address and how websites are looked up. */
 export async function clearUserData() {
   const { server, email, lookupBy } = await loadOwnSettings();
+  await disk.set({ settings: { ...DEFAULTS, server, email, lookupBy } }); // first: the sign-in form shows them
+  await disk.remove(Object.keys(await disk.get(null)).filter((key) => key !== "settings"));
   await memory.clear();
-  await disk.clear();
   await caches.delete(FILTER_CACHE);
-  await updateSettings({ server, email, lookupBy });
 }
 
 /** Return the page that the icon was last clicked on in a window. @param {number} windowId @returns {Promise<Page|null>} */

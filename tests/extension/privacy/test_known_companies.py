@@ -212,7 +212,7 @@ def test_signing_out_deletes_the_file(user: BrowserUser, company: Company) -> No
     popup.get_by_role("button", name="Sign out").click()
 
     expect(popup.get_by_label("Password")).to_be_visible()
-    assert user.worker.evaluate("() => caches.keys()") == []
+    wait_until(lambda: user.worker.evaluate("() => caches.keys()") == [])
 
 
 @pytest.mark.usefixtures("_file")

@@ -217,6 +217,7 @@ def test_signing_out_revokes_the_token_and_deletes_all_data_but_server_and_email
     popup.get_by_text("Save this profile").click()
     popup.get_by_label("Note").fill("A secret note")
     token = user.get_storage("local")["session"]["token"]
+    popup.evaluate("() => { CacheStorage.prototype.delete = () => new Promise((end) => setTimeout(end, 500)); }")
     with proxy.holding("/api/ext/reveal/email", replies=True) as release:
         popup.get_by_role("button", name="Find e-mail").click()
         wait_until(lambda: proxy.api_requests("/api/ext/reveal/email"))
@@ -225,6 +226,8 @@ def test_signing_out_revokes_the_token_and_deletes_all_data_but_server_and_email
         popup.get_by_role("button", name="Sign out").click()
 
         expect(popup.get_by_label("Password")).to_have_value("")
+        expect(popup.get_by_label("Server")).to_have_value(user.server)
+        expect(popup.get_by_label("E-mail")).to_have_value(user.email)
         release.set()
         expect(popup.get_by_role("alert")).to_have_count(0)
     wait_until(lambda: popup.evaluate("async () => (await navigator.locks.query()).held.length === 0"))
