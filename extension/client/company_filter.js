@@ -18,13 +18,22 @@ export async function readCompanyFilter(file, publicKey) {
   if (file.byteLength < HEADER_BYTES + SIGNATURE_BYTES) throw new InvalidFilter("too short");
   const end = file.byteLength - SIGNATURE_BYTES;
   const signed = new Uint8Array(file, 0, end);
-  const raw = Uint8Array.from(atob(publicKey), (character) => character.charCodeAt(0));
-  const key = await crypto.subtle.importKey("raw", raw, "Ed25519", false, ["verify"]);
+  const key = await importKey(publicKey);
   const isValid = await crypto.subtle.verify("Ed25519", key, new Uint8Array(file, end), signed);
   if (!isValid) throw new InvalidFilter("another signature");
   const filter = new CompanyFilter(new DataView(file, 0, end));
   if (![MAGIC, OPRF_MAGIC].includes(filter.magic) || filter.byteLength !== end) throw new InvalidFilter("another format");
   return filter;
+}
+
+/** @param {string} publicKey @throws {InvalidFilter} */
+async function importKey(publicKey) {
+  try {
+    const raw = Uint8Array.from(atob(publicKey), (character) => character.charCodeAt(0));
+    return await crypto.subtle.importKey("raw", raw, "Ed25519", false, ["verify"]);
+  } catch (error) {
+    throw new InvalidFilter("not a public key", { cause: error });
+  }
 }
 
 /** A binary fuse filter (Graf and Lemire, 2022): it has every known hash, and one in 2^bits of all others. With an
