@@ -4,6 +4,18 @@
  *  the hash of every website; `filterKey` is the public key of the company filter.
  *  @typedef {{server: string|null, companySignInOnly: boolean, prefixLookupOnly: boolean, filterKey: string|null}} Policy */
 
+/** Return the base URL of the server; null if it is not a URL that a token may be sent to.
+ *  @param {string} input @returns {string|null} */
+export function baseUrlOf(input) {
+  const text = input.trim();
+  const url = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
+  if (text === "" || !URL.canParse(url)) return null;
+  const { protocol, hostname, origin, pathname } = new URL(url);
+  const isLoopback = hostname === "127.0.0.1" || hostname === "localhost";
+  if (protocol !== "https:" && !(protocol === "http:" && isLoopback)) return null;
+  return origin + pathname.replace(/\/+$/, "");
+}
+
 /** Return what is enforced; nothing in a browser that is not managed. @returns {Promise<Policy>} */
 export async function loadPolicy() {
   const managed = await chrome.storage.managed.get(null).catch(() => ({})); // it is rejected if there is no policy
@@ -14,7 +26,7 @@ export async function loadPolicy() {
     filter_key: key,
   } = /** @type {any} */ (managed);
   return {
-    server: typeof server === "string" && server !== "" ? server.replace(/\/+$/, "") : null,
+    server: typeof server === "string" && server !== "" ? (baseUrlOf(server) ?? server) : null,
     companySignInOnly: company === true,
     prefixLookupOnly: prefix === true,
     filterKey: typeof key === "string" && key !== "" ? key : null,

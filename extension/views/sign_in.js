@@ -5,7 +5,7 @@
 
 import { ApiError, Client } from "../client/api.js";
 import { startCompanySignIn } from "../company_sign_in.js";
-import { loadPolicy } from "../policy.js";
+import { baseUrlOf, loadPolicy } from "../policy.js";
 import { SIGN_IN_FORM, loadDraft, loadSettings, saveDraft, startSession, updateSettings } from "../storage.js";
 import { errorMessage, hostOf, t } from "../texts.js";
 import { button, errorAlert, h } from "./components.js";
@@ -94,7 +94,7 @@ export async function signInView(signOutCode) {
 
   /** Ask the server how one can sign in, once Chrome may connect to it. A failure shows when signing in. */
   async function loadWays() {
-    const origin = originOf(draft.server);
+    const origin = baseUrlOf(draft.server);
     if (origin === null || !(await chrome.permissions.contains(originsOf(origin)))) return;
     const ways = await new Client(origin).signInOptions().catch(() => null);
     if (ways === null) return;
@@ -145,7 +145,7 @@ export async function signInView(signOutCode) {
 
   /** Sign in with a company account, in a window that closes the popup. */
   async function continueWithCompany() {
-    const origin = originOf(server.input.value);
+    const origin = baseUrlOf(server.input.value);
     if (origin === null) return showError(t("invalid_server"), server.input);
     await storeDraft(origin, true); // before the dialog, which closes the popup
     if (!(await chrome.permissions.request(originsOf(origin))))
@@ -159,7 +159,7 @@ export async function signInView(signOutCode) {
   /** @param {Event} event */
   async function submitForm(event) {
     event.preventDefault();
-    const origin = originOf(server.input.value);
+    const origin = baseUrlOf(server.input.value);
     if (origin === null) return showError(t("invalid_server"), server.input);
     for (const { input } of [email, password, ...(totp.row.hidden ? [] : [totp])]) if (input.value === "") return input.focus();
     submit.disabled = true;
@@ -208,18 +208,6 @@ export async function signInView(signOutCode) {
 function originsOf(origin) {
   const { protocol, hostname } = new URL(origin);
   return { origins: [`${protocol}//${hostname}/*`] };
-}
-
-/** Return the base URL of the server; null if it is not a URL that a token may be sent to.
- *  @param {string} input @returns {string|null} */
-function originOf(input) {
-  const text = input.trim();
-  const url = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
-  if (text === "" || !URL.canParse(url)) return null;
-  const { protocol, hostname, origin, pathname } = new URL(url);
-  const isLoopback = hostname === "127.0.0.1" || hostname === "localhost";
-  if (protocol !== "https:" && !(protocol === "http:" && isLoopback)) return null;
-  return origin + pathname.replace(/\/+$/, "");
 }
 
 /** @param {string} name @param {string} type @param {string} value @param {Record<string, any>} properties */

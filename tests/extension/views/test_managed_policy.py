@@ -15,7 +15,7 @@ from chromium_support import BrowserUser, launch_browser
 from company_filter_support import SIGNING_KEY, build_filter
 from company_support import Company, create_company
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from e2e_stack import Stack
+from e2e_stack import PASSWORD, Stack
 from extension_ids import unpacked_id
 from playwright.sync_api import Playwright, expect
 from proxy_support import RecordingProxy
@@ -70,6 +70,18 @@ def test_the_server_is_filled_in_and_cannot_be_changed(managed: StartBrowser, st
     expect(panel.get_by_label("Server")).to_have_value(stack.base_url)
     expect(panel.get_by_label("Server")).not_to_be_editable()
     expect(panel.get_by_text("Your organization's administrator has set this.")).to_be_visible()
+
+
+def test_the_server_may_be_written_in_another_form(managed: StartBrowser, stack: Stack) -> None:
+    user = managed({"server": f"{stack.base_url.replace('http', 'HTTP')}/"})
+    panel = user.open_panel()
+    expect(panel.get_by_label("Server")).to_have_value(stack.base_url)
+
+    panel.get_by_label("E-mail").fill(user.email)
+    panel.get_by_label("Password").fill(PASSWORD)
+    panel.get_by_role("button", name="Sign in").click()
+
+    expect(panel.get_by_text("100 credits")).to_be_visible()
 
 
 def test_a_session_at_another_server_is_not_used(managed: StartBrowser) -> None:
