@@ -10,7 +10,7 @@ import { icon } from "./icons.js";
 /** Return a revealed value. @param {any} value an e-mail address or a phone number of the API */
 export function revealedValue(value) {
   const text = value.email ?? value.national;
-  const href = value.email ? `mailto:${value.email}` : `tel:${value.e164}`;
+  const href = value.email ? mailto(value.email) : `tel:${value.e164}`;
   const isImport = value.sources.some((/** @type {Source} */ source) => source.kind === "import");
   const origin = isImport && value.verified_at === null ? "import" : "provider";
   return h(
@@ -28,6 +28,9 @@ export function revealedValue(value) {
     ),
   );
 }
+
+/** Return the link to an address, whose local part may contain what separates the fields of a link (RFC 6068). @param {string} email */
+const mailto = (email) => `mailto:${encodeURI(email).replace(/[?#&]/g, encodeURIComponent)}`;
 
 /** @param {{type: string}} value */
 export const valueType = ({ type }) => h("span", {}, valueText("type", type));

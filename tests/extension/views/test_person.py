@@ -11,6 +11,11 @@ from vendors_support import FakeVendors, prospeo_finds
 
 LOOKUP = "/api/ext/lookup"
 REVEAL = "/api/ext/reveal/"
+LINK_TO = """async (email) => {
+  const { revealedValue } = await import("/views/results.js");
+  const value = { email, type: "work", status: "valid", verified_at: null, sources: [] };
+  return revealedValue(value).querySelector("a").getAttribute("href");
+}"""
 NUMBER = re.compile(r"\+?44 ?20 ?7946 ?0123|020 ?7946 ?0123|442079460123")
 
 
@@ -90,6 +95,14 @@ def test_a_revealed_value_stays_revealed_and_can_be_copied_for_free(user: Browse
     box = popup.get_by_role("searchbox", name="Find a person")
     box.press("Control+V")
     expect(box).to_have_value(company.emails["Ada"])
+
+
+def test_the_link_to_an_address_writes_to_that_address_only(user: BrowserUser) -> None:
+    panel = user.open_panel()
+
+    href = panel.evaluate(LINK_TO, "a?bcc=eve&b#c%41+d@acme.test")
+
+    assert href == "mailto:a%3Fbcc=eve%26b%23c%2541+d@acme.test"
 
 
 def test_a_phone_number_is_revealed_like_an_address(user: BrowserUser) -> None:
