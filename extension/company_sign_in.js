@@ -13,7 +13,7 @@ export const startCompanySignIn = (server) => chrome.runtime.sendMessage({ type:
 /** Answer the messages of `startCompanySignIn`, in the service worker. */
 export function listenForCompanySignIn() {
   chrome.runtime.onMessage.addListener((message, sender, respond) => {
-    if (message.type !== MESSAGE || sender.id !== chrome.runtime.id) return;
+    if (message.type !== MESSAGE || sender.origin !== location.origin) return; // a content script has the page's origin
     signIn(message.server).then(respond);
     return true; // it responds later
   });

@@ -273,6 +273,26 @@ def test_no_page_and_no_content_script_can_read_the_token(
     assert len(files) > 20
 
 
+def test_a_content_script_cannot_start_a_sign_in(user: BrowserUser, company: Company) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
+    expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
+    send = "server => chrome.runtime.sendMessage({ type: 'company_sign_in', server })"
+
+    answer = user.worker.evaluate(
+        f"""async (server) => {{
+          const [tab] = await chrome.tabs.query({{ active: true }});
+          const [{{ result }}] = await chrome.scripting.executeScript({{
+            target: {{ tabId: tab.id }}, args: [server], func: {send} }});
+          return result;
+        }}""",
+        user.server,
+    )
+
+    assert answer is None
+    assert user.proxy.api_requests("/api/ext/sign-in-options") == []
+
+
 def test_a_website_cannot_load_frame_or_find_the_extension(user: BrowserUser) -> None:
     page = user.visit("http://curious.test/")
     manifest = json.loads((EXTENSION / "manifest.json").read_text())
