@@ -84,6 +84,8 @@ class Api:
             for delay in RETRY_DELAYS:
                 try:
                     response = await client.send(request)
+                except httpx2.ReadTimeout as error:  # another one would outlast the client
+                    raise ToolError(_unreachable(self.base_url)) from error
                 except httpx2.TransportError:
                     await asyncio.sleep(delay)
                     continue

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from typing import Any, get_args
 
 import async_support
+import httpx2
 import pytest
 from apiflask import APIFlask
 from mcp import Client
@@ -156,6 +158,25 @@ def test_the_summary_of_an_enrichment_says_why_items_failed(httpserver: HTTPServ
 
     assert result is not None
     assert "Items with an error: 2. Send 'purpose': recruiting. It was free." in result["summary"]
+
+
+def test_a_call_that_gets_no_response_in_time_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "TIMEOUT", httpx2.Timeout(0.1))
+    monkeypatch.setattr(api, "RETRY_DELAYS", (0.0, 0.01))
+    received, released = [], threading.Event()
+
+    def hang(request: Request) -> Response:
+        received.append(request.path)
+        released.wait(5)
+        return problem(503)
+
+    with HTTPServer(host="127.0.0.1", threaded=True) as hanging:
+        hanging.expect_request(REVEAL).respond_with_handler(hang)
+        result = call(hanging, "reveal_email", PERSON)
+        released.set()
+
+    assert "cannot be reached. It is safe to make this call again" in str(result.content)
+    assert received == [REVEAL]
 
 
 def test_a_service_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
