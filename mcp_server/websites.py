@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from urllib.parse import urlsplit
 
 import idna
 from mcp.server.mcpserver.exceptions import ToolError
 
 MAX_HASHES = 8
+SCHEME = re.compile(r"([a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 
 
 def website_hashes(website: str) -> list[str]:
@@ -19,7 +21,7 @@ def website_hashes(website: str) -> list[str]:
 
     """
     try:
-        host = urlsplit(website if "//" in website else f"//{website}").hostname or ""
+        host = urlsplit(website if SCHEME.match(website) else f"//{website}").hostname or ""
         labels = idna.encode(host.rstrip("."), uts46=True).decode().split(".")
     except ValueError:
         labels = []

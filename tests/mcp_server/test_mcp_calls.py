@@ -242,6 +242,11 @@ def test_websites_are_hashed_as_the_published_vectors() -> None:
     assert missed == []
 
 
+@pytest.mark.parametrize("website", ["acme.com/login?next=https://app.acme.com", "acme.com//about"])
+def test_a_website_without_a_scheme_may_have_a_path(website: str) -> None:
+    assert website_hashes(website) == website_hashes("acme.com")
+
+
 @pytest.mark.parametrize("website", ["", "localhost", "not a website", "https://"])
 def test_what_is_not_a_website_is_an_error_that_shows_one(httpserver: HTTPServer, website: str) -> None:
     result = call(httpserver, "company_by_website", {"website": website})
