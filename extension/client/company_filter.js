@@ -22,7 +22,8 @@ export async function readCompanyFilter(file, publicKey) {
   const isValid = await crypto.subtle.verify("Ed25519", key, new Uint8Array(file, end), signed);
   if (!isValid) throw new InvalidFilter("another signature");
   const filter = new CompanyFilter(new DataView(file, 0, end));
-  if (![MAGIC, OPRF_MAGIC].includes(filter.magic) || filter.byteLength !== end) throw new InvalidFilter("another format");
+  if (![MAGIC, OPRF_MAGIC].includes(filter.magic) || filter.byteLength !== end)
+    throw new InvalidFilter("another format");
   return filter;
 }
 

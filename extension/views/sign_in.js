@@ -75,7 +75,8 @@ export async function signInView(signOutCode) {
 
   /** Return why the user has to sign in again, if there is a reason. */
   function initialProblem() {
-    if (signOutCode && draft.byCompany) return errorAlert(errorMessage({ code: signOutCode, status: 401 }, draft.server));
+    if (signOutCode && draft.byCompany)
+      return errorAlert(errorMessage({ code: signOutCode, status: 401 }, draft.server));
     if (isAllowed) return null;
     if (requestedServer) return errorAlert(t("permission_denied", hostOf(requestedServer)));
     return signOutCode && errorAlert(errorMessage({ code: signOutCode, status: 401 }, settings.server));
@@ -161,7 +162,8 @@ export async function signInView(signOutCode) {
     event.preventDefault();
     const origin = baseUrlOf(server.input.value);
     if (origin === null) return showError(t("invalid_server"), server.input);
-    for (const { input } of [email, password, ...(totp.row.hidden ? [] : [totp])]) if (input.value === "") return input.focus();
+    for (const { input } of [email, password, ...(totp.row.hidden ? [] : [totp])])
+      if (input.value === "") return input.focus();
     submit.disabled = true;
     submit.textContent = `${t("signing_in")}…`;
     await storeDraft(origin); // before the dialog, which closes the popup
