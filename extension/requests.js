@@ -58,8 +58,8 @@ export async function startRequest(name, method, body, person) {
       retryAt: 0,
       failures: 0,
     };
+    await ensureAlarm(); // first: this window may close at any time
     await saveRequest(request);
-    await ensureAlarm();
     return request;
   });
 }

@@ -37,6 +37,17 @@ OPEN_JOB = CannedReply(
 )
 
 
+CLOSE_ONCE_STORED = """() => {
+  const set = chrome.storage.local.set.bind(chrome.storage.local);
+  chrome.storage.local.set = async (items) => {
+    await set(items);
+    if (!Object.keys(items)[0].startsWith("request:")) return;
+    window.close();
+    await new Promise(() => {});
+  };
+}"""
+
+
 @dataclass
 class Stranger:
     """A person whom only Prospeo knows; Prospeo replies once `may_reply` is set."""
@@ -87,6 +98,25 @@ def test_a_click_is_stored_on_disk_with_its_own_key_before_it_is_sent(
     assert {stored["key"]: stored["body"] for stored in on_disk} == sent
     assert {stored["state"] for stored in on_disk} == {"sending"}
     expect(address(popup, company.emails["Ada"])).to_be_visible()
+
+
+def test_a_click_is_continued_if_the_popup_closes_as_soon_as_it_is_stored(
+    user: BrowserUser, proxy: RecordingProxy, stack: Stack
+) -> None:
+    company = create_company(stack)
+    user.sign_in()
+    popup = open_person(user, company.website, "Ada Lovelace")
+    user.worker.evaluate("() => chrome.alarms.clearAll()")
+    popup.evaluate(CLOSE_ONCE_STORED)
+
+    popup.get_by_role("button", name="Reveal e-mail · 1 credit").click(no_wait_after=True)
+    wait_until(lambda: user.stored_requests() != [] and popup.is_closed())
+
+    assert [alarm["name"] for alarm in user.worker.evaluate("() => chrome.alarms.getAll()")] == ["requests"]
+    assert proxy.api_requests(REVEAL) == []
+    user.trigger_alarm_until(lambda: user.badge_text() == "1")
+    assert user.balance() == CREDITS - 1
+    expect(address(open_person(user, company.website, "Ada Lovelace"), company.emails["Ada"])).to_be_visible()
 
 
 @pytest.mark.own_browser
