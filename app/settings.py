@@ -233,7 +233,7 @@ def _settings(env: Environment) -> Settings:
         suppression_key=readers.secret(env, "SUPPRESSION_KEY", may_be_guessable=True),
         encryption_keys=encryption_settings.keys(env, "ENCRYPTION_KEYS", "ENCRYPTION_KEYS_FILE"),
         suppression_journal=readers.absolute_path(env, "SUPPRESSION_JOURNAL"),
-        log_level=readers.one_of(env, "LOG_LEVEL", "info", "debug", "warning", "error"),
+        log_level=readers.one_of(env, "LOG_LEVEL", "info", "debug", "warning", "error", "critical"),
         log_format=readers.one_of(env, "LOG_FORMAT", "logfmt", "json"),
         metrics_token=env.str("METRICS_TOKEN", ""),
         otlp_endpoint=readers.otlp_endpoint(env, "OTEL_EXPORTER_OTLP_ENDPOINT"),
