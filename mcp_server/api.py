@@ -17,7 +17,7 @@ WAIT_SECONDS = 20
 BUDGET_SECONDS = 45.0
 """How long one call waits for its job; MCP clients give up after 60 seconds."""
 POLL_SECONDS = 1.0
-"""The `Retry-After` of a 202: the service does not always wait as long as asked, and then responds at once."""
+"""The `Retry-After` of a 202: the service may wait less than asked, and then responds at once."""
 TIMEOUT = httpx2.Timeout(WAIT_SECONDS + 10.0, connect=5.0)
 RETRY_DELAYS = (0.5, 2.0)
 ACCEPTED, FIRST_ERROR, UNAVAILABLE = 202, 400, 503

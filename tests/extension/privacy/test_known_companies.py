@@ -165,7 +165,11 @@ def test_a_file_that_is_not_signed_with_the_pinned_key_is_not_used(
 
 
 @pytest.mark.usefixtures("_file")
-@pytest.mark.parametrize("key", [signing_keys.public_text(OTHER_KEY), "c2hvcnQ=", "not base64!"])
+@pytest.mark.parametrize(
+    "key",
+    [signing_keys.public_text(OTHER_KEY), "c2hvcnQ=", "not base64!"],
+    ids=["another key", "too short", "not base64"],
+)
 def test_the_key_is_pinned_at_sign_in(user: BrowserUser, company: Company, key: str) -> None:
     user.sign_in(look_up_by="filter")
     session = user.get_storage("session")["session"]

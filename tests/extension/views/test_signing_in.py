@@ -217,7 +217,9 @@ def test_signing_out_revokes_the_token_and_deletes_all_data_but_server_and_email
     popup.get_by_text("Save this profile").click()
     popup.get_by_label("Note").fill("A secret note")
     token = user.get_storage("local")["session"]["token"]
-    popup.evaluate("() => { CacheStorage.prototype.delete = () => new Promise((end) => setTimeout(end, 500)); }")
+    popup.evaluate(
+        "() => { CacheStorage.prototype.delete = () => new Promise((end) => setTimeout(end, 500)); }"
+    )
     with proxy.holding("/api/ext/reveal/email", replies=True) as release:
         popup.get_by_role("button", name="Find e-mail").click()
         wait_until(lambda: proxy.api_requests("/api/ext/reveal/email"))
