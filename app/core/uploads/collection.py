@@ -134,7 +134,7 @@ def _is_open(item: JobItem) -> bool:
 def _return_rows(
     session: Session, upload_id: str, rows: Sequence[Any], *, cost: int, is_outage: bool, was_tried: bool
 ) -> None:
-    """Have the rows wait for another job, at the full price: what was owned may have been refunded.
+    """Queue the rows for another job, at the full price: what was owned may have been refunded.
 
     A row of which the job found a part has its result until then; the others are detached from the job.
 
