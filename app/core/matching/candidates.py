@@ -9,14 +9,14 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, cast
 
-from sqlalchemy import BindParameter, Select, and_, bindparam, case, or_, select
+from sqlalchemy import BindParameter, Select, and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
-from app.domain.normal import names
+from app.domain.normal import names, nicknames
 from app.domain.normal.names import PersonName
 from app.domain.records.subjects import Subject
 from app.infra.blind_indexes import stored_forms
@@ -25,6 +25,8 @@ from app.infra.statements import Statement, any_of
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 _INDEXED = ("email", "phone")
 MAX_CONTACTS = 100
+MAX_NAMESAKES = 30
+"""How many people with the given or the family name are compared; those with both are preferred."""
 MIN_NAME_LENGTH = 3
 _AFTER_LATIN = "zzzz"
 _AFTER_ANY = "\uffff"
@@ -40,7 +42,6 @@ class ContactRow:
 
 
 # Statements are built once: building them is most of the cost of a short query.
-_PEOPLE = select(Contact, Company).outerjoin(Company, Company.id == Contact.company_id).limit(MAX_CONTACTS)
 _EMPLOYER = "employer_"  # before the names of the company's columns
 _COLUMNS = {table: [column.key for column in table.__table__.c] for table in (Contact, Company)}
 
@@ -61,7 +62,7 @@ def _row_class(table: type[Contact | Company]) -> Any:  # noqa: ANN401 -- a name
     return Row
 
 
-_StoredContact, _StoredCompany = _row_class(Contact), _row_class(Company)
+_StoredContact, StoredCompany = _row_class(Contact), _row_class(Company)
 
 
 def _by_key(key: str, dialect: str) -> Select[Any]:
@@ -81,25 +82,35 @@ def _by_key(key: str, dialect: str) -> Select[Any]:
 
 
 _BY_KEY = {key: Statement(partial(_by_key, key)) for key in KEYS}
+# The next two are planned for their values: a company may have two people or fifty thousand.
 _COMPANY_IDS: BindParameter[Any] = bindparam("companies", expanding=True)
 _AT_COMPANIES = Contact.company_id.in_(_COMPANY_IDS)
-_BY_NAME = _PEOPLE.where(  # the companies in every part, so that SQLite uses the index of each
-    or_(
-        and_(_AT_COMPANIES, Contact.last_key.in_(bindparam("last_keys", expanding=True))),
-        and_(_AT_COMPANIES, Contact.name_key == bindparam("whole")),
-        *(
-            and_(
-                _AT_COMPANIES,
-                Contact.name_key.between(bindparam(given), bindparam(given + "_end")),
-                Contact.name_key.like(bindparam(family + "_letter")),
-            )
-            for given, family in (("first", "last"), ("last", "first"))
-        ),
+_HAS_FAMILY_NAME = Contact.last_key.in_(bindparam("last_keys", expanding=True))
+_HAS_WHOLE_NAME = Contact.name_key == bindparam("whole")
+_BEGINS_WITH_FIRST, _BEGINS_WITH_LAST = (
+    Contact.name_key.between(bindparam(word), bindparam(word + "_end")) for word in ("first", "last")
+)
+_HAS_NICKNAME = func.lower(Contact.first_name).in_(bindparam("nicknames", expanding=True))
+_HAS_BOTH_NAMES = and_(_HAS_FAMILY_NAME, or_(_BEGINS_WITH_FIRST, _HAS_NICKNAME))
+_BY_NAME = (
+    select(*Contact.__table__.c)
+    .where(  # the companies in every part, so that SQLite uses the index of each
+        or_(
+            and_(_AT_COMPANIES, _HAS_FAMILY_NAME),
+            and_(_AT_COMPANIES, _HAS_WHOLE_NAME),
+            and_(_AT_COMPANIES, _BEGINS_WITH_FIRST, Contact.name_key.like(bindparam("last_letter"))),
+            and_(_AT_COMPANIES, _BEGINS_WITH_LAST, Contact.name_key.like(bindparam("first_letter"))),
+        )
     )
-).order_by(case((Contact.name_key == bindparam("whole"), 0), else_=1), Contact.id)
-_BY_SIMILAR_LAST_NAME = _PEOPLE.where(
-    _AT_COMPANIES, Contact.last_key.between(bindparam("low"), bindparam("high"))
-).order_by(Contact.last_key, Contact.id)
+    .order_by(case((_HAS_WHOLE_NAME, 0), (_HAS_BOTH_NAMES, 1), else_=2), Contact.id)
+    .limit(MAX_NAMESAKES)
+)
+_BY_SIMILAR_LAST_NAME = (
+    select(*Contact.__table__.c)
+    .where(_AT_COMPANIES, Contact.last_key.between(bindparam("low"), bindparam("high")))
+    .order_by(Contact.last_key, Contact.id)
+    .limit(MAX_CONTACTS)
+)
 
 
 def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tuple[ContactRow, ...]]]:
@@ -137,7 +148,7 @@ def _contact_row(row: Sequence[Any]) -> ContactRow:
     """Split a row of the query by key; contact and company have the attributes of their tables."""
     end = len(_COLUMNS[Contact])
     contact = cast("Contact", _StoredContact._make(row[:end]))
-    company = cast("Company", _StoredCompany._make(row[end:-1]))
+    company = cast("Company", StoredCompany._make(row[end:-1]))
     return ContactRow(contact, company if company.id else None)
 
 
@@ -159,6 +170,7 @@ def contacts_named_at(
     values = {
         "companies": [company.id for company in companies],
         "last_keys": sorted(last_keys),
+        "nicknames": sorted(nicknames.equivalents(names.name_key(name.first))),
         "whole": names.person_key(name.full),
         "first": words[0] + " ",
         "first_end": _end(f"{words[0]} "),
@@ -167,8 +179,7 @@ def contacts_named_at(
         "last_end": _end(f"{words[-1]} "),
         "last_letter": f"% {words[-1][:1]}%",
     }
-    rows = session.execute(_BY_NAME, values).all()
-    return tuple(ContactRow(contact, company) for contact, company in rows)
+    return _at(companies, session.execute(_BY_NAME, values).all())
 
 
 def _end(prefix: str) -> str:
@@ -189,5 +200,12 @@ def similarly_named_at(
     if not low:
         return ()
     near = {"companies": [company.id for company in companies], "low": low, "high": _end(low)}
-    rows = session.execute(_BY_SIMILAR_LAST_NAME, near).all()
-    return tuple(ContactRow(contact, company) for contact, company in rows)
+    return _at(companies, session.execute(_BY_SIMILAR_LAST_NAME, near).all())
+
+
+def _at(companies: Sequence[Company], rows: Sequence[Any]) -> tuple[ContactRow, ...]:
+    """Return the contacts in these rows, with the one of these companies at which each works."""
+    by_id = {company.id: company for company in companies}
+    return tuple(
+        ContactRow(cast("Contact", _StoredContact._make(row)), by_id[row.company_id]) for row in rows
+    )

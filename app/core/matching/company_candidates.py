@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, select, union_all
+from sqlalchemy import Select, bindparam, select, union_all
 from sqlalchemy.orm import Session
 
 from app.core.contacts.companies import Company
+from app.core.matching.candidates import StoredCompany
 from app.domain.normal.company_names import company_key, parse_company
 from app.domain.records.company_similarity import company_score, similar_keys
 from app.domain.records.similarity import AGREES
@@ -30,9 +31,16 @@ class CandidateCompany:
     score: float
 
 
-_VALUES: BindParameter[Any] = bindparam("values", expanding=True)
-_BY_DOMAIN = select(Company).where(Company.domain.in_(_VALUES))
-_BY_KEY = select(Company).where(Company.name_key.in_(_VALUES)).limit(MAX_COMPANIES)
+def _by_domain(dialect: str) -> Select[Any]:
+    """Return the query for companies by domain."""
+    table = Company.__table__.c
+    return select(*table).where(any_of(dialect, table.domain, "values"))
+
+
+def _by_key(dialect: str) -> Select[Any]:
+    """Return the query for companies by the key of their name."""
+    table = Company.__table__.c
+    return select(*table).where(any_of(dialect, table.name_key, "values")).limit(MAX_COMPANIES)
 
 
 def _by_similar_key(dialect: str) -> Select[Any]:
@@ -46,6 +54,7 @@ def _by_similar_key(dialect: str) -> Select[Any]:
     return select(*table).where(table.id.in_(ids)).order_by(table.id)
 
 
+_BY_DOMAIN, _BY_KEY = Statement(_by_domain), Statement(_by_key)
 _SIMILAR = Statement(_by_similar_key)
 
 
@@ -75,13 +84,17 @@ def candidate_companies(
     return result
 
 
-def _companies(session: Session, statement: Select[Any], values: set[str]) -> Sequence[Company]:
-    return session.scalars(statement, {"values": sorted(values)}).all() if values else ()
+def _companies(session: Session, statement: Statement, values: set[str]) -> Sequence[Company]:
+    return _rows(session, statement, {"values": sorted(values)}) if values else ()
 
 
 def _similar(session: Session, subject: Subject, key: str) -> Sequence[Company]:
     words = parse_company(subject.company_name or "").words
-    return _SIMILAR.all(session, {"values": similar_keys(words), "key": key})
+    return _rows(session, _SIMILAR, {"values": similar_keys(words), "key": key})
+
+
+def _rows(session: Session, statement: Statement, parameters: dict[str, Any]) -> Sequence[Company]:
+    return [StoredCompany._make(row) for row in statement.all(session, parameters)]
 
 
 def _scored(subject: Subject, companies: Iterable[Company]) -> tuple[CandidateCompany, ...]:

@@ -53,10 +53,12 @@ def name_score(a: PersonName, b: PersonName) -> float:
 @lru_cache(maxsize=4096)
 def _readings(name: PersonName) -> tuple[tuple[Words, float], ...]:
     """Return the words of a name in each spelling, also with its nickname, and the factor on the score."""
-    readings = [(_words(name, spelling), 1.0) for spelling in (0, -1)]
+    is_ascii = name.first.isascii() and name.last.isascii() and name.full.isascii()
+    numbers = (0,) if is_ascii else (0, -1)
+    readings = [(_words(name, number), 1.0) for number in numbers]
     if nickname := nickname_of(name.full):
         known_as = PersonName(nickname, name.last, f"{nickname} {name.last}")
-        readings += [(_words(known_as, spelling), ALIKE["nickname"]) for spelling in (0, -1)]
+        readings += [(_words(known_as, number), ALIKE["nickname"]) for number in numbers]
     return tuple(dict.fromkeys(readings))
 
 
@@ -76,10 +78,10 @@ def _words(name: PersonName, spelling: int) -> Words:
 
 def _has_another(name: Words, other: Words) -> bool:
     """Return whether a given or family name resembles no word of the other name, whatever their order."""
+    texts = [text for text, _ in other]
     return any(
-        role != "middle" and not any(resembles(word, text) for text, _ in other)
+        role != "middle" and _counts(word, role) and not any(resembles(word, text) for text in texts)
         for word, role in name
-        if _roles(((word, role),))
     )
 
 
@@ -121,8 +123,13 @@ def _score(left: Words, right: Words) -> float:
 
 
 def _roles(extra: Words) -> set[Role]:
-    """Return the roles of the words that are not particles; a given name such as Al or Van is not one."""
-    return {role for text, role in extra if role == "given" or text not in _PARTICLES}
+    """Return the roles of the words that are not particles."""
+    return {role for text, role in extra if _counts(text, role)}
+
+
+def _counts(text: str, role: Role) -> bool:
+    """Return whether the word is not a particle; a given name such as Al or Van is not one."""
+    return role == "given" or text not in _PARTICLES
 
 
 def _left_out(extra: Words, name: Words) -> float:

@@ -33,7 +33,8 @@ _MIN_ROMANIZED_LENGTH = 5
 """In shorter names the vowels tell people apart: Kim Jong and Kim Jung."""
 _MAX_INITIALS = 3
 
-_PARTICLES = (frozenset(("al", "el", "ul")), frozenset(("bin", "ben", "ibn")))
+_SPELLINGS = {word: forms for forms in (("al", "el", "ul"), ("bin", "ben", "ibn")) for word in forms}
+"""The spellings of Arabic particles."""
 _SOUNDS = tuple(map(frozenset, ("cgkq", "vwbf", "ijy", "sz", "ouw", "aeh")))
 _DOUBLED = re.compile(r"(.)\1+")
 # Letters that differ between romanizations of one name (Sergei, Sergey, Sergej; Mohammed, Muhammad): between
@@ -49,12 +50,14 @@ _ROMANIZATIONS = (
     (re.compile("o"), "u"),
     (re.compile("e(?!$)"), "a"),
 )
+_EXCHANGED = str.maketrans("", "", "aefhijkcopquvwy")
+"""Removes the letters that the romanizations add or remove."""
 
 
 @lru_cache(maxsize=16384)
 def word_similarity(a: str, b: str, *, given: bool) -> float:
     """Return the similarity of two words, 0 for different names; `given` unless one is a family name."""
-    if a == b or any(a in forms and b in forms for forms in _PARTICLES):
+    if a == b or b in _SPELLINGS.get(a, ()):
         return ALIKE["same"]
     if given and b in equivalents(a):
         return ALIKE["nickname"]
@@ -62,7 +65,7 @@ def word_similarity(a: str, b: str, *, given: bool) -> float:
         return ALIKE["initial"]
     if given and a.endswith("a") != b.endswith("a"):
         return ALIKE["ending"] if _is_typo(a, b) else 0.0
-    if min(len(a), len(b)) >= _MIN_ROMANIZED_LENGTH and _romanized(a) == _romanized(b):
+    if _are_romanizations(a, b):
         return ALIKE["romanized"]
     return ALIKE["typo"] if _is_typo(a, b) else 0.0
 
@@ -70,9 +73,15 @@ def word_similarity(a: str, b: str, *, given: bool) -> float:
 @lru_cache(maxsize=16384)
 def resembles(a: str, b: str) -> bool:
     """Return whether two words may be a pair, or one of them a part of the other or its initials."""
-    if a in b or b in a or (a[0] == b[0] and min(len(a), len(b)) <= _MAX_INITIALS):
-        return True
-    return word_similarity(a, b, given=True) > 0 or word_similarity(a, b, given=False) > 0
+    return (
+        a in b
+        or b in a
+        or (a[0] == b[0] and min(len(a), len(b)) <= _MAX_INITIALS)
+        or b in _SPELLINGS.get(a, ())
+        or b in equivalents(a)
+        or _is_typo(a, b)
+        or _are_romanizations(a, b)
+    )
 
 
 def joined_similarity(word: str, parts: Sequence[str]) -> float:
@@ -80,6 +89,14 @@ def joined_similarity(word: str, parts: Sequence[str]) -> float:
     if len(word) == len(parts):
         return ALIKE["initial"] if all(map(str.startswith, parts, word)) else 0.0
     return ALIKE["same"] if word == "".join(parts) else 0.0
+
+
+def _are_romanizations(a: str, b: str) -> bool:
+    """Return whether two words are the same but for their romanization."""
+    if min(len(a), len(b)) < _MIN_ROMANIZED_LENGTH:
+        return False
+    can_be = set(a.translate(_EXCHANGED)) == set(b.translate(_EXCHANGED))  # most cannot, and this is faster
+    return can_be and _romanized(a) == _romanized(b)
 
 
 @lru_cache(maxsize=16384)
