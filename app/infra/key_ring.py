@@ -76,6 +76,7 @@ def _index_key(key: bytes, field: str) -> bytes:
     return hmac.digest(key, f"index\0{field}".encode(), hashlib.sha256)
 
 
+@lru_cache(maxsize=4096)  # an import looks a value up and stores it
 def _index(key: bytes, field: str, value: str) -> str:
     digest = hmac.digest(_index_key(key, field), value.encode(), hashlib.sha256)
     return base64.urlsafe_b64encode(digest[:_INDEX_BYTES]).decode()[:INDEX_LENGTH]

@@ -84,6 +84,7 @@ def value(text: str) -> str | None:
     return " ".join(_without_controls(content).split())[:MAX_LENGTH].rstrip() or None
 
 
+@lru_cache(maxsize=16384)
 def name_value(text: str) -> str | None:
     """Return a name; None if empty. Null and Na are real names, so fewer words count as empty."""
     content = unescape_formula(text)

@@ -37,9 +37,10 @@ def _addresses(row: RowValues, column: ValueColumns) -> Iterator[str]:
     text = row.cells[column.index]
     if not text:
         return
-    for address in (text,) if _is_plain(text) else emails_in(text):
+    is_plain = _is_plain(text)
+    for address in (text,) if is_plain else emails_in(text):
         try:
-            yield read_email(address)
+            yield _plain_email(address) if is_plain else read_email(address)
         except InvalidValue:
             row.warnings["email"] += 1
 
@@ -52,13 +53,17 @@ def read_email(text: str) -> str:
 
     """
     if _is_plain(text):
-        local, _, domain = text.lower().partition("@")
-        return f"{local}@{_domain(domain)}"
+        return _plain_email(text)
     if len(text) > MAX_LENGTH:
         raise InvalidValue("The address is too long.")
     if _MASKED.search(text):
         raise InvalidValue("The address is masked. Export the list with full addresses.")
     return normal_email(text)
+
+
+def _plain_email(text: str) -> str:
+    local, _, domain = text.lower().partition("@")
+    return f"{local}@{_domain(domain)}"
 
 
 def _is_plain(text: str) -> bool:

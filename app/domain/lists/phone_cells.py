@@ -75,9 +75,10 @@ def _numbers(
     if not text:
         return
     for part in phones_in(text):
-        countries = _NONE if part.startswith("+") else regions()
+        is_international = part.startswith("+")
+        countries = _NONE if is_international else regions()
         try:
-            yield _number(part, countries)
+            yield parse_phone(part) if is_international else _number(part, countries)
         except InvalidValue:
             row.warnings["phone" if countries.named or not _is_national(part) else NO_COUNTRY] += 1
 
@@ -89,14 +90,12 @@ def _is_national(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _number(text: str, regions: PhoneRegions) -> PhoneNumber:
-    """Parse a number as international, national in each named country, without its plus, or in a guessed one.
+    """Parse a number as national in each named country, international without its plus, or in a guessed one.
 
     Raises:
         InvalidValue: the number is none of these.
 
     """
-    if text.startswith("+"):
-        return parse_phone(text)
     for region in regions.named:
         try:
             return parse_phone(text, region)

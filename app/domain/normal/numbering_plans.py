@@ -7,6 +7,7 @@ take five times as long.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -43,23 +44,25 @@ class _Numbers:
 
     def include(self, number: str) -> bool:
         """Return whether a national number is one of them."""
-        if self.lengths and len(number) not in self.lengths:
-            return False
-        return self.pattern.fullmatch(number) is not None
+        return self.may_have(len(number)) and self.pattern.fullmatch(number) is not None
+
+    def may_have(self, length: int) -> bool:
+        """Return whether some of these numbers have so many digits."""
+        return not self.lengths or length in self.lengths
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """The plan of a region.
 
-    `leading` are the digits that tell some regions with the same country code apart. In an undivided plan,
-    landlines and mobiles have the same numbers.
+    `leading` are the digits that tell some regions with the same country code apart. `others` are the numbers
+    of other lines by their length. In an undivided plan, landlines and mobiles have the same numbers.
     """
 
     region: str
     leading: re.Pattern[str] | None
     all: _Numbers | None
-    others: tuple[tuple[_Numbers, LineType], ...]
+    others: Mapping[int, Sequence[tuple[re.Pattern[str], LineType]]]
     landline: _Numbers | None
     mobile: _Numbers | None
     is_undivided: bool
@@ -68,8 +71,8 @@ class _Plan:
         """Return the line type of a national number; None if the plan has not assigned it."""
         if self.all is None or not self.all.include(number):
             return None
-        for numbers, line in self.others:
-            if numbers.include(number):
+        for pattern, line in self.others.get(len(number), ()):
+            if pattern.fullmatch(number):
                 return line
         is_mobile = self.mobile is not None and self.mobile.include(number)
         if self.landline is not None and self.landline.include(number):
@@ -165,12 +168,19 @@ def _national_prefix(country_code: int) -> re.Pattern[str] | None:
 
 
 def _plan(region: str, metadata: Any) -> _Plan:  # noqa: ANN401 -- as above
-    others = ((_numbers(getattr(metadata, name)), line) for name, line in _OTHER_LINES.items())
+    others = [
+        (numbers, line)
+        for name, line in _OTHER_LINES.items()
+        if (numbers := _numbers(getattr(metadata, name))) is not None
+    ]
     return _Plan(
         region=region,
         leading=re.compile(metadata.leading_digits) if metadata.leading_digits is not None else None,
         all=_numbers(metadata.general_desc),
-        others=tuple((numbers, line) for numbers, line in others if numbers is not None),
+        others={
+            length: [(numbers.pattern, line) for numbers, line in others if numbers.may_have(length)]
+            for length in range(_MAX_LENGTH + 1)
+        },
         landline=_numbers(metadata.fixed_line),
         mobile=_numbers(metadata.mobile),
         is_undivided=bool(metadata.same_mobile_and_fixed_line_pattern),
