@@ -5,13 +5,14 @@ A value that the workspace owns is free under every contact that has it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    CompoundSelect,
     Select,
     String,
     and_,
@@ -47,34 +48,37 @@ class Ownership:
     values: frozenset[tuple[str, str]] = frozenset()
 
 
-def _owned_values(dialect: str, field: str) -> Select[*tuple[Any, ...]]:
-    values = STORED[field]
-    owned = and_(
+def is_value_owned(field: str, value: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Return the condition that a `RevealedValue` is this value of the workspace `workspace_id`."""
+    return and_(
         RevealedValue.workspace_id == _WORKSPACE,
         RevealedValue.field == field,
-        RevealedValue.value == stored_value(field),
-    )
-    return (
-        select(values.c.contact_id, literal(field).label("field"), stored_value(field).label("value"))
-        .join(RevealedValue, owned)
-        .where(any_of(dialect, values.c.contact_id, "contact_ids"))
+        RevealedValue.value == value,
     )
 
 
-def owned_queries(dialect: str) -> tuple[Select[*tuple[Any, ...]], ...]:
-    """Return the queries of what a workspace owns, with the parameters `workspace_id` and `contact_ids`.
-
-    The rows of the first are owned fields, those of the others owned values.
-    """
-    fields = select(Reveal.contact_id, Reveal.field, cast(null(), String).label("value")).where(
+def owned_fields(dialect: str) -> Select[*tuple[Any, ...]]:
+    """Return the query of fields that a workspace owns, with parameters `workspace_id` and `contact_ids`."""
+    return select(Reveal.contact_id, Reveal.field).where(
         Reveal.workspace_id == _WORKSPACE,
         any_of(dialect, Reveal.contact_id, "contact_ids"),
         Reveal.refunded_at.is_(None),
     )
-    return fields, *(_owned_values(dialect, field) for field in STORED)
 
 
-_OWNED = Statement(lambda dialect: union_all(*owned_queries(dialect)))
+def _owned(dialect: str) -> CompoundSelect[*tuple[Any, ...]]:
+    """Return the query of owned fields, whose `value` is null, and of owned values."""
+    fields = owned_fields(dialect).add_columns(cast(null(), String).label("value"))
+    values = (
+        select(stored.c.contact_id, literal(field).label("field"), stored_value(field).label("value"))
+        .join(RevealedValue, is_value_owned(field, stored_value(field)))
+        .where(any_of(dialect, stored.c.contact_id, "contact_ids"))
+        for field, stored in STORED.items()
+    )
+    return union_all(fields, *values)
+
+
+_OWNED = Statement(_owned)
 
 
 def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
@@ -107,12 +111,7 @@ def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> 
     """Return what the workspace owns of these contacts, in one query."""
     if not contact_ids:
         return Ownership()
-    parameters = {"workspace_id": workspace_id, "contact_ids": list(contact_ids)}
-    return from_rows(_OWNED.all(session, parameters))
-
-
-def from_rows(rows: Sequence[Any]) -> Ownership:
-    """Return the ownership that the rows of `owned_queries` describe."""
+    rows = _OWNED.all(session, {"workspace_id": workspace_id, "contact_ids": list(contact_ids)})
     return Ownership(
         fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
         values=frozenset((row.field, row.value) for row in rows if row.value is not None),

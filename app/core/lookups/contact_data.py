@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
@@ -35,6 +36,7 @@ from app.core.contacts.saved_profiles import SavedRow
 from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import ownership
 from app.core.ledger.ownership import Ownership
+from app.core.ledger.reveals import RevealedValue
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.subjects import Subject
@@ -92,13 +94,19 @@ def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
     selects: list[tuple[str, Select[Any]]] = [
         (
             _EMAIL,
-            select(emails, Feedback.id.label("bounce_id"))
+            select(emails, Feedback.id.label("bounce_id"), RevealedValue.field.label("owned_as"))
             .outerjoin(Feedback, _MY_BOUNCE)
+            .outerjoin(RevealedValue, ownership.is_value_owned(_EMAIL, emails.c.email_index))
             .where(any_of(dialect, emails.c.contact_id, "contact_ids")),
         ),
-        (_PHONE, select(phones).where(any_of(dialect, phones.c.contact_id, "contact_ids"))),
+        (
+            _PHONE,
+            select(phones, RevealedValue.field.label("owned_as"))
+            .outerjoin(RevealedValue, ownership.is_value_owned(_PHONE, phones.c.e164_index))
+            .where(any_of(dialect, phones.c.contact_id, "contact_ids")),
+        ),
         (_EMPLOYER, employer),
-        *((_OWNED, query) for query in ownership.owned_queries(dialect)),
+        (_OWNED, ownership.owned_fields(dialect)),
     ]
     if with_saved:
         selects.append((_SAVED, saved_profiles.summaries_by_url(dialect)))
@@ -207,7 +215,7 @@ def _load(
 ) -> ContactData:
     emails: defaultdict[str, list[EmailRow]] = defaultdict(list)
     phones: defaultdict[str, list[PhoneRow]] = defaultdict(list)
-    owned, saved, employers = [], {}, {}
+    owned, saved, employers = set(), {}, {}
     parameters: dict[str, Any] = {"contact_ids": ids, "workspace_id": workspace_id}
     statement = _DATA
     if saved_urls:
@@ -222,8 +230,11 @@ def _load(
         elif row.kind == _EMPLOYER:
             employers[row.contact_id] = row
         else:
-            owned.append(row)
-    return ContactData(dict(emails), dict(phones), ownership.from_rows(owned), saved, employers)
+            owned.add((row.contact_id, row.field))
+    values = chain(*emails.values(), *phones.values())
+    owned_values = frozenset((row.kind, index_of(row)) for row in values if row.owned_as)
+    ownership_of_all = Ownership(frozenset(owned), owned_values)
+    return ContactData(dict(emails), dict(phones), ownership_of_all, saved, employers)
 
 
 def _hide(rules: RegionalRules, data: ContactData, same_people: Iterable[Sequence[Contact]]) -> ContactData:
