@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from app.core.lists import queued_imports
+from app.core.lists import importer, queued_imports
 from app.core.lists.importer import ImportOptions
 from app.core.lists.queued_imports import ImportLeaseLostError, QueuedImport
 from app.domain.errors import InvalidValue
@@ -27,7 +27,7 @@ TURN_SECONDS = 120.0
 
 @maintenance.task(RUN_IMPORT)
 def run_import(import_id: str, services: WorkerServices) -> None:
-    """Continue one import; if it fails, another worker does after the lease."""
+    """Continue one import; another worker does after the lease if it fails."""
     run_turn(import_id, services)
 
 
@@ -77,6 +77,9 @@ def _run(services: WorkerServices, folder: ImportFolder, queued: QueuedImport, u
     if place is not None:  # a worker was killed after it had moved the file
         turn.store_end(None if place == DONE else "The report beside the file says why.")
         return
+    if queued.is_exhausted:
+        turn.finish(_failure(queued))
+        return
     detail = None
     try:
         _import(turn, folder, queued)
@@ -107,6 +110,14 @@ def _import(turn: ImportTurn, folder: ImportFolder, queued: QueuedImport) -> Non
         turn.run(_options(queued), file)
         if not import_folder.is_unchanged(file, expected):
             raise FileUnusableError("The file was changed while it was imported. Put it there again.")
+
+
+def _failure(queued: QueuedImport) -> str:
+    attempts, done = queued_imports.MAX_ATTEMPTS, queued.rows_done
+    return (
+        f"The import failed {attempts} times after row {done:,} and was ended. The rows up to it are "
+        f"imported. The cause is in one of the next {importer.BATCH:,} rows, or in the log of the worker."
+    )
 
 
 def _pause(services: WorkerServices, queued: QueuedImport) -> None:

@@ -26,6 +26,8 @@ LEASE = timedelta(seconds=60)
 REPUBLISH_AFTER = timedelta(seconds=10)
 SETTLE = timedelta(seconds=5)
 """How long a file in the folder must stay as it is before it is imported."""
+MAX_ATTEMPTS = 5
+"""Turns without progress after which an import has failed: the next one would stop at the same place."""
 _OPEN = text("finished_at IS NULL")
 
 
@@ -50,7 +52,7 @@ class QueuedImport(Base):
     """A list to import. `file` is its name in the import folder, `detail` why it was rejected.
 
     `result` has the counts so far. `rejects_bytes` is the length of the file of rejected rows. `next_at` is
-    when a worker continues, null if none has to.
+    when a worker continues, null if none has to. `attempts` counts the turns since the last progress.
     """
 
     __tablename__ = "queued_imports"
@@ -71,6 +73,7 @@ class QueuedImport(Base):
     result: Mapped[dict[str, Any]]
     detail: Mapped[str | None]
     lease: Mapped[int]
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
@@ -82,6 +85,11 @@ class QueuedImport(Base):
     def share_done(self) -> float:
         """Return the share of the file that was read, from 0 to 1."""
         return 1.0 if self.finished_at is not None else min(1.0, self.bytes_done / max(self.size, 1))
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Return whether the turns before this one used up the attempts."""
+        return self.attempts > MAX_ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +166,7 @@ def begin(session: Session, import_id: str, *, now: Moment) -> QueuedImport | No
     values = {
         "status": ImportStatus.RUNNING.value,
         "lease": QueuedImport.lease + 1,
+        "attempts": QueuedImport.attempts + 1,
         "next_at": now + LEASE,
         "published_at": None,
         "started_at": func.coalesce(QueuedImport.started_at, now),
@@ -173,7 +182,7 @@ def store_progress(session: Session, turn: QueuedImport, progress: Progress, *, 
         ImportLeaseLostError: another worker has the lease.
 
     """
-    _update(session, turn, next_at=now + LEASE, **asdict(progress))
+    _update(session, turn, next_at=now + LEASE, attempts=0, **asdict(progress))
 
 
 def pause(session: Session, turn: QueuedImport, *, now: Moment) -> None:

@@ -235,6 +235,49 @@ def test_an_import_that_is_killed_in_any_batch_goes_on_without_doubling(  # noqa
     assert len(rejected.read_text().splitlines()) == 2
 
 
+def test_an_import_that_fails_again_and_again_at_one_place_ends_there(
+    services: WorkerServices, database: Database, folder: Path, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest_contacts = importer.ingest.ingest_contacts
+
+    def fail_at_row_20(session: Any, people: Any, **options: Any) -> Any:
+        if "ada20@" in str(people):
+            raise RuntimeError
+        return ingest_contacts(session, people, **options)
+
+    monkeypatch.setattr(importer.ingest, "ingest_contacts", fail_at_row_20)
+    a_list(folder, "a.csv")
+    a_list(folder, "b.csv", rows=15)
+    settle(services, time)
+    for _ in range(queued_imports.MAX_ATTEMPTS + 1):  # the first turn makes progress
+        with pytest.raises(RuntimeError):
+            imports.run_turn(sent(services).pop(0), services)
+        time.now += queued_imports.LEASE
+        imports.send_due(services)
+    work(services, time)
+
+    failed, other = rows(database)
+    assert (failed.status, failed.rows_done) == ("rejected", 20)
+    assert failed.detail is not None
+    assert failed.detail.startswith("The import failed 5 times after row 20 and was ended.")
+    assert report(folder, "rejected")["detail"] == failed.detail
+    assert (other.status, other.rows_done) == ("finished", 15)
+    assert contacts(database) == 20
+
+
+def test_turns_with_progress_are_not_counted_as_attempts(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    a_list(folder, rows=10 * (queued_imports.MAX_ATTEMPTS + 2))
+    settle(services, time)
+
+    while sent(services):
+        imports.run_turn(sent(services).pop(0), services, seconds=0)
+        imports.send_due(services)
+
+    assert [row.status for row in rows(database)] == ["finished"]
+
+
 def test_a_kill_after_the_file_was_moved_ends_the_import(
     services: WorkerServices, database: Database, folder: Path, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
