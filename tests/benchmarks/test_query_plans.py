@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, text
 from app.core.audit import incremental
 from app.core.jobs import usage
 from app.core.jobs.usage import Grouping, UsageScope
-from app.core.privacy import contact_retention, first_notices
+from app.core.privacy import contact_retention, first_notices, redaction
 from app.infra import clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
@@ -115,6 +115,22 @@ def test_overdue_notices_are_counted_and_marked_by_indexes(service: Service) -> 
 
     assert (overdue, marked.marked) == (first_notices.MAX_COUNTED, 500)
     assert [plan["sql"] for plan in plans if FILLED.intersection(scanned(plan))] == []
+
+
+def test_the_idempotency_keys_of_a_deleted_record_are_found_by_an_index(service: Service) -> None:
+    insertion = text(
+        "INSERT INTO idempotency_keys (workspace_id, key, request_hash, reference, created_at) "
+        "SELECT :workspace, n, '', n, now() FROM generate_series(1, 10000) n"
+    )
+    with service.api.database.transaction() as session:
+        session.execute(insertion, {"workspace": fill.WORKSPACE})
+        session.execute(text("ANALYZE idempotency_keys"))
+        with explained(service.api.database) as plans:
+            deleted = redaction.delete_idempotency_keys(session, ["7", "8"])
+        session.rollback()
+
+    assert deleted == 2
+    assert [plan["sql"] for plan in plans if "idempotency_keys" in scanned(plan)] == []
 
 
 def test_the_people_expected_in_a_company_do_not_grow_with_the_contacts(service: Service) -> None:

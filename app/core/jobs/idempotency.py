@@ -26,7 +26,7 @@ class IdempotencyKey(Base):
     workspace_id: Mapped[str] = mapped_column(foreign_key(), primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)
     request_hash: Mapped[bytes]
-    reference: Mapped[str | None]
+    reference: Mapped[str | None] = mapped_column(index=True)
     created_at: Mapped[datetime] = mapped_column(index=True)
 
 
