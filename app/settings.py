@@ -49,6 +49,7 @@ class Settings:
     cors_origins: tuple[str, ...]
     session_idle_days: int
     session_absolute_days: int
+    session_max_per_account: int
     operators: tuple[str, ...]
     flower_url: str
     password_sign_in: bool
@@ -242,6 +243,7 @@ def _settings(env: Environment) -> Settings:
         cors_origins=readers.origins(env, "CORS_ORIGINS"),
         session_idle_days=readers.between(env, "SESSION_IDLE_DAYS", 14, 1, MAX_DAYS),
         session_absolute_days=readers.between(env, "SESSION_ABSOLUTE_DAYS", 90, 1, MAX_DAYS),
+        session_max_per_account=readers.between(env, "SESSION_MAX_PER_ACCOUNT", 100, 1, 10_000),
         operators=readers.emails(env, "OPERATORS"),
         flower_url=env.str("FLOWER_URL", ""),
         password_sign_in=sign_in_readers.is_on(env, "PASSWORD_SIGN_IN"),

@@ -41,6 +41,8 @@ def start(
         lifetime=lifetime,
         now=now,
     )
+    limit = services().settings.session_max_per_account
+    sessions.end_excess(session, login_session, limit=limit, lifetime=lifetime, now=now)
     expires_at = login_session.ends_at(lifetime)
     audit_log.record(
         session,

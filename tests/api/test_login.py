@@ -59,6 +59,17 @@ def test_login_returns_a_token_and_the_session(user: SignedInUser) -> None:
     assert set(body) - set(session) == {"access_token", "token_type", "expires_at"}
 
 
+def test_a_sign_in_above_the_limit_ends_the_session_that_was_not_used_for_longest(
+    user: SignedInUser, app: APIFlask
+) -> None:
+    change_settings(app, session_max_per_account=2)
+    tokens = [user.sign_in().get_json()["access_token"] for _ in range(3)]
+
+    statuses = [user.client.get("/api/ext/session", headers=bearer(token)).status_code for token in tokens]
+
+    assert statuses == [401, 200, 200]
+
+
 def test_the_email_is_case_insensitive(user: SignedInUser) -> None:
     assert user.sign_in(email="  ADA@Acme.Example ").status_code == 200
 

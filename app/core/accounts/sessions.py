@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
+from sqlalchemy import ForeignKey, Select, String, Update, delete, exists, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.audit_log import entries as audit_log
@@ -108,17 +108,7 @@ def of_account(
     session: Session, account_id: str, *, lifetime: SessionLifetime, now: Moment
 ) -> Sequence[LoginSession]:
     """Return the account's valid sessions, most recently used first, at most 100."""
-    return session.scalars(
-        select(LoginSession)
-        .where(
-            LoginSession.account_id == account_id,
-            LoginSession.revoked_at.is_(None),
-            LoginSession.expires_at > now,
-            LoginSession.last_used_at > now - lifetime.idle,
-        )
-        .order_by(LoginSession.last_used_at.desc(), LoginSession.id.desc())
-        .limit(MAX_LISTED)
-    ).all()
+    return session.scalars(_valid(account_id, lifetime, now).limit(MAX_LISTED)).all()
 
 
 def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> None:
@@ -135,6 +125,19 @@ def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> N
     if found.revoked_at is None:
         found.revoked_at = now
         audit_log.record_each(session, Action.SESSION_END, [session_id], account_id=account_id)
+
+
+def end_excess(
+    session: Session, started: LoginSession, *, limit: int, lifetime: SessionLifetime, now: Moment
+) -> None:
+    """Revoke the account's sessions above the limit, least recently used first, never the new one."""
+    others = _valid(started.account_id, lifetime, now).where(LoginSession.id != started.id)
+    excess = session.scalars(others.offset(limit - 1).with_only_columns(LoginSession.id)).all()
+    if not excess:
+        return
+    ending = _ending(now).where(LoginSession.id.in_(excess)).returning(LoginSession.id)
+    ended = session.scalars(ending).all()
+    audit_log.record_each(session, Action.SESSION_END, ended, account_id=started.account_id)
 
 
 def end_all(session: Session, account_id: str, *, spared: str | None = None, now: Moment) -> int:
@@ -166,6 +169,19 @@ def purge_expired(session: Session, *, now: Moment) -> int:
         delete(LoginSession).where(LoginSession.expires_at <= now).returning(LoginSession.id)
     )
     return len(expired.all())
+
+
+def _valid(account_id: str, lifetime: SessionLifetime, now: Moment) -> Select[LoginSession]:
+    return (
+        select(LoginSession)
+        .where(
+            LoginSession.account_id == account_id,
+            LoginSession.revoked_at.is_(None),
+            LoginSession.expires_at > now,
+            LoginSession.last_used_at > now - lifetime.idle,
+        )
+        .order_by(LoginSession.last_used_at.desc(), LoginSession.id.desc())
+    )
 
 
 def _ending(now: Moment) -> Update:

@@ -74,6 +74,31 @@ def test_signing_out_revokes_only_that_session(session: Session, account: Accoun
     assert (first.revoked_at, second.revoked_at) == (NOW, None)
 
 
+def test_the_least_recently_used_sessions_above_the_limit_end(session: Session, account: Account) -> None:
+    first, second, third, newest = (
+        sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=at)[0]
+        for at in (NOW, NOW + timedelta(minutes=1), NOW + timedelta(minutes=2), NOW + timedelta(minutes=3))
+    )
+    now = NOW + timedelta(hours=1)
+    first.last_used_at = now
+
+    sessions.end_excess(session, newest, limit=2, lifetime=LIFETIME, now=now)
+
+    session.expire_all()
+    assert [row.revoked_at for row in (first, second, third, newest)] == [None, now, now, None]
+
+
+def test_expired_sessions_do_not_count_towards_the_limit(session: Session, account: Account) -> None:
+    now = NOW + LIFETIME.idle
+    idle, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
+    newest, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=now)
+
+    sessions.end_excess(session, newest, limit=1, lifetime=LIFETIME, now=now)
+
+    session.expire_all()
+    assert (idle.revoked_at, newest.revoked_at) == (None, None)
+
+
 def test_revoking_all_sessions_does_not_change_those_revoked_before(
     session: Session, account: Account
 ) -> None:
