@@ -98,7 +98,9 @@ def map_columns(upload_id: str, columns: Sequence[str | None], fields: Sequence[
     return representation
 
 
-def start(upload_id: str, max_credits: int | None, purpose: str | None) -> tuple[dict[str, Any], bool]:
+def start(
+    upload_id: str, max_credits: int | None, purpose: str | None, revision: int | None
+) -> tuple[dict[str, Any], bool]:
     """Start or continue the upload for the caller; return it, and whether the request is a replay.
 
     Raises:
@@ -120,6 +122,7 @@ def start(upload_id: str, max_credits: int | None, purpose: str | None) -> tuple
             api_key_id=caller().key_id,
             max_credits=max_credits,
             purpose=purpose,
+            revision=revision,
             now=now,
         )
         representation = representations.describe(session, upload)

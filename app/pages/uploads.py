@@ -109,11 +109,12 @@ def map_columns(upload_id: str) -> Response:
 @limited(Policy.SPEND)
 def start(upload_id: str) -> Response:
     """Start an upload, or continue a paused one."""
-    text = forms.text("max_credits")
-    fields = {"max_credits": forms.number(text) if text else None, **forms.texts("purpose")}
+    numbers = {name: forms.text(name) for name in ("max_credits", "revision")}
+    fields: dict[str, Any] = {name: forms.number(text) if text else None for name, text in numbers.items()}
+    fields |= forms.texts("purpose")
     try:
         body = forms.load(StartSchema(), fields)
-        upload_actions.start(upload_id, body["max_credits"], body["purpose"])
+        upload_actions.start(upload_id, body["max_credits"], body["purpose"], body["revision"])
     except InvalidForm as invalid:
         return _show(upload_id, 422, errors=invalid.messages)
     except (ValidationFailed, PurposeRequired):

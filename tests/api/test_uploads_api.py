@@ -186,6 +186,21 @@ def test_starting_twice_changes_nothing(user: SignedInUser, services: WorkerServ
     assert (again.status_code, again.json["max_credits"]) == (200, 1)  # type: ignore[index]
 
 
+def test_an_upload_that_was_mapped_anew_is_not_started_at_its_earlier_price(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    upload_id = priced(user, services, a_list(*people(1)))
+    seen = get(user, upload_id)
+    put_mapping(user, upload_id, columns=[column["field"] for column in seen["columns"]])
+    uploads.advance(upload_id, services)
+
+    refused = start(user, upload_id, revision=seen["revision"])
+    started = start(user, upload_id, revision=seen["revision"] + 1)
+
+    assert (refused.status_code, refused.json["code"]) == (409, "upload_not_ready")  # type: ignore[index]
+    assert started.status_code == 200
+
+
 def test_a_deleted_upload_is_gone_at_once(user: SignedInUser, services: WorkerServices) -> None:
     upload_id = priced(user, services, a_list(*people(1)))
 

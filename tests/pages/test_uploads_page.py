@@ -89,6 +89,22 @@ def test_a_list_is_uploaded_mapped_started_and_downloaded(browser: Visitor, serv
     assert result.data.decode("utf-8-sig").count("\r\n") == 4
 
 
+def test_a_price_that_another_tab_made_obsolete_is_not_accepted(
+    browser: Visitor, services: WorkerServices
+) -> None:
+    path = ready(browser, services)
+    shown = browser.open(path).text
+    browser.send(f"{path}/mapping", columns=["full_name", "email", ""], fields=["email", "phone"])
+    advance(services, path, 1)
+
+    refused = browser.send(f"{path}/start", max_credits="", revision="0")
+
+    assert 'name="revision" value="0"' in shown
+    assert refused.status_code == 409
+    assert "mapped anew" in refused.text
+    assert 'name="revision" value="1"' in refused.text
+
+
 def test_the_people_who_were_found_are_put_on_a_list(
     browser: Visitor, user: SignedInUser, services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,7 @@ class MappingSchema(StrictSchema):
 
 
 class StartSchema(StrictSchema):
-    """The most that the whole upload may cost, and why the values of its people are obtained."""
+    """The most that the whole upload may cost, the price accepted, and why the values are obtained."""
 
     max_credits = fields.Integer(
         strict=True,
@@ -61,6 +61,15 @@ class StartSchema(StrictSchema):
         metadata={"example": 500, "description": "In credits; null for no limit but the balance."},
     )
     purpose = purpose()
+    revision = fields.Integer(
+        strict=True,
+        allow_none=True,
+        load_default=None,
+        metadata={
+            "example": 1,
+            "description": "That of the accepted price; with another mapping it is not started.",
+        },
+    )
 
 
 class UploadsQuery(StrictSchema):
@@ -127,6 +136,9 @@ class UploadSummarySchema(ResponseSchema):
     priced = fields.Integer(required=True, metadata={"example": 500, "description": "Rows priced so far."})
     fields_ = fields.List(
         fields.String(), data_key="fields", attribute="fields", metadata={"example": ["email"]}
+    )
+    revision = fields.Integer(
+        required=True, metadata={"example": 1, "description": "Counts the changes of the mapping."}
     )
     max_credits = fields.Integer(required=True, allow_none=True, metadata={"example": 500})
     purpose = fields.String(

@@ -31,6 +31,7 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "rows": upload.row_count,
         "priced": upload.priced,
         "fields": upload.fields,
+        "revision": upload.revision,
         "max_credits": upload.max_credits,
         "purpose": upload.purpose,
         "estimate": upload.estimate,

@@ -21,6 +21,7 @@ MAX_OPEN = 50
 """The uploads of a workspace that are neither finished nor failed."""
 EXPIRED_UPLOADS = 5
 """The most uploads that one batch of `purge_expired` deletes; one has up to 50,000 rows."""
+MAPPED_ANEW = "The columns were mapped anew after this price was shown. Read the upload, and start it again."
 FINAL = (UploadStatus.FINISHED, UploadStatus.CANCELED, UploadStatus.FAILED)
 _MAPPABLE = (UploadStatus.MAPPING, UploadStatus.PRICING, UploadStatus.READY)
 
@@ -136,16 +137,17 @@ def start(
     api_key_id: str | None,
     max_credits: int | None,
     purpose: str | None = None,
+    revision: int | None = None,
     now: Moment,
 ) -> None:
     """Start a locked upload, or continue a paused one; one that runs already stays as it is.
 
     `max_credits` limits what the whole upload may cost, with what it has cost so far. `purpose` is why the
     values of its people are obtained; one that was stated earlier remains if it is None, as
-    long as it can be stated.
+    long as it can be stated. `revision` is that of the mapping whose price was accepted, if given.
 
     Raises:
-        UploadNotReady: it has no price yet, or is over.
+        UploadNotReady: it has no price yet, is over, or has another mapping.
         PurposeRequired: everybody's values need a purpose, and none is stated.
 
     """
@@ -153,6 +155,8 @@ def start(
         return
     if upload.status not in {UploadStatus.READY, UploadStatus.PAUSED}:
         raise UploadNotReady("Only an upload whose status is ready or paused can be started.")
+    if revision not in {None, upload.revision}:
+        raise UploadNotReady(MAPPED_ANEW)
     rule = purpose_rules.rule_of(session)
     upload.purpose = purpose or (upload.purpose if upload.purpose in rule.allowed else None)
     if rule.is_everywhere and upload.purpose is None and not _is_free(upload):
