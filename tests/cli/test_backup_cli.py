@@ -16,6 +16,7 @@ from typing import Any
 
 import pyrage
 import pytest
+from audit_log_support import seal
 from click.testing import Result
 from jobs_support import NOW, a_workspace
 from local_servers import POSTGRES, empty_database
@@ -25,6 +26,7 @@ from stored_support import a_company, a_contact, an_email
 
 from app.core.accounts import accounts, sessions
 from app.core.accounts.sessions import LoginSession, SessionLifetime
+from app.core.audit_log import backups
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.suppression_journal import JournalLine
@@ -155,6 +157,14 @@ def test_a_backup_is_encrypted_and_only_its_owner_can_read_it(backup: Path, fold
     assert CANARY.encode() not in content
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     assert list(folder.iterdir()) == [backup]
+
+
+@pytest.mark.usefixtures("backup")
+def test_a_created_backup_is_known_to_the_metrics(source: Database) -> None:
+    seal(source)
+
+    with source.reading() as session:
+        assert backups.last_created(session) is not None
 
 
 def test_the_manifest_names_the_rows_and_no_key(backup: Path, key: Path, settings: Settings) -> None:

@@ -117,7 +117,7 @@ def test_a_section_says_what_the_alert_means_what_users_notice_and_what_to_do(na
 
 
 def test_an_alert_fires_within_a_minute_of_a_fault_or_is_not_urgent() -> None:
-    slow = {"BulkBacklog", "AuditOverdue"}
+    slow = {"BulkBacklog", "AuditOverdue", "BackupOverdue"}
 
     durations = {name: rule.get("for", "0s") for name, rule in alerts().items() if name not in slow}
 

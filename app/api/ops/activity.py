@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.api.http.services import AppServices
 from app.api.ops.probes import Probe
 from app.core.accounts import workspaces
+from app.core.audit_log import backups
 from app.core.jobs import webhook_stats
 from app.core.jobs.webhook_stats import WebhookStats
 from app.core.lists import queued_imports
@@ -44,7 +45,10 @@ class ProviderActivity:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseActivity:
-    """The activity that the database reports; `started_at` is when its server started, None on SQLite."""
+    """The activity that the database reports; `started_at` is when its server started, None on SQLite.
+
+    `backup_age` is the time since `flask backup create` last succeeded, None if it never did.
+    """
 
     started_at: datetime | None
     lost_workers: dict[Queue, int]
@@ -53,6 +57,7 @@ class DatabaseActivity:
     credits: dict[str, int]
     providers: dict[str, ProviderActivity]
     imports: Backlog
+    backup_age: timedelta | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class Activity:
                 workspaces.credit_totals(session),
                 _providers(session, self._services.settings, now),
                 queued_imports.backlog(session),
+                _backup_age(session, now),
             )
 
     def _count_overdue_notices(self) -> int:
@@ -107,6 +113,11 @@ def _started_at(session: Session) -> datetime | None:
         return None
     started = func.pg_postmaster_start_time(type_=UtcDateTime())  # only on PostgreSQL
     return session.execute(select(started)).scalar_one()  # only on PostgreSQL
+
+
+def _backup_age(session: Session, now: datetime) -> timedelta | None:
+    created_at = backups.last_created(session)
+    return None if created_at is None else now - created_at
 
 
 def _redis_started_at(server: Mapping[str, int]) -> int | None:

@@ -73,6 +73,11 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
     yield from _of_webhooks(database.webhooks)
     yield from _of_providers(database.providers)
     yield from _of_imports(database.imports)
+    yield GaugeMetricFamily(
+        "ext_backup_age_seconds",
+        "Seconds since `flask backup create` last succeeded; absent if it never did.",
+        value=None if database.backup_age is None else database.backup_age.total_seconds(),
+    )
 
 
 def _of_imports(backlog: Backlog) -> Iterator[Metric]:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Index, Integer, String, Table, column, select, table
+from sqlalchemy import BigInteger, Index, Integer, String, Table, column, select, table, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.audit_log import triggers
@@ -21,6 +21,8 @@ from app.infra.db import Base
 
 ACTOR = "audit_actor"
 """The key of the actor in `Session.info`: the edges set it, and the core records it."""
+BACKUP_CREATED = text("action = 'command.backup.create' AND outcome = 'succeeded'")
+"""The condition of the entries about created backups, as their index has it."""
 _COUNTER = BigInteger().with_variant(Integer(), "sqlite")
 
 
@@ -63,6 +65,12 @@ class AuditEntry(_Fields, Base):
     __table_args__ = (
         Index("ix_audit_log_workspace_id", "workspace_id", "position"),
         Index("ix_audit_log_occurred_at", "occurred_at"),
+        Index(
+            "ix_audit_log_backups",
+            "occurred_at",
+            sqlite_where=BACKUP_CREATED,
+            postgresql_where=BACKUP_CREATED,
+        ),
     )
 
     position: Mapped[int] = mapped_column(_COUNTER, primary_key=True, autoincrement=False)

@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
+from audit_log_support import seal
 from jobs_support import a_workspace
 from local_servers import free_port
 from settings_support import change_settings
 from stored_support import a_contact, a_provider_call
 
 from app.api.ops.activity import _redis_started_at
+from app.core.audit_log import entries
 from app.core.lists import queued_imports
 from app.core.lists.queued_imports import QueuedImport, QueuedOptions
 from app.core.providers import provider_throttles
+from app.domain.audit_actions import Outcome
 from app.domain.kinds import TraceOutcome
 from app.domain.lists.column_mapping import Entity
 from app.infra import beat_heartbeat, clock
@@ -102,6 +105,21 @@ def test_metrics_show_queued_imports_and_what_is_left_of_them(app: APIFlask) -> 
 
     assert (found['ext_imports{status="waiting"}'], found['ext_imports{status="running"}']) == (1, 0)
     assert found["ext_import_bytes_left"] == 600
+
+
+def test_metrics_show_the_age_of_the_last_backup(app: APIFlask) -> None:
+    database = app.extensions["services"].database
+    with database.transaction() as session:
+        entries.record(session, "command.backup.create", outcome=Outcome.FAILED)
+        entries.record(session, "command.backup.verify", outcome=Outcome.SUCCEEDED)
+    seal(database)
+    before = scrape(app)
+    with database.transaction() as session:
+        entries.record(session, "command.backup.create", outcome=Outcome.SUCCEEDED)
+    seal(database)
+
+    assert "ext_backup_age_seconds" not in before
+    assert 0 <= scrape(app)["ext_backup_age_seconds"] < 60
 
 
 def test_metrics_show_how_many_first_notices_are_overdue(app: APIFlask) -> None:
