@@ -24,7 +24,7 @@ from app.core.jobs.webhook_admin import DeliveryState
 from app.core.jobs.webhook_attempts import AttemptState
 from app.domain import ids
 from app.domain.callers import Scope
-from app.domain.errors import AdminRequired, NotFound, ValidationFailed
+from app.domain.errors import AdminRequired, EndpointDisabled, NotFound, ValidationFailed
 from app.infra import database_clock
 from app.infra.log import log
 
@@ -145,7 +145,7 @@ def show(webhook_id: str) -> Response:
 
 
 @blueprint.post("/api/webhooks/<webhook_id>/replay")
-@documented(AdminRequired, NotFound, ValidationFailed, takes_idempotency_key=True, path_parameters=WEBHOOK_ID)
+@documented(AdminRequired, NotFound, EndpointDisabled, takes_idempotency_key=True, path_parameters=WEBHOOK_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output(ReplayedWebhookSchema)

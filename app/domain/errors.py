@@ -15,6 +15,7 @@ Problem                      every error response (RFC 9457)
 ├── MethodNotAllowed         405
 ├── RequestTimeout           408
 ├── UploadNotReady           409
+├── EndpointDisabled         409
 ├── FilterKeyUnknown         409
 ├── PayloadTooLarge          413
 ├── UnsupportedMediaType     415
@@ -361,6 +362,15 @@ class UploadNotReady(Problem):
     )
 
 
+class EndpointDisabled(Problem):
+    """The webhook endpoint is disabled, so nothing is delivered to it."""
+
+    code = "endpoint_disabled"
+    status = 409
+    title = "The webhook endpoint is disabled"
+    help = "The endpoint of the delivery is disabled. Enable it, then replay the delivery."
+
+
 class FilterKeyUnknown(Problem):
     """The service does not use this public key: another one is set, or none, or it has no filter yet."""
 
@@ -400,6 +410,10 @@ class ValidationFailed(Unprocessable):
     code = "validation_error"
     title = "The request has invalid fields"
     help = "Correct the fields listed in 'errors' and send the request again."
+
+    def __init__(self, detail: str = "", *, errors: tuple[FieldError, ...]) -> None:
+        """Store the message for the caller and the invalid fields, at least one of which must be named."""
+        super().__init__(detail, errors=errors)
 
 
 class InsufficientIdentifiers(Unprocessable):

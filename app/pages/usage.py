@@ -16,7 +16,7 @@ from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.http.usage_reports import UsageReport, parse_period, read_report
 from app.core.jobs.usage import Grouping
-from app.domain.errors import NotFound, ValidationFailed
+from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.pages.http import forms, paging
 from app.pages.http.access import signed_in
 from app.pages.http.blueprint import PageBlueprint
@@ -79,7 +79,8 @@ def file(by: str) -> Response:
     try:
         start, end, _by = _chosen()
     except InvalidForm as invalid:
-        raise ValidationFailed from invalid
+        detail = " ".join(invalid.messages.values())
+        raise ValidationFailed(detail, errors=_field_errors(invalid)) from invalid
     report = read_report(caller(), start, end, Grouping(by))
     rows = (
         {"id": group or "", "name": report.names.get(group, "")}
@@ -110,3 +111,9 @@ def _chosen() -> tuple[date, date, Grouping]:
     except ValidationFailed as problem:
         raise InvalidForm(forms.messages(problem.errors)) from problem
     return start, end, query["by"]
+
+
+def _field_errors(invalid: InvalidForm) -> tuple[FieldError, ...]:
+    return tuple(
+        FieldError(f"/{name}" if name else "", message) for name, message in invalid.messages.items()
+    )

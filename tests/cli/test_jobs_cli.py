@@ -13,7 +13,7 @@ from jobs_support import NOW, a_job, a_question, a_workspace, claim, submit
 from app.core.jobs import leases
 from app.core.jobs.jobs import JobItem
 from app.core.jobs.leases import JobResult
-from app.domain.errors import InvalidValue, ProviderFailed, ValidationFailed
+from app.domain.errors import FieldError, InvalidValue, ProviderFailed, ValidationFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra.db import Database
 
@@ -138,7 +138,9 @@ def test_a_failed_job_has_its_error_and_a_full_refund(
 
 
 def test_an_enrichment_has_the_cost_of_each_item(run: Run, database: Database, workspace_id: str) -> None:
-    error = ValidationFailed(detail=str(InvalidValue("ada@acme is no e-mail"))).as_dict()
+    error = ValidationFailed(
+        detail=str(InvalidValue("ada@acme is no e-mail")), errors=(FieldError("/email", "No e-mail."),)
+    ).as_dict()
     with database.transaction() as session:
         question = a_question(
             workspace_id,

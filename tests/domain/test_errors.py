@@ -6,7 +6,7 @@ from app.domain import errors
 from app.domain.errors import FieldError, InsufficientCredits, NotFound, Problem, RateLimited
 
 CODES = errors.all_problems()
-WITH_ARGUMENTS = {"insufficient_credits", "spending_limit_reached", "purpose_required"}
+WITH_ARGUMENTS = {"validation_error", "insufficient_credits", "spending_limit_reached", "purpose_required"}
 
 
 def tree() -> set[str]:

@@ -66,13 +66,18 @@ def test_the_file_is_a_csv_table_of_the_same_rows(browser: Visitor, user: Signed
     assert "reveal.email,,0,1,0,0,0,0.0" in file.text
 
 
-@pytest.mark.parametrize("query", ["from=2026-02-30", "from=2026-11-02&to=2026-11-01"])
-def test_an_invalid_period_is_explained(browser: Visitor, query: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [("from=2026-02-30", "Not a valid date."), ("from=2026-11-02&to=2026-11-01", "must not be before")],
+)
+def test_an_invalid_period_is_explained(browser: Visitor, query: str, reason: str) -> None:
     page = browser.open(f"/usage?{query}")
+    file = browser.open(f"/usage/day.csv?{query}")
 
-    assert page.status_code == 422
+    assert (page.status_code, file.status_code) == (422, 422)
     assert "Correct the marked fields" in page.text
-    assert browser.open(f"/usage/day.csv?{query}").status_code == 422
+    assert reason in page.text
+    assert reason in file.text
 
 
 def test_an_unknown_grouping_is_explained(browser: Visitor) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.domain import errors, purposes
-from app.domain.errors import Problem, all_problems
+from app.domain.errors import FieldError, Problem, all_problems
 from app.domain.ids import EXAMPLES
 from app.domain.spending import LimitUsage, Period
 
@@ -101,7 +101,9 @@ def _response(status: int, kinds: list[type[Problem]]) -> dict[str, Any]:
 
 def _example(kind: type[Problem]) -> dict[str, Any]:
     problem: Problem
-    if kind is errors.SpendingLimitReached:
+    if kind is errors.ValidationFailed:
+        problem = errors.ValidationFailed(errors=(FieldError("/limit", "Not a valid integer."),))
+    elif kind is errors.SpendingLimitReached:
         problem = errors.SpendingLimitReached(required=1, balance=249, usage=LIMIT)
     elif kind is errors.InsufficientCredits:
         problem = errors.InsufficientCredits(required=1, balance=0)

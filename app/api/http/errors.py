@@ -99,7 +99,8 @@ def field_errors(messages: Any, pointer: str = "") -> Iterator[FieldError]:  # n
 
 def _data_error(error: DataError) -> Response:
     log.warning("value rejected by the database", exc_info=error)
-    return problem_response(errors.ValidationFailed("A value cannot be stored. Correct the request."))
+    detail = "A value cannot be stored. Correct the request."
+    return problem_response(errors.ValidationFailed(detail, errors=(FieldError("", detail),)))
 
 
 def _unexpected(error: Exception) -> Response:

@@ -18,7 +18,7 @@ from app.core.events.endpoints import WebhookEndpoint
 from app.core.events.events import Event
 from app.core.jobs.jobs import Job
 from app.core.jobs.webhook_attempts import WebhookAttempt
-from app.domain.errors import NotFound, ValidationFailed
+from app.domain.errors import EndpointDisabled, NotFound
 from app.domain.event_types import JOB_FINISHED
 from app.infra import keyset
 from app.infra.clock import rfc3339
@@ -109,14 +109,12 @@ def replay_of_workspace(session: Session, workspace_id: str, webhook_id: str, *,
 
     Raises:
         NotFound: there is no such webhook.
-        ValidationFailed: its endpoint is disabled.
+        EndpointDisabled: its endpoint is disabled.
 
     """
     get_of_workspace(session, workspace_id, webhook_id)
     if not replay(session, [webhook_id], now=now):
-        raise ValidationFailed(
-            "The endpoint of the delivery is disabled. Enable it, then replay the delivery."
-        )
+        raise EndpointDisabled
 
 
 def replay(session: Session, webhook_ids: Sequence[str], *, now: Moment) -> list[str]:

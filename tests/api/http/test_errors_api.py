@@ -41,6 +41,8 @@ def answer(app: APIFlask, error: Exception, **headers: str) -> tuple[int, dict[s
 
 
 def make(kind: type[Problem]) -> Problem:
+    if kind is errors.ValidationFailed:
+        return errors.ValidationFailed(errors=(FieldError("/limit", "Not a number."),))
     if kind is errors.InsufficientCredits:
         return errors.InsufficientCredits(required=3, balance=2)
     if kind is errors.SpendingLimitReached:
