@@ -25,8 +25,11 @@ from app.infra.statements import Statement, any_of
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 _INDEXED = ("email", "phone")
 MAX_CONTACTS = 100
-MAX_NAMESAKES = 30
-"""How many people with the given or the family name are compared; those with both are preferred."""
+MAX_NAMESAKES = 20
+"""How many people with the given or the family name are compared.
+
+Those with both are preferred, then those with the same initial.
+"""
 MIN_NAME_LENGTH = 3
 _AFTER_LATIN = "zzzz"
 _AFTER_ANY = "\uffff"
@@ -91,6 +94,7 @@ _BEGINS_WITH_FIRST, _BEGINS_WITH_LAST = (
     Contact.name_key.between(bindparam(word), bindparam(word + "_end")) for word in ("first", "last")
 )
 _HAS_NICKNAME = func.lower(Contact.first_name).in_(bindparam("nicknames", expanding=True))
+_HAS_INITIAL = Contact.name_key.like(bindparam("initial"))
 _HAS_BOTH_NAMES = and_(_HAS_FAMILY_NAME, or_(_BEGINS_WITH_FIRST, _HAS_NICKNAME))
 _BY_NAME = (
     select(*Contact.__table__.c)
@@ -102,7 +106,7 @@ _BY_NAME = (
             and_(_AT_COMPANIES, _BEGINS_WITH_LAST, Contact.name_key.like(bindparam("first_letter"))),
         )
     )
-    .order_by(case((_HAS_WHOLE_NAME, 0), (_HAS_BOTH_NAMES, 1), else_=2), Contact.id)
+    .order_by(case((_HAS_WHOLE_NAME, 0), (_HAS_BOTH_NAMES, 1), (_HAS_INITIAL, 2), else_=3), Contact.id)
     .limit(MAX_NAMESAKES)
 )
 _BY_SIMILAR_LAST_NAME = (
@@ -175,6 +179,7 @@ def contacts_named_at(
         "first": words[0] + " ",
         "first_end": _end(f"{words[0]} "),
         "first_letter": f"% {words[0][:1]}%",
+        "initial": f"{words[0][:1]}%",
         "last": words[-1] + " ",
         "last_end": _end(f"{words[-1]} "),
         "last_letter": f"% {words[-1][:1]}%",
