@@ -115,21 +115,21 @@ def otlp_endpoint(env: Environment, name: str) -> str:
 
 
 @collect_errors
-def between(env: Environment, name: str, default: int, least: int, most: int) -> int:
-    """Return a whole number from `least` to `most`."""
-    return _within(name, env.int(name, default), least, most)
+def between(env: Environment, name: str, default: int, minimum: int, maximum: int) -> int:
+    """Return a whole number from `minimum` to `maximum`."""
+    return _within(name, env.int(name, default), minimum, maximum)
 
 
 @collect_errors
-def decimal_between(env: Environment, name: str, default: float, least: float, most: float) -> float:
-    """Return a number from `least` to `most`."""
-    return _within(name, env.float(name, default), least, most)
+def decimal_between(env: Environment, name: str, default: float, minimum: float, maximum: float) -> float:
+    """Return a number from `minimum` to `maximum`."""
+    return _within(name, env.float(name, default), minimum, maximum)
 
 
-def _within(name: str, number: Number, least: float, most: float) -> Number:
+def _within(name: str, number: Number, minimum: float, maximum: float) -> Number:
     """Return the number; None, which stands for a text that is not a number, is reported by `faults`."""
-    if number is not None and not least <= number <= most:
-        message = f"{name} is {number}; it must be from {least} to {most}."
+    if number is not None and not minimum <= number <= maximum:
+        message = f"{name} is {number}; it must be from {minimum} to {maximum}."
         raise SettingsError(message)
     return number
 

@@ -10,7 +10,7 @@ import click
 from sqlalchemy.orm import Session
 
 from app.core.contacts.suppression_digests import Identifier
-from app.core.privacy import erasing, erasure
+from app.core.privacy import erasure, erasure_run
 from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import ContactNotFound
 from app.infra import clock
@@ -46,7 +46,7 @@ def run(database: Database, target: ErasureTarget, *, dry_run: bool, yes: bool, 
     if not yes:
         click.echo(_page(planned, erased=False), err=True)
         click.confirm("Erase all of this permanently?", abort=True, err=True)
-    erased = erasing.erase(database, lambda session: plan(session, target))
+    erased = erasure_run.erase(database, lambda session: plan(session, target))
     _show(erased, erased=True, as_json=as_json)
 
 

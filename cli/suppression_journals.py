@@ -10,7 +10,7 @@ from flask.cli import with_appcontext
 
 from app.api.http.services import services
 from app.core.contacts import suppressions
-from app.core.privacy import erasing, suppression_replay
+from app.core.privacy import erasure_run, suppression_replay
 from app.core.privacy.suppression_replay import Applied
 from cli.command_group import as_json_option, database, show
 from cli.list_commands import opened_for_writing
@@ -53,7 +53,7 @@ def replay(journals: tuple[Path, ...], *, as_json: bool) -> None:
     except OSError as error:
         message = f"{error.filename} cannot be read: {error.strerror}."
         raise click.ClickException(message) from error
-    erasing.empty_log(database())
+    erasure_run.empty_log(database())
     erased = asdict(result.erased)
     listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in erased.items())
     show(

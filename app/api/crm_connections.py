@@ -177,6 +177,6 @@ def to_json(connection: CrmConnection) -> dict[str, Any]:
 
 def _mapping(vendor: str, chosen: dict[str, str]) -> dict[str, str]:
     try:
-        return mapping.checked(crm_named(vendor), chosen)
+        return mapping.validate(crm_named(vendor), chosen)
     except InvalidValue as error:
         raise ValidationFailed(errors=(FieldError("/mapping", str(error)),)) from error

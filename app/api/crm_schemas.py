@@ -61,7 +61,7 @@ def check_mapping(crm: Crm, chosen: Mapping[str, str]) -> dict[str, str]:
 
     """
     try:
-        return mapping.checked(crm, chosen)
+        return mapping.validate(crm, chosen)
     except InvalidValue as error:
         raise ValidationError(str(error), "mapping") from error
 

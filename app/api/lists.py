@@ -120,7 +120,7 @@ def create(body: dict[str, Any]) -> Response:
             contact_list, is_new = contact_lists.ensure(session, workspace_id, body["name"], now=now)
             list_id = contact_list.id
             finish(session, list_id)
-        shown = contact_lists.public(contact_lists.described(session, workspace_id, list_id))
+        shown = contact_lists.public(contact_lists.get_with_count(session, workspace_id, list_id))
     return json_response(shown, 201 if is_new else 200, REPLAYED if replayed else None)
 
 
@@ -138,7 +138,7 @@ def rename(list_id: str, body: dict[str, Any]) -> Response:
         replayed = is_replay(session, list_id, now=now)
         if not replayed:
             contact_lists.rename(session, workspace_id, list_id, body["name"], now=now)
-        shown = contact_lists.public(contact_lists.described(session, workspace_id, list_id))
+        shown = contact_lists.public(contact_lists.get_with_count(session, workspace_id, list_id))
     return json_response(shown, 200, REPLAYED if replayed else None)
 
 

@@ -68,7 +68,7 @@ class HubSpot(Crm):
 
     def check(self, send: Send) -> None:
         """List one contact."""
-        self.accepted(send(Request(method="GET", path=CONTACTS, query={"limit": "1"})))
+        self.raise_for_status(send(Request(method="GET", path=CONTACTS, query={"limit": "1"})))
 
     def find(self, send: Send, properties: Sequence[str], *, email: str) -> CrmRecord | None:
         """Read the contact by its primary or a secondary address, which stays out of the URL."""
@@ -87,18 +87,18 @@ class HubSpot(Crm):
         path = f"{CONTACTS}/{record_id}"
         return self._written(send(Request(method="PATCH", path=path, body={"properties": dict(values)})))
 
-    def accepted(self, response: Response) -> Response:
+    def raise_for_status(self, response: Response) -> Response:
         """Read HubSpot's categories of errors; the daily limit ends at the account's midnight.
 
         Raises:
             Throttled: the rate limit or the daily limit is reached.
             Duplicate: another contact has the address.
-            Rejected: the values are not valid, or the status is one of those of `Crm.accepted`.
+            Rejected: the values are not valid, or as in `Crm.raise_for_status`.
             AccessRefused, Unreachable: as there.
 
         """
         if response.status in OK:
-            return super().accepted(response)
+            return super().raise_for_status(response)
         body = response.object
         if response.status == TOO_MANY:
             is_daily = body.get("policyName") == "DAILY"
@@ -108,16 +108,18 @@ class HubSpot(Crm):
             raise Duplicate(existing.group(1) if existing else None)
         if body.get("category") == "VALIDATION_ERROR":
             raise Rejected("invalid_values", _properties(body))
-        return super().accepted(response)
+        return super().raise_for_status(response)
 
     def _read(self, send: Send, properties: Sequence[str], selection: dict[str, Any]) -> CrmRecord | None:
         body = selection | {"properties": list(properties)}
-        response = self.accepted(send(Request(method="POST", path=f"{CONTACTS}/batch/read", body=body)))
+        response = self.raise_for_status(
+            send(Request(method="POST", path=f"{CONTACTS}/batch/read", body=body))
+        )
         results = response.object.get("results") or []
         return _record(results[0]) if results else None
 
     def _written(self, response: Response) -> CrmRecord:
-        return _record(self.accepted(response).object)
+        return _record(self.raise_for_status(response).object)
 
 
 def _record(body: Mapping[str, Any]) -> CrmRecord:

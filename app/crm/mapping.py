@@ -12,7 +12,7 @@ PROPERTY = r"[A-Za-z][A-Za-z0-9_]{0,99}(\.[A-Za-z][A-Za-z0-9_]{0,99})?"
 _PROPERTY = re.compile(PROPERTY, re.ASCII)
 
 
-def checked(crm: Crm, mapping: Mapping[str, str]) -> dict[str, str]:
+def validate(crm: Crm, mapping: Mapping[str, str]) -> dict[str, str]:
     """Return the mapping without fields that have no property, in the order of the fields.
 
     Raises:

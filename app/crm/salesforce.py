@@ -79,7 +79,7 @@ class Salesforce(Crm):
     def update(self, send: Send, record_id: str, values: Mapping[str, str]) -> CrmRecord:
         """Write these fields; Salesforce returns nothing."""
         path = f"{API}/sobjects/Contact/{record_id}"
-        self.accepted(send(Request(method="PATCH", path=path, body=values)))
+        self.raise_for_status(send(Request(method="PATCH", path=path, body=values)))
         return CrmRecord(record_id)
 
     def find_company(self, send: Send, employer: Employer) -> str | None:
@@ -94,18 +94,18 @@ class Salesforce(Crm):
         values = {"Name": employer.name or employer.domain, "Website": employer.domain}
         return self._create(send, "Account", filled(values))
 
-    def accepted(self, response: Response) -> Response:
+    def raise_for_status(self, response: Response) -> Response:
         """Read the error codes of Salesforce, which are more exact than the statuses.
 
         Raises:
             Throttled: the daily limit is reached, or the status is 429.
             Duplicate: a duplicate rule found another record.
-            Rejected: a field or its value is not valid, or the status is one of those of `Crm.accepted`.
+            Rejected: a field or its value is not valid, or as in `Crm.raise_for_status`.
             AccessRefused, Unreachable: as there.
 
         """
         if response.status in OK:
-            return super().accepted(response)
+            return super().raise_for_status(response)
         errors = [error for error in _items(response.body) if isinstance(error, dict)]
         codes = {str(error.get("errorCode")) for error in errors}
         if "REQUEST_LIMIT_EXCEEDED" in codes:
@@ -115,12 +115,12 @@ class Salesforce(Crm):
         names = [str(name) for error in errors for name in error.get("fields") or ()]
         if names or "INVALID_FIELD" in codes:
             raise Rejected("invalid_values", names)
-        return super().accepted(response)
+        return super().raise_for_status(response)
 
     def _select(self, send: Send, properties: Sequence[str], table: str, condition: str) -> CrmRecord | None:
         columns = ", ".join(dict.fromkeys(["Id", *properties]))
         query = f"SELECT {columns} FROM {table} WHERE {condition} ORDER BY CreatedDate LIMIT 1"  # noqa: S608 -- SOQL; values are quoted, names validated
-        response = self.accepted(send(Request(method="GET", path=f"{API}/query", query={"q": query})))
+        response = self.raise_for_status(send(Request(method="GET", path=f"{API}/query", query={"q": query})))
         rows = response.object.get("records") or []
         if not rows:
             return None
@@ -129,7 +129,7 @@ class Salesforce(Crm):
 
     def _create(self, send: Send, table: str, values: Mapping[str, str]) -> str:
         path = f"{API}/sobjects/{table}"
-        return str(self.accepted(send(Request(method="POST", path=path, body=values))).object["id"])
+        return str(self.raise_for_status(send(Request(method="POST", path=path, body=values))).object["id"])
 
 
 def _quoted(value: str) -> str:

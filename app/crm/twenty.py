@@ -89,12 +89,12 @@ class Twenty(Crm):
         data = self._data(send(Request(method="POST", path="/rest/companies", body=body)))
         return str(data["createCompany"]["id"])
 
-    def accepted(self, response: Response) -> Response:
+    def raise_for_status(self, response: Response) -> Response:
         """Recognize duplicates, which Twenty reports as an invalid request.
 
         Raises:
             Duplicate: another record has the address or the domain.
-            Rejected: the request is not valid, or the status is one of those of `Crm.accepted`.
+            Rejected: the request is not valid, or as in `Crm.raise_for_status`.
             AccessRefused, Throttled, Unreachable: as there.
 
         """
@@ -102,7 +102,7 @@ class Twenty(Crm):
             if "duplicate" in str(response.object.get("messages")).lower():
                 raise Duplicate(None)
             raise Rejected("invalid_values")
-        return super().accepted(response)
+        return super().raise_for_status(response)
 
     def _first(self, send: Send, properties: Sequence[str], condition: str) -> CrmRecord | None:
         query = {"filter": condition, "limit": "1"}
@@ -116,7 +116,7 @@ class Twenty(Crm):
         return str(companies[0]["id"]) if companies else None
 
     def _data(self, response: Response) -> Mapping[str, Any]:
-        data = self.accepted(response).object.get("data")
+        data = self.raise_for_status(response).object.get("data")
         if not isinstance(data, dict):
             raise Unreachable("unexpected_response")
         return data

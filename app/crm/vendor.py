@@ -195,7 +195,7 @@ class Crm:
         """Create the company's record and return its id."""
         raise NotImplementedError
 
-    def accepted(self, response: Response) -> Response:
+    def raise_for_status(self, response: Response) -> Response:
         """Return the response if it is a success, else raise the error that its status stands for.
 
         Raises:

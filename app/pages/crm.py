@@ -72,7 +72,7 @@ def change_mapping(connection_id: str) -> Response:
     chosen = forms.texts(*(field.value for field in CrmField))
 
     def change(_session: Session, connection: CrmConnection) -> None:
-        connection.mapping = mapping.checked(crm_named(connection.vendor), chosen)
+        connection.mapping = mapping.validate(crm_named(connection.vendor), chosen)
 
     try:
         _change(connection_id, change)

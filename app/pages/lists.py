@@ -138,7 +138,7 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
 
 def _one(list_id: str, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     with services().database.reading() as session:
-        shown = contact_lists.described(session, caller().workspace_id, list_id)
+        shown = contact_lists.get_with_count(session, caller().workspace_id, list_id)
     response = contacts.show(
         ContactFilters.of_request(list_id), "list.html", shown_list=shown, errors=errors or {}
     )

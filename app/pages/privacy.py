@@ -20,8 +20,8 @@ from app.api.http.services import services
 from app.core.contacts import suppressions
 from app.core.contacts.contacts import Contact
 from app.core.privacy import (
-    erasing,
     erasure,
+    erasure_run,
     mailbox_codes,
     mailbox_owner,
     mailbox_proofs,
@@ -233,7 +233,7 @@ def _erase(reader: _Reader) -> None:
     """Erase the person. Other requests run meanwhile: it may wait for locks."""
     actor = request_actor()
     with admission.suspended():
-        plan = erasing.erase(
+        plan = erasure_run.erase(
             services().database, lambda session: _plan(session, _owner(session, reader)), actor=actor
         )
     log.info("person erased", contacts=list(plan.contact_ids))

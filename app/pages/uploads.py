@@ -27,7 +27,7 @@ from app.pages.http.rendering import go_to, page
 blueprint = PageBlueprint("uploads_page", __name__)
 
 PAGE_SIZE = 20
-MAX_TROUBLED = 50
+MAX_PROBLEM_ROWS = 50
 LABELS = {
     "full_name": "Full name",
     "first_name": "First name",
@@ -189,12 +189,14 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
     with services().database.reading() as session:
         upload = uploads.get(session, caller().workspace_id, upload_id)
         described = representations.describe(session, upload)
-        troubled = results.troubled(session, upload, limit=MAX_TROUBLED) if upload.estimate else []
+        problem_rows = (
+            results.problem_rows(session, upload, limit=MAX_PROBLEM_ROWS) if upload.estimate else []
+        )
     return page(
         "upload.html",
         status,
         upload=described,
-        troubled=troubled,
+        problem_rows=problem_rows,
         options=OPTIONS,
         reasons=REASONS,
         errors=errors or {},

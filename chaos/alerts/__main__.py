@@ -1,4 +1,4 @@
-"""`python -m chaos.alerts`: measure how soon each fault raises its alert, and that peace raises none.
+"""`python -m chaos.alerts`: measure how soon each fault raises its alert; without a fault, none may fire.
 
 A real Prometheus watches the running service with the rules in deploy/monitoring, under a light load of three
 requests a second. Each fault is repaired once its alert fires.
@@ -20,18 +20,18 @@ from rich.console import Console
 from rich.table import Table
 
 from chaos.alerts import samples
-from chaos.alerts.bench import Bench, loaded
 from chaos.alerts.faults import FAULTS, Fault
 from chaos.alerts.prometheus import Alert
+from chaos.alerts.testbed import Testbed, loaded
 from tools.console import echo
 from tools.services import processes
 from tools.services.processes import ServiceError
 
 LIMIT_SECONDS = 60.0
 MAX_SECONDS = 120.0
-CALM_SECONDS = 240.0
+RECOVERY_SECONDS = 240.0
 POLL_SECONDS = 0.5
-MINUTES_OF_PEACE = 60.0
+BASELINE_MINUTES = 60.0
 START_SECONDS = 45.0  # after a start, until Prometheus has seen all of it
 REPORT_WIDTH = 150
 
@@ -52,7 +52,7 @@ class Measurement:
 
 
 def main(argv: list[str]) -> int:
-    """Return 0 if each fault raised its alert within a minute, and the peace raised none; otherwise 1."""
+    """Return 0 if each fault raised its alert within a minute and no alert fired without a fault, else 1."""
     options = _parser().parse_args(argv)
     chosen = [fault for fault in FAULTS if options.only in fault.title]
     folder = Path(tempfile.mkdtemp(prefix="alerts-"))
@@ -60,20 +60,20 @@ def main(argv: list[str]) -> int:
     measured: list[Measurement] = []
     raised: dict[str, float] = {}
     try:
-        with processes.interruptible(), loaded(folder) as bench:
-            raised = _peace(bench, options.peace * 60)
+        with processes.interruptible(), loaded(folder) as testbed:
+            raised = _baseline(testbed, options.baseline * 60)
             for fault in chosen:
-                measured.append(_measure(bench, fault))
+                measured.append(_measure(testbed, fault))
                 echo(_line(measured[-1]))
-            _save_samples(bench, options.samples)
+            _save_samples(testbed, options.samples)
     except ServiceError as error:
         echo(f"{error}\nLogs: {folder}")
         return 1
     _print(measured, console)
-    console.print(f"Alerts in {options.peace:g} minutes of peace: {raised or 'none'}.")
+    console.print(f"Alerts in {options.baseline:g} minutes without a fault: {raised or 'none'}.")
     console.print(f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors.")
     if options.json:
-        report = {"faults": [asdict(one) for one in measured], "peace": options.peace, "raised": raised}
+        report = {"faults": [asdict(one) for one in measured], "baseline": options.baseline, "raised": raised}
         options.json.write_text(json.dumps(report, indent=2) + "\n")
     passed = all(one.holds for one in measured) and not raised
     if passed:
@@ -83,52 +83,52 @@ def main(argv: list[str]) -> int:
     return 0 if passed else 1
 
 
-def _peace(bench: Bench, seconds: float) -> dict[str, float]:
+def _baseline(testbed: Testbed, seconds: float) -> dict[str, float]:
     """Return the alerts that fire without a fault, and after how many seconds."""
     time.sleep(START_SECONDS if seconds else 0)
     started, raised = time.monotonic(), dict[str, float]()
     while time.monotonic() - started < seconds:
-        for alert in bench.prometheus.firing():
+        for alert in testbed.prometheus.firing():
             raised.setdefault(str(alert), round(time.monotonic() - started, 1))
         time.sleep(POLL_SECONDS)
-    echo(f"Alerts in {seconds / 60:g} minutes of peace: {raised or 'none'}.")
+    echo(f"Alerts in {seconds / 60:g} minutes without a fault: {raised or 'none'}.")
     return raised
 
 
-def _measure(bench: Bench, fault: Fault) -> Measurement:
+def _measure(testbed: Testbed, fault: Fault) -> Measurement:
     """Inject the fault until its alert fires, repair it, and wait until no alert fires."""
     started = injected_at = time.monotonic()
-    before = bench.prometheus.firing()
-    fault.inject(bench)
+    before = testbed.prometheus.firing()
+    fault.inject(testbed)
     seconds, fired, others = None, "", set[Alert]()
     while seconds is None and time.monotonic() - started < MAX_SECONDS:
-        for alert in bench.prometheus.firing() - before:
+        for alert in testbed.prometheus.firing() - before:
             if alert.name in fault.alerts:
                 seconds, fired = round(time.monotonic() - started, 1), str(alert)
             else:
                 others.add(alert)
         if fault.every is not None and time.monotonic() - injected_at > fault.every:
             injected_at = time.monotonic()
-            fault.inject(bench)
+            fault.inject(testbed)
         time.sleep(POLL_SECONDS)
-    fault.repair(bench)
-    bench.restore()
-    _wait_for_calm(bench)
+    fault.repair(testbed)
+    testbed.restore()
+    _wait_for_recovery(testbed)
     return Measurement(
         fault.title, fired or " or ".join(fault.alerts), seconds, tuple(sorted(map(str, others)))
     )
 
 
-def _wait_for_calm(bench: Bench) -> None:
-    deadline = time.monotonic() + CALM_SECONDS
-    while bench.prometheus.firing() and time.monotonic() < deadline:
+def _wait_for_recovery(testbed: Testbed) -> None:
+    deadline = time.monotonic() + RECOVERY_SECONDS
+    while testbed.prometheus.firing() and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
 
 
-def _save_samples(bench: Bench, file: Path | None) -> None:
+def _save_samples(testbed: Testbed, file: Path | None) -> None:
     """Save what Prometheus recorded for the panels of the dashboard, to draw them."""
     if file is not None:
-        samples.save(bench.prometheus, file)
+        samples.save(testbed.prometheus, file)
 
 
 def _line(one: Measurement) -> str:
@@ -150,7 +150,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m chaos.alerts", description=__doc__)
     parser.add_argument("--only", default="", help="the faults whose title contains this text")
     parser.add_argument(
-        "--peace", type=float, default=MINUTES_OF_PEACE, help=f"minutes (default: {MINUTES_OF_PEACE:g})"
+        "--baseline",
+        type=float,
+        default=BASELINE_MINUTES,
+        help=f"minutes without a fault (default: {BASELINE_MINUTES:g})",
     )
     parser.add_argument("--json", type=Path, help="also write the report to this file")
     parser.add_argument("--samples", type=Path, help="also write the recorded figures of the dashboard")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import redis
 
-from chaos.alerts.bench import ENRICHMENT, Bench
+from chaos.alerts.testbed import ENRICHMENT, Testbed
 from chaos.system.proxy import Mode
 from chaos.system.service import BEAT, INTERACTIVE, PREFORK_WORKER, UPKEEP, WEB
 from chaos.system.vendor import Call, CannedResponse
@@ -29,82 +29,82 @@ class Fault:
 
     title: str
     alerts: tuple[str, ...]
-    inject: Callable[[Bench], object]
-    repair: Callable[[Bench], object] = lambda _bench: None
+    inject: Callable[[Testbed], object]
+    repair: Callable[[Testbed], object] = lambda _testbed: None
     every: float | None = None
 
 
-def _respond(response: CannedResponse) -> Callable[[Bench], None]:
-    def inject(bench: Bench) -> None:
-        bench.vendor.behaviour = lambda _call: response
+def _respond(response: CannedResponse) -> Callable[[Testbed], None]:
+    def inject(testbed: Testbed) -> None:
+        testbed.vendor.behaviour = lambda _call: response
 
     return inject
 
 
-def _stop(*names: str) -> Callable[[Bench], object]:
-    return lambda bench: bench.service.processes.stop(names, grace=0.0)
+def _stop(*names: str) -> Callable[[Testbed], object]:
+    return lambda testbed: testbed.service.processes.stop(names, grace=0.0)
 
 
-def _disturb(mode: Mode, latency: float = 0.0) -> Callable[[Bench], None]:
-    def inject(bench: Bench) -> None:
-        assert bench.service.database_proxy is not None  # noqa: S101 - for the types: it runs on PostgreSQL
-        bench.service.database_proxy.set(mode, latency=latency)
+def _disturb(mode: Mode, latency: float = 0.0) -> Callable[[Testbed], None]:
+    def inject(testbed: Testbed) -> None:
+        assert testbed.service.database_proxy is not None  # noqa: S101 - for the types: it runs on PostgreSQL
+        testbed.service.database_proxy.set(mode, latency=latency)
 
     return inject
 
 
-def _max_memory(value: str) -> Callable[[Bench], None]:
-    def inject(bench: Bench) -> None:
-        with redis.Redis(LOOPBACK, bench.service.redis.port) as client:
+def _max_memory(value: str) -> Callable[[Testbed], None]:
+    def inject(testbed: Testbed) -> None:
+        with redis.Redis(LOOPBACK, testbed.service.redis.port) as client:
             client.config_set("maxmemory", value)
 
     return inject
 
 
-def _restart_redis(bench: Bench) -> None:
-    bench.service.redis.kill()
+def _restart_redis(testbed: Testbed) -> None:
+    testbed.service.redis.kill()
     time.sleep(0.3)
-    bench.service.redis.start()
+    testbed.service.redis.start()
 
 
-def _crash_database(bench: Bench) -> None:
-    assert bench.service.database is not None  # noqa: S101 - see above
-    bench.service.database.crash()
+def _crash_database(testbed: Testbed) -> None:
+    assert testbed.service.database is not None  # noqa: S101 - see above
+    testbed.service.database.crash()
 
 
-def _start_database(bench: Bench) -> None:
-    assert bench.service.database is not None  # noqa: S101 - see above
-    bench.service.database.start()
+def _start_database(testbed: Testbed) -> None:
+    assert testbed.service.database is not None  # noqa: S101 - see above
+    testbed.service.database.start()
 
 
-def _restart_database(bench: Bench) -> None:
-    _crash_database(bench)
-    _start_database(bench)
+def _restart_database(testbed: Testbed) -> None:
+    _crash_database(testbed)
+    _start_database(testbed)
 
 
-def _kill_api_process(bench: Bench) -> None:
-    bench.service.processes.kill_child(WEB, index=next(_index))
+def _kill_api_process(testbed: Testbed) -> None:
+    testbed.service.processes.kill_child(WEB, index=next(_index))
 
 
-def _kill_pool_child(bench: Bench) -> None:
-    bench.vendor.behaviour = lambda _call: CannedResponse(delay=1.0)
-    bench.service.processes.kill_child(PREFORK_WORKER, index=next(_index))
+def _kill_pool_child(testbed: Testbed) -> None:
+    testbed.vendor.behaviour = lambda _call: CannedResponse(delay=1.0)
+    testbed.service.processes.kill_child(PREFORK_WORKER, index=next(_index))
 
 
-def _poison(bench: Bench) -> None:
+def _poison(testbed: Testbed) -> None:
     """Kill the process that calls the provider, once."""
     calls = itertools.count()
 
     def behaviour(call: Call) -> CannedResponse:
         if next(calls) == 0:
-            any(bench.service.processes.kill_connection_owner(name, call.port) for name in INTERACTIVE)
+            any(testbed.service.processes.kill_connection_owner(name, call.port) for name in INTERACTIVE)
             time.sleep(1.0)
         return CannedResponse()
 
-    bench.vendor.behaviour = behaviour
+    testbed.vendor.behaviour = behaviour
 
 
-def _skew(bench: Bench) -> None:
+def _skew(testbed: Testbed) -> None:
     """Restart the worker of the upkeep with a clock that is a minute behind.
 
     Raises:
@@ -113,24 +113,26 @@ def _skew(bench: Bench) -> None:
     """
     if not FAKETIME.exists():
         raise ServiceError("The clock cannot be changed: apt-get install libfaketime")
-    bench.service.processes.stop([UPKEEP])
+    testbed.service.processes.stop([UPKEEP])
     fake = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": SKEW, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-    command = re.sub(r"-n \S+", "-n upkeep@%h", bench.service.commands()[UPKEEP])
-    bench.service.processes.start(UPKEEP, command, bench.service.env | bench.service.settings | fake)
+    command = re.sub(r"-n \S+", "-n upkeep@%h", testbed.service.commands()[UPKEEP])
+    testbed.service.processes.start(UPKEEP, command, testbed.service.env | testbed.service.settings | fake)
 
 
-def _overload(bench: Bench) -> None:
-    bench.vendor.behaviour = lambda _call: CannedResponse(delay=4.0)
-    bench.reveal(BURST)
+def _overload(testbed: Testbed) -> None:
+    testbed.vendor.behaviour = lambda _call: CannedResponse(delay=4.0)
+    testbed.reveal(BURST)
 
 
-def _fail_webhooks(bench: Bench) -> None:
-    bench.receiver.status = 500
+def _fail_webhooks(testbed: Testbed) -> None:
+    testbed.receiver.status = 500
 
 
 _index = itertools.count()
 FAULTS = (
-    Fault("a worker is killed", ("WorkerLost",), lambda bench: bench.service.processes.kill(INTERACTIVE[0])),
+    Fault(
+        "a worker is killed", ("WorkerLost",), lambda testbed: testbed.service.processes.kill(INTERACTIVE[0])
+    ),
     Fault("all workers of a queue are gone", ("QueueWithoutWorkers",), _stop(*INTERACTIVE)),
     Fault("the worker of the upkeep is gone", ("QueueWithoutWorkers",), _stop(UPKEEP)),
     Fault("the worker of enrichments is gone", ("QueueWithoutWorkers",), _stop(ENRICHMENT)),
@@ -140,14 +142,14 @@ FAULTS = (
     Fault(
         "Redis is stopped",
         ("RedisDown",),
-        lambda bench: bench.service.redis.kill(),
-        lambda bench: bench.service.redis.start(),
+        lambda testbed: testbed.service.redis.kill(),
+        lambda testbed: testbed.service.redis.start(),
     ),
     Fault(
         "Redis is frozen",
         ("RedisDown",),
-        lambda bench: bench.service.redis.freeze(),
-        lambda bench: bench.service.redis.resume(),
+        lambda testbed: testbed.service.redis.freeze(),
+        lambda testbed: testbed.service.redis.resume(),
     ),
     Fault("Redis has no memory left", ("RedisDown",), _max_memory("1"), _max_memory("0")),
     Fault("Redis is killed every five seconds", ("ServerRestarts",), _restart_redis, every=5.0),

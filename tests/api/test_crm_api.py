@@ -66,7 +66,7 @@ def saved_in(user: SignedInUser, list_name: str) -> None:
         session.add(profile)
         session.flush()
         named, _ = contact_lists.ensure(session, user.workspace_id, list_name, now=now)
-        contact_lists.add(session, named.id, [profile.id], now=now)
+        contact_lists.add_members(session, named.id, [profile.id], now=now)
 
 
 def pointers(response: TestResponse) -> list[str]:

@@ -24,7 +24,7 @@ from app.core.audit import rule_checks
 from app.core.contacts import suppression_journal
 from app.core.contacts.contacts import Contact
 from app.core.jobs.jobs import Job
-from app.core.privacy import erasing, suppression_replay
+from app.core.privacy import erasure_run, suppression_replay
 from app.core.privacy.erased_people import ErasedAgain
 from app.core.privacy.suppression_replay import Applied
 from app.domain.findings import (
@@ -291,7 +291,7 @@ def test_erased_people_are_in_no_response_and_do_not_return(harness: ErasureHarn
     after = remains(database)
     imported, revealed, enriched, saved, lookup = harness.submit_again()
 
-    erasing.empty_log(database)  # it holds the requests until they have been answered
+    erasure_run.empty_log(database)  # it holds the requests until they have been answered
     assert (before, after, remains(database)) == (list(TRACES), [], [])
     assert len(harness.provider_requests) == calls  # no provider is queried about a suppressed person
     assert (imported["new"], imported["suppressed"]) == (0, 1)
@@ -317,7 +317,7 @@ def test_a_backup_from_before_the_erasure_brings_nothing_back(harness: ErasureHa
     returned = remains(database)
     result = suppression_replay.replay(database, journal)
 
-    erasing.empty_log(database)
+    erasure_run.empty_log(database)
     assert (returned, remains(database)) == (list(TRACES), [])
     assert result.applied == Applied(read=3, added=3)
     assert result.erased == ErasedAgain(contacts=1, jobs=8, saved_profiles=1)

@@ -219,7 +219,9 @@ def test_the_budget_of_the_contacts_does_not_depend_on_their_number(
             own(session, user.workspace_id, person, "email")
         saved = saved_contacts.save(session, user.workspace_id, user.account_id, people, now=clock.now())
         contact_list, _ = contact_lists.ensure(session, user.workspace_id, "Hot", now=clock.now())
-        contact_lists.add(session, contact_list.id, [row.id for row in saved.values()], now=clock.now())
+        contact_lists.add_members(
+            session, contact_list.id, [row.id for row in saved.values()], now=clock.now()
+        )
 
     costs = []
     for limit in (1, 50):

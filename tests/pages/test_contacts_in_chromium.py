@@ -82,7 +82,9 @@ def _own_people(stack: Stack, workspace_id: str) -> None:
         for row in saved.values():
             row.tags, row.note = ["conference", "engines"], "Met at the fair."
         contact_list, _ = contact_lists.ensure(session, workspace_id, "Prospects", now=clock.now())
-        contact_lists.add(session, contact_list.id, [row.id for row in saved.values()], now=clock.now())
+        contact_lists.add_members(
+            session, contact_list.id, [row.id for row in saved.values()], now=clock.now()
+        )
 
 
 @pytest.mark.parametrize("place", ["contacts", "contact", "lists", "list"])

@@ -101,7 +101,7 @@ def test_a_price_that_another_tab_made_obsolete_is_not_accepted(
 
     assert 'name="revision" value="0"' in shown
     assert refused.status_code == 409
-    assert "mapped anew" in refused.text
+    assert "mapping was changed" in refused.text
     assert 'name="revision" value="1"' in refused.text
 
 

@@ -17,7 +17,7 @@ UNITS = ROOT / "deploy" / "systemd"
 NAMES = sorted(path.name for path in UNITS.iterdir() if path.is_file())
 SERVICES = [name for name in NAMES if name.endswith(".service")]
 INSTALLED = "/opt/contact-lookup"
-MOST_EXPOSURE = 2.0
+MAX_EXPOSURE = 2.0
 PROCESSES = {
     "web": "contact-lookup-web.service",
     "beat": "contact-lookup-beat.service",
@@ -117,7 +117,7 @@ def test_a_unit_has_few_privileges(name: str) -> None:
 
     exposure = re.search(r"Overall exposure level for \S+: ([\d.]+)", checked.stdout)
     assert exposure, checked.stderr
-    assert float(exposure[1]) <= MOST_EXPOSURE
+    assert float(exposure[1]) <= MAX_EXPOSURE
 
 
 def test_flower_does_not_start_under_systemd_without_a_login() -> None:

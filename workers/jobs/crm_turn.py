@@ -122,7 +122,7 @@ class CrmTurn:
             raise
         except (AccessRefused, Throttled):
             with self._database.transaction() as session:
-                push_attempts.give_back(session, self._turn, attempt, now=database_clock.now())
+                push_attempts.requeue(session, self._turn, attempt, now=database_clock.now())
             raise
         else:
             self._finish(attempt, _pushed(pushed, started))

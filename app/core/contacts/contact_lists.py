@@ -63,7 +63,7 @@ def page(session: Session, workspace_id: str, *, after: str | None, limit: int) 
     return session.execute(query.order_by(ContactList.name).limit(limit)).all()
 
 
-def described(session: Session, workspace_id: str, list_id: str) -> Row[Any]:
+def get_with_count(session: Session, workspace_id: str, list_id: str) -> Row[Any]:
     """Return one list with the number of its members, as `page` does.
 
     Raises:
@@ -149,7 +149,7 @@ def remove(session: Session, workspace_id: str, list_id: str) -> None:
     session.execute(delete(ContactList).where(ContactList.id == list_id))
 
 
-def add(session: Session, list_id: str, profile_ids: Collection[str], *, now: datetime) -> int:
+def add_members(session: Session, list_id: str, profile_ids: Collection[str], *, now: datetime) -> int:
     """Add saved people to the list; return how many were not on it."""
     if not profile_ids:
         return 0
@@ -164,7 +164,7 @@ def add(session: Session, list_id: str, profile_ids: Collection[str], *, now: da
     return added
 
 
-def take_off(
+def remove_members(
     session: Session, contact_list: ContactList, profile_ids: Collection[str], *, now: datetime
 ) -> int:
     """Remove saved people from the list; return how many were on it. They stay saved."""
@@ -190,7 +190,7 @@ def follow_save(session: Session, profile: SavedProfile, before: str | None, *, 
         )
     if profile.list_name is not None:
         contact_list, _ = ensure(session, profile.workspace_id, profile.list_name, now=now)
-        add(session, contact_list.id, [profile.id], now=now)
+        add_members(session, contact_list.id, [profile.id], now=now)
 
 
 def by_profile(session: Session, profile_ids: Collection[str]) -> dict[str, list[dict[str, str]]]:

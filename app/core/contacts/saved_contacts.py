@@ -81,7 +81,7 @@ def merge(session: Session, old: SavedProfile, profile: SavedProfile, *, now: da
     """Move lists, tags and note of a row saved by contact to that of its profile, and delete the row."""
     lists = session.scalars(select(ListMember.list_id).where(ListMember.profile_id == old.id)).all()
     for list_id in lists:
-        contact_lists.add(session, list_id, [profile.id], now=now)
+        contact_lists.add_members(session, list_id, [profile.id], now=now)
     profile.tags = list(dict.fromkeys([*profile.tags, *old.tags]))
     profile.note = profile.note or old.note
     profile.updated_at = now

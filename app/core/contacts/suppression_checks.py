@@ -18,10 +18,10 @@ from app.infra.statements import Statement
 _DIGEST = Suppression.__table__.c.digest
 LATEST = select(func.max(Suppression.created_at)).scalar_subquery()
 """The time of the latest suppression, or NULL."""
-_MOST_FORMS = 16
+_MAX_FORMS = 16
 """Up to this number of digests a prepared statement serves: two of a profile, six of an address, four of a
 number, one of a domain. A host with many labels has a digest for each domain above it."""
-_PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(_MOST_FORMS)]
+_PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(_MAX_FORMS)]
 _IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
 _FEW = Statement(lambda _dialect: select(Suppression.digest).where(_IS_ONE_OF_FEW))
 IS_ANY_OF_FEW = select(Suppression.digest).where(_IS_ONE_OF_FEW).exists()
@@ -36,7 +36,7 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
     digests = list(dict.fromkeys(value for values in by_identifier.values() for value in values))
     if not digests:
         return frozenset()
-    if len(digests) > _MOST_FORMS:
+    if len(digests) > _MAX_FORMS:
         found = _found(session, select(Suppression.digest), digests)
     else:
         found = {row.digest for row in _FEW.all(session, parameters(digests))}
@@ -80,11 +80,10 @@ def entries_for(session: Session, identifier: Identifier) -> Sequence[Suppressio
 def parameters(digests: Sequence[bytes] = ()) -> dict[str, bytes | None]:
     """Return the parameters of `IS_ANY_OF_FEW`; without digests, no row matches.
 
-    Those behind the first `_MOST_FORMS` are left out: of digests that are all suppressed, one is enough.
+    Those behind the first `_MAX_FORMS` are left out: of digests that are all suppressed, one is enough.
     """
     return {
-        f"digest_{number}": digests[number] if number < len(digests) else None
-        for number in range(_MOST_FORMS)
+        f"digest_{number}": digests[number] if number < len(digests) else None for number in range(_MAX_FORMS)
     }
 
 
@@ -95,7 +94,7 @@ def request_parameters(session: Session, identifiers: Iterable[Identifier]) -> d
     """
     keys = digest_keys(session)
     digests = list(dict.fromkeys(value for item in identifiers for value in checked_digests(keys, item, {})))
-    if len(digests) > _MOST_FORMS:
+    if len(digests) > _MAX_FORMS:
         digests = sorted(_found(session, select(Suppression.digest), digests))
     return parameters(digests)
 

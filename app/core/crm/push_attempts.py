@@ -116,7 +116,7 @@ def finish(session: Session, turn: Turn, attempt: Attempt, result: ItemResult, *
         records.note(session, record, result.values)
     _finish(session, item, result, now=now)
     if result.outcome is PushOutcome.FAILED:
-        _tell(session, turn, item, now=now)
+        _record_failure(session, turn, item, now=now)
 
 
 def postpone(session: Session, turn: Turn, attempt: Attempt, error: str, *, now: Moment) -> None:
@@ -127,7 +127,7 @@ def postpone(session: Session, turn: Turn, attempt: Attempt, error: str, *, now:
         return
     if attempt.number > len(RETRY_SCHEDULE):
         _finish(session, item, ItemResult(outcome=PushOutcome.FAILED, error=error), now=now)
-        _tell(session, turn, item, now=now)
+        _record_failure(session, turn, item, now=now)
         return
     jitter = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 -- not a secret
     item.next_at = now + RETRY_SCHEDULE[attempt.number - 1] * jitter
@@ -135,7 +135,7 @@ def postpone(session: Session, turn: Turn, attempt: Attempt, error: str, *, now:
     session.flush()
 
 
-def give_back(session: Session, turn: Turn, attempt: Attempt, *, now: Moment) -> None:
+def requeue(session: Session, turn: Turn, attempt: Attempt, *, now: Moment) -> None:
     """Make the item due again at once, without counting the attempt: the reason was not this contact."""
     hold(session, turn, now=now)
     item = session.get(PushItem, attempt.item_id, populate_existing=True)
@@ -145,7 +145,7 @@ def give_back(session: Session, turn: Turn, attempt: Attempt, *, now: Moment) ->
         session.flush()
 
 
-def _tell(session: Session, turn: Turn, item: PushItem, *, now: Moment) -> None:
+def _record_failure(session: Session, turn: Turn, item: PushItem, *, now: Moment) -> None:
     """Record the event of the first contact of a push that failed; the receipts name the others."""
     data = {"connection_id": turn.connection_id, "vendor": turn.vendor, "push_id": item.push_id}
     events.record(

@@ -199,7 +199,7 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
     available = _locked(session, workspace_id).available
     if available < amount:
         raise InsufficientCredits(required=amount, balance=available)
-    spending_limits.take(session, job_id, amount, balance=available)
+    spending_limits.count_hold(session, job_id, amount, balance=available)
     _post(session, workspace_id, "hold", **values)
 
 
@@ -212,7 +212,7 @@ def hold_up_to(
     """
     workspace = _locked(session, workspace_id)
     affordable = min(amount, workspace.available)
-    usage = spending_limits.left(session, job_id) if workspace.is_limited else None
+    usage = spending_limits.tightest(session, job_id) if workspace.is_limited else None
     if usage is not None and usage.left < affordable:
         affordable = usage.left
         usage = replace(usage, held=usage.held + affordable)
@@ -245,7 +245,7 @@ def close(session: Session, workspace_id: str, job_id: str, *, held: int, charge
 
 def count_close(session: Session, job_id: str, *, held: int, charged: int, now: Moment) -> None:
     """Count the closed hold of a job against its spending limits, and record events about them."""
-    spending_limits.move(session, job_id, held=-held, spent=charged)
+    spending_limits.adjust_counters(session, job_id, held=-held, spent=charged)
     if charged:
         limit_alerts.record_for(session, job_id, now=now)
 
@@ -257,7 +257,7 @@ def refund(
     amounts = {"available": amount, "spent": -amount}
     row = _post(session, workspace_id, "refund", job_id=job_id, **amounts, reason=reason, now=now)
     if row.is_limited:
-        spending_limits.move(session, job_id, spent=-amount)
+        spending_limits.adjust_counters(session, job_id, spent=-amount)
 
 
 def _post(session: Session, workspace_id: str, kind: str, *, now: Moment, **values: Any) -> Any:  # noqa: ANN401 -- a row

@@ -104,7 +104,7 @@ def is_counter_at(at: Moment) -> ColumnElement[bool]:
 _OF_PERIOD = is_counter_at(JOBS.c.created_at)
 
 
-def take(session: Session, job_id: str, amount: int, *, balance: int) -> None:
+def count_hold(session: Session, job_id: str, amount: int, *, balance: int) -> None:
     """Count a hold against the limits of the job's account and key; the workspace's row must be locked.
 
     Raises:
@@ -112,7 +112,7 @@ def take(session: Session, job_id: str, amount: int, *, balance: int) -> None:
 
     """
     rows = limits_of(session, job_id)
-    usage = tightest(rows)
+    usage = _tightest(rows)
     if usage is not None and usage.left < amount:
         raise SpendingLimitReached(amount, balance, usage)
     for row in rows:
@@ -125,15 +125,15 @@ def take(session: Session, job_id: str, amount: int, *, balance: int) -> None:
             )
     session.flush()
     if rows:
-        move(session, job_id, held=amount)
+        adjust_counters(session, job_id, held=amount)
 
 
-def left(session: Session, job_id: str) -> LimitUsage | None:
+def tightest(session: Session, job_id: str) -> LimitUsage | None:
     """Return the limit that allows the job the least; None if there is none."""
-    return tightest(limits_of(session, job_id))
+    return _tightest(limits_of(session, job_id))
 
 
-def move(session: Session, job_id: str, *, held: int = 0, spent: int = 0) -> None:
+def adjust_counters(session: Session, job_id: str, *, held: int = 0, spent: int = 0) -> None:
     """Add these amounts to the counters of the job's limits; the workspace's row must be locked.
 
     A period that has no counter ended before the limit was set, or more than RETENTION ago.
@@ -152,11 +152,6 @@ def purge_expired(session: Session, *, now: Moment) -> None:
     session.execute(delete(SpendingCounter).where(SpendingCounter.ends_at < now - RETENTION))
 
 
-def tightest(rows: Sequence[Row[Any]]) -> LimitUsage | None:
-    """Return the use of the limit that allows the least."""
-    return min(map(_usage, rows), key=lambda usage: usage.left, default=None)
-
-
 def limits_of(session: Session, job_id: str) -> list[Row[Any]]:
     """Return the limits that count the job, each with the counter of the job's period or None."""
     query = (
@@ -168,6 +163,11 @@ def limits_of(session: Session, job_id: str) -> list[Row[Any]]:
         .execution_options(populate_existing=True)
     )
     return [row for row in session.execute(query) if _counts(row)]
+
+
+def _tightest(rows: Sequence[Row[Any]]) -> LimitUsage | None:
+    """Return the use of the limit that allows the least."""
+    return min(map(_usage, rows), key=lambda usage: usage.left, default=None)
 
 
 def _counts(row: Row[Any]) -> bool:

@@ -131,5 +131,5 @@ def _padded(response: dict[str, Any]) -> dict[str, Any]:
     return response | {"padding": secrets.token_hex((padding + 1) // 2)[:padding]}
 
 
-def _rounded_up(number: int, least: int, step: int) -> int:
-    return max(least, -(-number // step) * step)
+def _rounded_up(number: int, minimum: int, step: int) -> int:
+    return max(minimum, -(-number // step) * step)

@@ -53,11 +53,11 @@ def change_list(
     lock_resolution(session)
     contact_list = contact_lists.get(session, edit.workspace_id, list_id, lock=True)
     rows = _saved(session, edit, add)
-    added = contact_lists.add(session, list_id, [row.id for row in rows], now=edit.now)
+    added = contact_lists.add_members(session, list_id, [row.id for row in rows], now=edit.now)
     for row in rows:
         if row.list_name is None:  # so that the extension shows the list
             _annotate(row, edit.now, list_name=contact_list.name)
-    removed = contact_lists.take_off(
+    removed = contact_lists.remove_members(
         session, contact_list, _saved_ids(session, edit.workspace_id, remove), now=edit.now
     )
     session.flush()

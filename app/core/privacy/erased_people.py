@@ -27,7 +27,7 @@ from app.core.contacts.suppression_digests import Identifier
 from app.core.contacts.suppressions import ERASED
 from app.core.events.deliveries import Webhook
 from app.core.jobs.jobs import Job, JobItem
-from app.core.privacy import erasing, erasure
+from app.core.privacy import erasure, erasure_run
 from app.core.privacy.erasure import ErasurePlan
 from app.core.uploads.upload_tables import Upload, UploadRow
 from app.domain.records.identifier_finder import identifiers_in
@@ -79,9 +79,9 @@ def erase_again(database: Database) -> ErasedAgain:
         nameless = _erased_names(session)
     erased = ErasedAgain()
     for part in _parts(identifiers):
-        erased = erased.plus(erasing.erase(database, partial(_plan, identifiers=part)))
+        erased = erased.plus(erasure_run.erase(database, partial(_plan, identifiers=part)))
     for ids in _parts(nameless):
-        erased = erased.plus(erasing.erase(database, partial(_plan, contact_ids=ids)))
+        erased = erased.plus(erasure_run.erase(database, partial(_plan, contact_ids=ids)))
     return erased
 
 

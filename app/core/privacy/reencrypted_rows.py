@@ -80,7 +80,7 @@ def encrypt(session: Session, table: Table, rows: Sequence[Row[*tuple[Any, ...]]
     changes = list(_changes(session, table, rows))
     field = indexed_field(table)
     if field is not None and changes:
-        changes += _changes(session, table, _twins(session, table, _indexes(changes), rows))
+        changes += _changes(session, table, _rows_sharing_values(session, table, _indexes(changes), rows))
     free = _free(session, table, changes)
     if field is not None and free:
         reveals.replace_indexes(session, field, _indexes(free))
@@ -101,7 +101,7 @@ def _selected(table: Table) -> Select[*tuple[Any, ...]]:
     return select(*table.primary_key, *stored, *indexes).order_by(*table.primary_key)
 
 
-def _twins(
+def _rows_sharing_values(
     session: Session, table: Table, indexes: Collection[str], found: Sequence[Row[*tuple[Any, ...]]]
 ) -> list[Row[*tuple[Any, ...]]]:
     """Return the other rows with the same values, so that equal values never have different indexes."""

@@ -69,7 +69,7 @@ def submit(
     affordable = _affordable(session, upload, chunk)
     if affordable < chunk.cost and _open_count(session, upload.id):
         return None  # open jobs may release what they hold
-    reason = starters.why_inactive(session, upload, now=now)
+    reason = starters.inactive_reason(session, upload, now=now)
     if reason is None and chunk.cost and affordable < min(prices(upload, settings)):
         reason = shortage(session, upload)
     if reason is not None:

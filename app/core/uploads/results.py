@@ -68,10 +68,10 @@ def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[Re
     return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
 
 
-def troubled(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
+def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
     """Return the first rows that identify no person, cannot be read, or failed."""
-    is_troubled = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
-    query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.duplicate_of.is_(None), is_troubled)
+    has_problem = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
+    query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.duplicate_of.is_(None), has_problem)
     return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
 
 

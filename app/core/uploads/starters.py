@@ -1,4 +1,4 @@
-"""Whether who started an upload may still spend: a disabled account or a revoked key submits nothing more."""
+"""Checks whether the account or key that started an upload may still spend credits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ACCOUNT_DISABLED = "account_disabled"
 KEY_ENDED = "key_ended"
 
 
-def why_inactive(session: Session, upload: Upload, *, now: Moment) -> str | None:
-    """Return the reason why the upload must not continue for who started it; None if it may."""
+def inactive_reason(session: Session, upload: Upload, *, now: Moment) -> str | None:
+    """Return why the upload must pause: its account is disabled or its key has ended; None if neither."""
     account = select(Account.id).where(Account.id == upload.account_id, Account.disabled_at.is_(None))
     if session.scalar(account) is None:
         return ACCOUNT_DISABLED

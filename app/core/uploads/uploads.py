@@ -21,7 +21,7 @@ MAX_OPEN = 50
 """The uploads of a workspace that are neither finished nor failed."""
 EXPIRED_UPLOADS = 5
 """The most uploads that one batch of `purge_expired` deletes; one has up to 50,000 rows."""
-MAPPED_ANEW = "The columns were mapped anew after this price was shown. Read the upload, and start it again."
+MAPPING_CHANGED = "The mapping was changed after this price was shown. Read the upload, and start it again."
 FINAL = (UploadStatus.FINISHED, UploadStatus.CANCELED, UploadStatus.FAILED)
 _MAPPABLE = (UploadStatus.MAPPING, UploadStatus.PRICING, UploadStatus.READY)
 
@@ -156,7 +156,7 @@ def start(
     if upload.status not in {UploadStatus.READY, UploadStatus.PAUSED}:
         raise UploadNotReady("Only an upload whose status is ready or paused can be started.")
     if revision not in {None, upload.revision}:
-        raise UploadNotReady(MAPPED_ANEW)
+        raise UploadNotReady(MAPPING_CHANGED)
     rule = purpose_rules.rule_of(session)
     upload.purpose = purpose or (upload.purpose if upload.purpose in rule.allowed else None)
     if rule.is_everywhere and upload.purpose is None and not _is_free(upload):

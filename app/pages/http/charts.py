@@ -8,7 +8,7 @@ from dataclasses import dataclass
 WIDTH = 600
 HEIGHT = 80
 _GAP = 0.2
-_LEAST = 1.0
+_MIN_HEIGHT = 1.0
 """The height of the bar of a value that is 0, so that it differs from a day without calls."""
 
 
@@ -29,7 +29,7 @@ def bars(values: Sequence[float | None], *, maximum: float | None = None) -> lis
     found = []
     for index, value in enumerate(values):
         if value is not None:
-            height = max(HEIGHT * value / greatest, _LEAST)
+            height = max(HEIGHT * value / greatest, _MIN_HEIGHT)
             x = index * step + step * _GAP / 2
             found.append(
                 Bar(round(x, 2), round(HEIGHT - height, 2), round(step * (1 - _GAP), 2), round(height, 2))

@@ -272,7 +272,7 @@ def test_a_contact_that_is_saved_before_and_after_its_profile_is_known_is_one_pe
     before = saved_contacts.save(session, workspace_id, "acc_x", [ada], now=NOW)[ada.id]
     before.tags, before.note = ["old"], "from before"
     contact_list, _ = contact_lists.ensure(session, workspace_id, "Hot", now=NOW)
-    contact_lists.add(session, contact_list.id, [before.id], now=NOW)
+    contact_lists.add_members(session, contact_list.id, [before.id], now=NOW)
     ada.linkedin_url = ADA_URL
     session.flush()
 

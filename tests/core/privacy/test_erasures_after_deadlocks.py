@@ -18,7 +18,7 @@ from app.core.contacts import contact_locks
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
 from app.core.jobs.jobs import Job
-from app.core.privacy import erasing, erasure
+from app.core.privacy import erasure, erasure_run
 from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import Unavailable
 from app.infra.db import Database
@@ -34,7 +34,7 @@ def deadlock() -> OperationalError:
     return OperationalError("DELETE", {}, DeadlockDetected())
 
 
-@pytest.mark.parametrize("deadlocks", [0, 1, erasing.DEADLOCK_RETRIES])
+@pytest.mark.parametrize("deadlocks", [0, 1, erasure_run.DEADLOCK_RETRIES])
 def test_an_erasure_is_repeated_after_a_deadlock(
     database: Database, monkeypatch: pytest.MonkeyPatch, deadlocks: int
 ) -> None:
@@ -47,7 +47,7 @@ def test_an_erasure_is_repeated_after_a_deadlock(
         done.append(current)
 
     monkeypatch.setattr(erasure, "erase", erase)
-    erasing.erase(database, plan)
+    erasure_run.erase(database, plan)
 
     assert len(done) == 1
 
@@ -56,7 +56,7 @@ def test_an_erasure_is_repeated_after_a_deadlock(
     ("errors", "attempts"),
     [
         ([OperationalError("DELETE", {}, Exception())], 1),
-        ([deadlock() for _ in range(9)], erasing.DEADLOCK_RETRIES + 1),
+        ([deadlock() for _ in range(9)], erasure_run.DEADLOCK_RETRIES + 1),
     ],
 )
 def test_an_erasure_fails_after_other_errors_and_after_several_deadlocks(
@@ -69,7 +69,7 @@ def test_an_erasure_fails_after_other_errors_and_after_several_deadlocks(
 
     monkeypatch.setattr(erasure, "erase", erase)
     with pytest.raises(Unavailable):
-        erasing.erase(database, plan)
+        erasure_run.erase(database, plan)
 
     assert count - len(errors) == attempts
 
@@ -95,7 +95,7 @@ def test_an_erasure_that_meets_a_refund_of_the_same_contact_ends(
         contact_locks.lock_contact(session, contact.id)
         current = plan(session)
         monkeypatch.setattr(erasure, "find_contacts", find)
-        erased = pool.submit(erasing.erase, database, lambda _session: current)
+        erased = pool.submit(erasure_run.erase, database, lambda _session: current)
         assert are_jobs_locked.wait(10)
         session.execute(select(Job.id).where(Job.id == job_id).with_for_update())
         session.commit()

@@ -91,7 +91,7 @@ def test_the_attempt_for_a_person_who_was_erased_meanwhile_is_dropped(harness: C
 
     with harness.database.transaction() as session:
         push_attempts.postpone(session, turn, attempt, "timeout", now=harness.now)
-        push_attempts.give_back(session, turn, attempt, now=harness.now)
+        push_attempts.requeue(session, turn, attempt, now=harness.now)
 
         push_attempts.finish(session, turn, attempt, ItemResult(outcome=PushOutcome.CREATED), now=harness.now)
 

@@ -12,7 +12,7 @@ from worker_harness import worker_harness
 
 from app.core.contacts import suppressions
 from app.core.contacts.suppression_digests import Identifier
-from app.core.privacy import erasing, erasure
+from app.core.privacy import erasure, erasure_run
 from app.core.privacy.erasure import ErasurePlan
 from app.core.uploads import pricing
 from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
@@ -33,7 +33,7 @@ def erase(ada: Uploader, *contact_ids: str, identifiers: tuple[Identifier, ...] 
         contacts = erasure.find_contacts(session, identifiers, contact_ids)
         return erasure.plan(session, contacts, identifiers)
 
-    return erasing.erase(ada.harness.database, plan)
+    return erasure_run.erase(ada.harness.database, plan)
 
 
 def cells(ada: Uploader, upload_id: str) -> list[list[str]]:

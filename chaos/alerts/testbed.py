@@ -29,7 +29,7 @@ _FORGET_LOST = text("DELETE FROM workers WHERE seen_at < now() - interval '14 se
 
 
 @dataclass(slots=True)
-class Bench:
+class Testbed:
     """The running service and what surrounds it."""
 
     service: ServiceUnderTest
@@ -91,7 +91,7 @@ def answer(_call: Call) -> CannedResponse:
 
 
 @contextmanager
-def loaded(folder: Path) -> Iterator[Bench]:
+def loaded(folder: Path) -> Iterator[Testbed]:
     """Start the service, Prometheus and a light load; stop all of it at the end of the block."""
     with ExitStack() as stop:
         service = stop.enter_context(running(folder, sqlite=False))
@@ -105,10 +105,10 @@ def loaded(folder: Path) -> Iterator[Bench]:
         reaper = Reaper()
         stop.callback(reaper.close)
         prometheus = Prometheus(folder, reaper, service.base_url)
-        bench = Bench(service, vendor, receiver, prometheus, data)
-        bench.start_enrichment()
+        testbed = Testbed(service, vendor, receiver, prometheus, data)
+        testbed.start_enrichment()
         prometheus.start()
-        load = Load(service.base_url, bench.operations(), pace=PER_SECOND, target=ENDLESS, clients=CLIENTS)
+        load = Load(service.base_url, testbed.operations(), pace=PER_SECOND, target=ENDLESS, clients=CLIENTS)
         load.start()
         stop.callback(load.stop)
-        yield bench
+        yield testbed
