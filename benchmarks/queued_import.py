@@ -2,7 +2,7 @@
 
 It starts throw-away PostgreSQL and Redis servers, Celery beat and a worker of the queue `upkeep`, and queues
 a list of generated people with `flask contacts import --queue`. The worker is killed with SIGKILL several
-times on the way and started again; the import goes on when its lease of a minute has ended. At the end, the
+times on the way and started again; the import continues when its lease of a minute has ended. At the end, the
 contacts are counted: each row once, and the counts of the import.
 """
 

@@ -98,7 +98,7 @@ def _with_decoys(visits: Sequence[float], buckets: Sequence[int], *, repeated: b
 
     The others are drawn in proportion to the visits of their sites, so that all prefixes of a request are
     equally likely to be the real one. What ten requests of an account have in common is the real prefix,
-    because the others are drawn anew.
+    because the others are drawn again.
     """
     divisor = HEX ** (DIGITS[-1] - 2)
     best = _best(visits, buckets, 2)

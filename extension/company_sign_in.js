@@ -6,7 +6,7 @@ import { SIGN_IN_FORM, saveDraft, saveSignOutCode, startSession } from "./storag
 
 const MESSAGE = "company_sign_in";
 
-/** Sign in at the server, and return the error code; null after a sign-in. It goes on if the popup is closed.
+/** Sign in at the server, and return the error code; null after a sign-in. It continues if the popup is closed.
  *  @param {string} server @returns {Promise<string|null>} */
 export const startCompanySignIn = (server) => chrome.runtime.sendMessage({ type: MESSAGE, server });
 

@@ -16,7 +16,7 @@ from mcp_server.api import Api
 from mcp_server.settings import Settings
 
 REPEAT_SECONDS = 600
-"""Over HTTP, call ids start anew with each connection: one that returns later is another call."""
+"""Over HTTP, call ids restart with each connection: the same id after some minutes is another call."""
 BEARER = "bearer "
 
 

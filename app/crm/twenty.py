@@ -3,7 +3,7 @@
 Sources: docs.twenty.com/developers/extend/api (REST API, bearer key, 100 calls per minute) and the schema
 that each workspace shows under Settings, APIs: `filter=emails.primaryEmail[eq]:"…"`, composite fields such as
 `emails.primaryEmail`, answers under `data.people`, `data.createPerson` and `data.updatePerson`. The primary
-address and a company's domain are unique; a second one is a 400 that speaks of a duplicate.
+address and a company's domain are unique; a second one is a 400 whose message mentions a duplicate.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from app.domain.fuse_filter import FuseFilter
 
 MAGIC = b"CLF1"
 OPRF_MAGIC = b"CLF2"
-"""Of a file whose keys are outputs of an OPRF. A client that does not know it refuses the file."""
+"""The magic number of a keyed file, whose keys are outputs of an OPRF; older clients refuse it."""
 KEY_BYTES = 8
 _HEADER = struct.Struct("<4sB3xQIQII")
 

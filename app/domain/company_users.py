@@ -16,7 +16,7 @@ VERIFIED = ("email_verified", "xms_edov")
 
 @dataclass(frozen=True, slots=True)
 class RoleRules:
-    """Which values of a claim make a user an admin or a member; without `claim`, roles are not its matter.
+    """Which values of a claim make a user an admin or a member; without `claim`, it sets none.
 
     Everyone else is a member if `member_values` is empty, and has no access otherwise.
     """
@@ -26,7 +26,7 @@ class RoleRules:
     member_values: tuple[str, ...] = ()
 
     def access(self, claims: Mapping[str, Any]) -> Literal["admin", "member", "none"] | None:
-        """Return the role, `none` for no access, or None if roles are not the provider's matter."""
+        """Return the role, `none` for no access, or None if the provider does not set roles."""
         if not self.claim:
             return None
         values = _values(claims, self.claim)

@@ -64,7 +64,7 @@ def any_of(dialect: str, column: Any, name: str) -> ColumnElement[bool]:  # noqa
     """Return the condition that the column equals an item of the parameter `name`, a list of strings.
 
     On PostgreSQL the list is in a subquery, which hides its length from the planner. It would plan a list of
-    one item anew at each execution, because it expects ten in a plan for all lists; the planning took four
+    one item again at each execution, because it expects ten in a plan for all lists; the planning took four
     times as long as the execution.
     """
     if dialect == "sqlite":

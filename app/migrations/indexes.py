@@ -14,7 +14,7 @@ def create_concurrently(name: str, table: str, columns: list[Any], **options: An
     """Create an index; on PostgreSQL without locking the table for writers (CREATE INDEX CONCURRENTLY).
 
     It commits what the migration did before, so call it first in a migration. If the migration runs again, a
-    complete index is kept, and one whose construction was interrupted is built anew.
+    complete index is kept, and one whose construction was interrupted is rebuilt.
     """
     context = op.get_context()
     if context.dialect.name != "postgresql":

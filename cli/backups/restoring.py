@@ -53,8 +53,8 @@ class Restored:
 def private_copy(file: Path) -> Iterator[Path]:
     """Copy the backup to a place that only this user can write; return the copy, deleted after the block.
 
-    A backup is read twice, to check it and to load it. Whoever can write where backups are kept could replace
-    the file in between.
+    A backup is read twice, to check it and to load it. Anyone who can write to its directory could replace it
+    in between.
 
     Raises:
         BackupError: the file cannot be read, or not copied.

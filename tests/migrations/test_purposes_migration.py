@@ -1,4 +1,4 @@
-"""The migration that stores purposes keeps what is stored, and the audit log goes on recording reveals."""
+"""The migration that stores purposes keeps what is stored, and the audit log continues to record reveals."""
 
 from __future__ import annotations
 

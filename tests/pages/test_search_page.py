@@ -98,7 +98,7 @@ def test_a_suppressed_person_is_not_shown(browser: Visitor, user: SignedInUser, 
 
     page = browser.send("/", linkedin_url=ADA_URL)
 
-    assert "asked not to be found" in page.text
+    assert "has opted out" in page.text
     assert "Reveal" not in page.text
 
 

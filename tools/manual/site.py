@@ -43,7 +43,7 @@ def sources_digest(root: Path = ROOT) -> str:
 
 
 def build_if_changed() -> None:
-    """Build the site unless it is current, or another process is building it; report a fault and go on.
+    """Build the site unless it is current, or another process is building it; report a fault and continue.
 
     The service works without the manual.
     """

@@ -60,7 +60,7 @@ class MoveToQueue(Exception):  # noqa: N818 -- a control-flow signal, not an err
 def after_deletion(trace: Sequence[dict[str, Any]]) -> Iterator[None]:
     """Retry the job if a contact that this block stores values with was deleted during the provider calls.
 
-    The next run finds or stores the contact anew, with the replies that are stored already, or fails if the
+    The next run finds or stores the contact again, with the replies that are stored already, or fails if the
     request has the id of the contact.
 
     Raises:

@@ -51,7 +51,7 @@ class Activity:
 
     @property
     def is_closed(self) -> bool:
-        """Return whether the consumer has stopped for good."""
+        """Return whether the consumer has stopped permanently."""
         return bool(self._worker.consumer.blueprint.state in {bootsteps.CLOSE, bootsteps.TERMINATE})
 
     @property

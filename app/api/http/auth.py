@@ -54,7 +54,7 @@ def _verify(token: str) -> Caller:
 
 
 def _recheck_token(authenticated: Caller, started: float, response: Response) -> Response:
-    """Replace a slow response if its token has ended meanwhile; the submitted work goes on."""
+    """Replace a slow response if its token has ended meanwhile; the submitted work continues."""
     has_data = response.status_code < HTTPStatus.BAD_REQUEST and response.status_code != HTTPStatus.NO_CONTENT
     if not has_data or time.monotonic() - started < RECHECK_AFTER_SECONDS:
         return response

@@ -113,7 +113,7 @@ def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_p
     """Sleep until the job is finished or the deadline has passed; return whether the job is published.
 
     Its notification may be lost, so its row is read after 1, 2, 4, … seconds. While the database is
-    unavailable, the request goes on sleeping.
+    unavailable, the request continues to sleep.
     """
     pause = CHECK_SECONDS
     while (remaining := deadline - time.monotonic()) > 0 and not finished.wait(min(pause, remaining)):

@@ -12,7 +12,7 @@ RULES = (
     Rule(
         "limit_counter_is_the_sum",
         "the counter of a spending limit is what the jobs of its account or key hold and spent, less refunds",
-        "Remove the limit and set it again, which counts anew: flask limits remove, then flask limits set",
+        "Remove the limit and set it again, which recounts it: flask limits remove, then flask limits set",
         """
         WITH counters AS (
             SELECT s.id, s.workspace_id, s.account_id, s.key_id, c.starts_at, c.ends_at, c.held, c.spent

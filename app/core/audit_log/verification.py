@@ -62,7 +62,7 @@ class Verification:
 def verify(session: Session, heads: Iterable[Head] = ()) -> Verification:
     """Compute every hash again, and compare the log with heads that were kept apart.
 
-    Without heads, missing entries at the end cannot be noticed, nor that the whole chain was computed anew.
+    Without heads, missing entries at the end cannot be noticed, nor that the whole chain was recomputed.
     """
     first = sealing.pruned_head(session)
     kept = {kept.position: kept.hash for kept in heads if kept.position > first.position}

@@ -1,7 +1,7 @@
 """Authorizations by OAuth 2.0 with PKCE (RFC 6749, 4.1; RFC 7636): an admin agrees in the browser.
 
-The state is bound to the connection and to the session of the admin who began, so that nobody can connect a
-workspace to a CRM of theirs. The code is stored; a worker exchanges it for tokens.
+The state is bound to the connection and to the session of the admin who began, so that nobody else can
+connect the workspace to another CRM account. The code is stored; a worker exchanges it for tokens.
 """
 
 from __future__ import annotations

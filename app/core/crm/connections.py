@@ -208,7 +208,7 @@ def decrypted(session: Session, connection: CrmConnection) -> Credentials:
 
 
 def store_credentials(session: Session, connection: CrmConnection, credentials: Credentials) -> None:
-    """Store the credentials that the CRM issued in the place of the earlier ones."""
+    """Store the credentials that the CRM issued, in place of the earlier ones."""
     stored = _encrypted(session, connection.workspace_id, connection.id, credentials)
     session.execute(update(CrmConnection).where(CrmConnection.id == connection.id).values(credentials=stored))
 

@@ -30,7 +30,7 @@ BATCH = 20
 
 
 class LeaseLost(Exception):  # noqa: N818 -- it names what happened
-    """Another worker has the connection, or it was deleted or connected anew; nothing is stored."""
+    """Another worker has the connection, or it was deleted or reconnected; nothing is stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

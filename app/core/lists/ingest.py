@@ -36,7 +36,7 @@ class IngestResult:
 def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> IngestResult:
     """Upsert the contacts that are not suppressed; count the new, updated, unchanged and suppressed ones.
 
-    A person with the address of another person is stored as an own contact with that address. A
+    A person with the address of another person is stored as a separate contact with that address. A
     suppressed phone is dropped. A contact with a suppressed profile or e-mail is dropped entirely. The
     digests of rows of which nothing was dropped are stored.
     """

@@ -41,7 +41,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class ItemEstimate:
-    """Whom an item is about, what it may cost, and why it costs nothing, if so.
+    """The person of an item, its minimum and maximum cost, and the reason if it costs nothing.
 
     `person` is equal for items that are known to be about the same person.
     """

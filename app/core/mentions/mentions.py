@@ -72,7 +72,7 @@ def keys_of(
 
 
 def reindex(session: Session, source: Source, keys: Sequence[Key]) -> None:
-    """Index rows anew from which a person was removed."""
+    """Reindex rows from which a person was removed."""
     for part in batched(keys):
         session.flush()
         session.expire_all()

@@ -22,7 +22,7 @@ from app.infra.clock import rfc3339
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """Who changes the people of which workspace, and when."""
+    """The account that changes people of a workspace, and the time."""
 
     workspace_id: str
     account_id: str

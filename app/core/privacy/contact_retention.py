@@ -2,7 +2,7 @@
 
 The period of a value starts when it was collected or verified, whichever was later; it is not renewed when a
 source reports the value again (GDPR, article 5(1)(e)). Values that a workspace paid for are deleted like all
-others, but not while the reveal can be refunded. A value found again is stored anew, and is free for the
+others, but not while the reveal can be refunded. A value found again is stored again, and is free for the
 workspaces that own it, as long as the contact is stored.
 
 The contact remains if a workspace saved it, or if the person had values removed that must not return.

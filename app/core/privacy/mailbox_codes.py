@@ -28,7 +28,7 @@ LIFETIME = 2 * USABLE_FOR
 DIGITS = 12
 """Enough to need no limit on guesses, which a stranger could use up to lock out the owner of the mailbox."""
 _SENDING = timedelta(seconds=90)
-"""How long a worker has to hand over the message before another one tries."""
+"""How long a worker has to send the message before another one tries."""
 _PURPOSE = "mailbox code"
 _UNSENT = text("sent_at IS NULL")
 _BATCH = 50

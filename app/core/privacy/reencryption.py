@@ -56,7 +56,7 @@ def progress(session: Session) -> list[EncryptionProgress]:
 
 
 def restart(session: Session, *, now: datetime) -> None:
-    """Begin anew with everything that was finished, in case a process wrote with an earlier key since."""
+    """Restart everything that was finished, in case a process wrote with an earlier key since."""
     for name in names():
         row = _locked(session, name, now)
         if row.finished_at is not None:

@@ -140,7 +140,7 @@ def start(
     revision: int | None = None,
     now: Moment,
 ) -> None:
-    """Start a locked upload, or continue a paused one; one that runs already stays as it is.
+    """Start a locked upload, or continue a paused one; a running upload stays as it is.
 
     `max_credits` limits what the whole upload may cost, with what it has cost so far. `purpose` is why the
     values of its people are obtained; one that was stated earlier remains if it is None, as
@@ -167,7 +167,7 @@ def start(
 
 
 def cancel(session: Session, upload: Upload, *, now: Moment) -> None:
-    """Cancel a locked upload: no further job is submitted, open ones finish. One that is over stays so."""
+    """Cancel a locked upload: open jobs finish, and no further ones are submitted. A final status stays."""
     if upload.status in FINAL:
         return
     upload.status, upload.reason, upload.detail = UploadStatus.CANCELED.value, None, None

@@ -1,6 +1,6 @@
 """Country, line type and national format of a phone number, from the plans in the library `phonenumbers`.
 
-The library's own functions return the same, but each tests the number against the plans anew: together they
+The library's own functions return the same, but each tests the number against the plans again: together they
 take five times as long.
 """
 

@@ -57,7 +57,7 @@ def signed_in(view: View[P]) -> View[P]:
 
 
 def admin_only(view: View[P]) -> View[P]:
-    """Require the session of an admin, who sees the own workspace only."""
+    """Require the session of an admin, who sees only their own workspace."""
     return _require("admin", view)
 
 
