@@ -21,12 +21,12 @@ from benchmarks.comparison import servers
 from benchmarks.comparison.progress import Progress
 from benchmarks.comparison.report import table
 from benchmarks.comparison.systems.product import Product
-from benchmarks.comparison.systems.system import Duty, Scale, started
+from benchmarks.comparison.systems.system import Scale, Workload, started
 from benchmarks.many_at_once.groups import Group, Observed, send
 from tools.services import processes
 
 AIM = 1.5
-DUTIES = (Duty.REVEAL, Duty.LOOKUP)
+WORKLOADS = (Workload.REVEAL, Workload.LOOKUP)
 PEOPLE = 10_000
 WARM_UP_SECONDS = 1.0
 HEADER = ["one caller", "PostgreSQL: p50 ms", "p99", "SQLite: p50 ms", "p99", "ratio of p50", "of p99"]
@@ -43,12 +43,12 @@ def main() -> int:
         observed = _measure(shared, options.seconds, options.rounds)
     shutil.rmtree(folder, ignore_errors=True)
     rows, is_good = [], True
-    for duty in DUTIES:
-        postgres, sqlite = observed[duty, False], observed[duty, True]
+    for workload in WORKLOADS:
+        postgres, sqlite = observed[workload, False], observed[workload, True]
         ratios = [sqlite.latency(share) / postgres.latency(share) for share in (0.5, 0.99)]
         times = [each.latency(share) for each in (postgres, sqlite) for share in (0.5, 0.99)]
         rows.append(
-            [duty.value, *(f"{1000 * each:.1f}" for each in times), *(f"{each:.2f}" for each in ratios)]
+            [workload.value, *(f"{1000 * each:.1f}" for each in times), *(f"{each:.2f}" for each in ratios)]
         )
         is_good &= ratios[0] <= AIM and not (postgres.wrong or sqlite.wrong)
         is_good &= not (postgres.refused or sqlite.refused)
@@ -56,9 +56,9 @@ def main() -> int:
     return 0 if is_good else 1
 
 
-def _measure(shared: servers.Servers, seconds: float, rounds: int) -> dict[tuple[Duty, bool], Observed]:
-    """Return what was observed by duty, and whether the database is embedded."""
-    observed = {(duty, embedded): Observed() for duty in DUTIES for embedded in (False, True)}
+def _measure(shared: servers.Servers, seconds: float, rounds: int) -> dict[tuple[Workload, bool], Observed]:
+    """Return what was observed by workload, and whether the database is embedded."""
+    observed = {(workload, embedded): Observed() for workload in WORKLOADS for embedded in (False, True)}
     with ExitStack() as stop:
         progress = stop.enter_context(Progress(rounds * len(observed)))
         groups, instances = {}, {}
@@ -69,13 +69,13 @@ def _measure(shared: servers.Servers, seconds: float, rounds: int) -> dict[tuple
             progress.show(f"start {product.name}")
             tokens = product.prepare(shared, Scale(1, PEOPLE))
             instances[embedded] = stop.enter_context(started(product, shared))
-            for duty in DUTIES:
-                groups[duty, embedded] = Group(tokens, PEOPLE, duty=duty)
-                send(instances[embedded], groups[duty, embedded], WARM_UP_SECONDS)
+            for workload in WORKLOADS:
+                groups[workload, embedded] = Group(tokens, PEOPLE, workload=workload)
+                send(instances[embedded], groups[workload, embedded], WARM_UP_SECONDS)
         for _ in range(rounds):
-            for (duty, embedded), answers in observed.items():
-                progress.show(f"{duty} on {'SQLite' if embedded else 'PostgreSQL'}")
-                found = send(instances[embedded], groups[duty, embedded], seconds)
+            for (workload, embedded), answers in observed.items():
+                progress.show(f"{workload} on {'SQLite' if embedded else 'PostgreSQL'}")
+                found = send(instances[embedded], groups[workload, embedded], seconds)
                 answers.add(found)
                 progress.advance(f"p50 {1000 * found.latency(0.5):.1f} ms")
     return observed

@@ -46,7 +46,7 @@ def hash_password(password: str) -> str:
 
 def verify(password_hash: str | None, password: str) -> bool:
     """Return whether the password matches the hash; without one, return False after the same time."""
-    return _run_queued(_matches, password_hash or none(), _normal(password))
+    return _run_queued(_matches, password_hash or unusable(), _normal(password))
 
 
 def is_outdated(password_hash: str) -> bool:
@@ -54,7 +54,7 @@ def is_outdated(password_hash: str) -> bool:
     return _hasher.check_needs_rehash(password_hash)
 
 
-def none() -> str:
+def unusable() -> str:
     """Return a hash that matches no password, with the current parameters, so that a check takes as long."""
     salt, digest = (
         base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()

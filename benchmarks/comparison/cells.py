@@ -1,4 +1,4 @@
-"""A cell of the comparison: one system under one duty from a number of callers, measured once."""
+"""A cell of the comparison: one system under one workload from a number of callers, measured once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.comparison import measure
 from benchmarks.comparison.measure import Connections
 from benchmarks.comparison.servers import Servers
-from benchmarks.comparison.systems.system import Duty, Part, Running, Scale, System
+from benchmarks.comparison.systems.system import Part, Running, Scale, System, Workload
 from chaos.report import percentile
 from tools.services.processes import ServiceError
 from tools.state import ROOT
@@ -46,7 +46,7 @@ class Cell:
     """
 
     system: str
-    duty: Duty
+    workload: Workload
     callers: int
     round: int = 0
     answered: int = 0
@@ -80,7 +80,7 @@ def run_cell(servers: Servers, running: Running, session: Session, cell: Cell, s
     cell.cpu_callers = result["cpu"] / max(cell.answered, 1)
     others = busy_after - busy - sum(used.values()) - result["cpu"]
     cell.elsewhere = max(0.0, others / ((ended - started) * (os.cpu_count() or 1)))
-    if cell.duty is not Duty.LOOKUP:
+    if cell.workload is not Workload.LOOKUP:
         session.next_reveal = result["next"]
         session.answered_reveals += cell.answered
 
@@ -97,13 +97,13 @@ def _plan(running: Running, session: Session, cell: Cell, seconds: float) -> dic
     """Return the plan of the callers; a reveal is requested once for each workspace and person."""
     plan = {
         "port": running.port,
-        "duty": cell.duty.value,
+        "workload": cell.workload.value,
         "callers": cell.callers,
         "seconds": seconds,
         "tokens": session.tokens,
         "people": session.scale.people,
     }
-    if cell.duty is Duty.LOOKUP:
+    if cell.workload is Workload.LOOKUP:
         return plan
     return plan | {"first": session.next_reveal, "limit": session.scale.people * session.scale.workspaces}
 

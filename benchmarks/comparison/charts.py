@@ -9,7 +9,7 @@ from html import escape
 
 from benchmarks.comparison.rounds import Comparison
 from benchmarks.comparison.summary import Summary, summarize
-from benchmarks.comparison.systems.system import Duty, Part
+from benchmarks.comparison.systems.system import Part, Workload
 
 WIDTH, LEFT, RIGHT = 940, 260, 150
 ROW, BAR = 22, 14
@@ -47,18 +47,18 @@ def draw(comparison: Comparison) -> dict[str, str]:
     summaries = summarize(comparison.cells)
     titles = {system.name: system.title for system in comparison.systems}
     drawings = {}
-    for duty in (Duty.REVEAL, Duty.LOOKUP):
+    for workload in (Workload.REVEAL, Workload.LOOKUP):
         groups = {
-            callers: group for (measured, callers), group in sorted(summaries.items()) if measured is duty
+            callers: group for (measured, callers), group in sorted(summaries.items()) if measured is workload
         }
         if groups:
-            drawings[f"{duty}-rate"] = svg(
-                f"{duty.capitalize()}s: answers per second", list(_rates(titles, groups))
+            drawings[f"{workload}-rate"] = svg(
+                f"{workload.capitalize()}s: answers per second", list(_rates(titles, groups))
             )
-            title = f"{duty.capitalize()}s: milliseconds from p50 to p99, logarithmic"
-            drawings[f"{duty}-latency"] = svg(title, list(_latencies(titles, groups)))
-            title = f"{duty.capitalize()}s: milliseconds of processor time per request"
-            drawings[f"{duty}-cpu"] = svg(title, list(_cpu(titles, groups)), legend=PART_COLOURS)
+            title = f"{workload.capitalize()}s: milliseconds from p50 to p99, logarithmic"
+            drawings[f"{workload}-latency"] = svg(title, list(_latencies(titles, groups)))
+            title = f"{workload.capitalize()}s: milliseconds of processor time per request"
+            drawings[f"{workload}-cpu"] = svg(title, list(_cpu(titles, groups)), legend=PART_COLOURS)
     return drawings
 
 

@@ -1,6 +1,6 @@
 """The checks of a system's database after its requests: charged once, and every balance adds up.
 
-The product and the twins have the same columns, so the same SQL checks all of them.
+The product and the alternatives have the same columns, so the same SQL checks all of them.
 """
 
 from __future__ import annotations

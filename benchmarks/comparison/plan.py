@@ -20,7 +20,7 @@ class Plan:
     """
 
     port: int
-    duty: str
+    workload: str
     callers: int
     seconds: float
     tokens: list[str]
@@ -35,7 +35,7 @@ class Plan:
         body = json.dumps({"subject": {"linkedin_url": person(self.person_of(number)).profile}})
         token = self.tokens[number % len(self.tokens)]
         head = (
-            f"POST {PATHS[self.duty]} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+            f"POST {PATHS[self.workload]} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
             f"Prefer: wait={self.wait}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
@@ -49,7 +49,7 @@ class Plan:
     def error(self, number: int, body: bytes) -> str | None:
         """Return what is wrong with the answer to a request, or None."""
         expected, content = person(self.person_of(number)), json.loads(body)
-        if self.duty == "lookup":
+        if self.workload == "lookup":
             name = (content.get("contact") or {}).get("full_name")
             return None if name == expected.name else f"{name} instead of {expected.name}"
         addresses = [email["email"] for email in (content.get("result") or {}).get("emails", [])]

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.comparison.cells import Cell
 from benchmarks.comparison.rounds import Comparison
 from benchmarks.comparison.summary import Key, Summary, summarize
-from benchmarks.comparison.systems.system import Duty, Part
+from benchmarks.comparison.systems.system import Part, Workload
 
 PACKAGES = ("flask", "celery", "fastapi", "taskiq", "saq", "pgqueuer", "rq", "redis", "psycopg", "asyncpg")
 MIB = 1024 * 1024
@@ -57,7 +57,7 @@ def markdown(comparison: Comparison, circumstances: dict[str, Any]) -> str:
     titles = {system.name: system.title for system in comparison.systems}
     parts = ["# The product beside what a team would otherwise build", _circumstances(circumstances)]
     summaries = summarize(cells)
-    for key in sorted(summaries, key=lambda key: (list(Duty).index(key[0]), key[1])):
+    for key in sorted(summaries, key=lambda key: (list(Workload).index(key[0]), key[1])):
         parts += [_heading(key), _cell_table(titles, summaries[key])]
     parts += ["## Memory and connections", _footprint_table(titles, cells)]
     parts += ["## Checks", "\n".join(f"- wrong: {text}" for text in wrong) or _all_right(cells)]
@@ -86,9 +86,9 @@ def _circumstances(run: dict[str, Any]) -> str:
 
 
 def _heading(key: Key) -> str:
-    duty, callers = key
-    name = {Duty.REVEAL: "Reveal of a stored contact", Duty.LOOKUP: "Lookup by profile"}.get(
-        duty, "Round trips without a web server"
+    workload, callers = key
+    name = {Workload.REVEAL: "Reveal of a stored contact", Workload.LOOKUP: "Lookup by profile"}.get(
+        workload, "Round trips without a web server"
     )
     return f"## {name}, {callers:,} {'caller' if callers == 1 else 'callers'}"
 

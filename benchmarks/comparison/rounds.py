@@ -9,7 +9,7 @@ from benchmarks.comparison import checks
 from benchmarks.comparison.cells import Cell, Session, run_cell
 from benchmarks.comparison.progress import Progress
 from benchmarks.comparison.servers import Servers
-from benchmarks.comparison.systems.system import Duty, Running, Scale, System, started
+from benchmarks.comparison.systems.system import Running, Scale, System, Workload, started
 
 WARM_UP_CALLERS = 16
 
@@ -24,10 +24,10 @@ class Schedule:
     rounds: int
     scale: Scale
 
-    def plan(self, system: System) -> list[tuple[Duty, int]]:
+    def plan(self, system: System) -> list[tuple[Workload, int]]:
         """Return the cells of a system's turn."""
         levels = [callers for callers in self.callers if callers <= system.max_callers]
-        return [(duty, callers) for duty in system.duties for callers in levels]
+        return [(workload, callers) for workload in system.workloads for callers in levels]
 
     def count_cells(self, systems: Sequence[System]) -> int:
         """Return how many cells the run has."""
@@ -71,15 +71,17 @@ class Comparison:
     ) -> None:
         """Warm the system up, measure its cells, and check its database."""
         system, schedule = session.system, self.schedule
-        for duty in system.duties:
+        for workload in system.workloads:
             callers = min(WARM_UP_CALLERS, system.max_callers)
-            run_cell(servers, running, session, Cell(system.name, duty, callers), schedule.warm_up_seconds)
-        for duty, callers in schedule.plan(system):
-            progress.show(f"{system.title}: {duty}, {callers} callers")
-            cell = Cell(system.name, duty, callers, number)
+            run_cell(
+                servers, running, session, Cell(system.name, workload, callers), schedule.warm_up_seconds
+            )
+        for workload, callers in schedule.plan(system):
+            progress.show(f"{system.title}: {workload}, {callers} callers")
+            cell = Cell(system.name, workload, callers, number)
             run_cell(servers, running, session, cell, schedule.seconds)
             self.cells.append(cell)
-            self.wrong += [f"{system.title}, {duty}: {example}" for example in cell.examples]
+            self.wrong += [f"{system.title}, {workload}: {example}" for example in cell.examples]
             progress.advance(f"{cell.rate:,.0f}/s, p50 {cell.p50 * 1000:.1f} ms")
-        if Duty.REVEAL in system.duties:
+        if Workload.REVEAL in system.workloads:
             self.wrong += checks.violations(servers, session)

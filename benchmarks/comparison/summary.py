@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.comparison.cells import Cell
-from benchmarks.comparison.systems.system import Duty, Part
+from benchmarks.comparison.systems.system import Part, Workload
 
 PRODUCT = "product"
-Key = tuple[Duty, int]
-"""A duty and a number of callers."""
+Key = tuple[Workload, int]
+"""A workload and a number of callers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The medians of a system's cells with the same duty and number of callers.
+    """The medians of a system's cells with the same workload and number of callers.
 
     The ratios are the product's figure divided by this system's, in the same round; None without the product.
     """
@@ -39,10 +39,10 @@ class Summary:
 
 
 def summarize(cells: Sequence[Cell]) -> dict[Key, dict[str, Summary]]:
-    """Return the summary of each system by duty and callers."""
+    """Return the summary of each system by workload and callers."""
     groups: defaultdict[Key, defaultdict[str, list[Cell]]] = defaultdict(lambda: defaultdict(list))
     for cell in cells:
-        groups[cell.duty, cell.callers][cell.system].append(cell)
+        groups[cell.workload, cell.callers][cell.system].append(cell)
     return {
         key: {name: _summary(group, systems.get(PRODUCT, [])) for name, group in systems.items()}
         for key, systems in groups.items()

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 from benchmarks.comparison import cells
 from benchmarks.comparison.plan import NO_LIMIT, Plan
-from benchmarks.comparison.systems.system import LOAD, Duty, Running
+from benchmarks.comparison.systems.system import LOAD, Running, Workload
 from chaos.report import percentile
 
 OK = "200"
@@ -29,7 +29,7 @@ class Group:
     callers: int = 1
     pause: float = 0.0
     next_number: int = 0
-    duty: Duty = Duty.REVEAL
+    workload: Workload = Workload.REVEAL
     wait: int = 25
 
 
@@ -63,7 +63,7 @@ def send(running: Running, group: Group, seconds: float) -> Observed:
     """Send a group's requests for this many seconds, and check every answer."""
     plan = Plan(
         running.port,
-        group.duty.value,
+        group.workload.value,
         group.callers,
         seconds,
         group.tokens,

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from benchmarks.comparison.progress import Progress
 from benchmarks.comparison.servers import Servers
-from benchmarks.comparison.systems.system import Duty, Running
+from benchmarks.comparison.systems.system import Running, Workload
 from benchmarks.many_at_once import enrichment
 from benchmarks.many_at_once.groups import Group, Observed, flooding, send
 
@@ -17,7 +17,7 @@ FLOODING_CALLERS = 100
 FLOODS: dict[str, FloodOptions] = {
     "reveals": {},
     "reveals without waiting": {"wait": 0},
-    "lookups": {"duty": Duty.LOOKUP},
+    "lookups": {"workload": Workload.LOOKUP},
 }
 WARM_UP_SECONDS = 1.0
 CLICK_PAUSE = 2.0
@@ -29,7 +29,7 @@ MAX_EXAMPLES = 5
 class FloodOptions(TypedDict, total=False):
     """How a flood differs from clicks."""
 
-    duty: Duty
+    workload: Workload
     wait: int
 
 
@@ -117,6 +117,6 @@ def beside_flood(
         flooded.add(answers)
     comparison.busy_rate, comparison.refused = flooded.rate, dict(flooded.refused)
     comparison.wrong += flooded.wrong
-    if flood.next_number == size.people and flood.duty is Duty.REVEAL:
+    if flood.next_number == size.people and flood.workload is Workload.REVEAL:
         comparison.wrong.append("the flood revealed everybody before the end: create more --people")
     return comparison

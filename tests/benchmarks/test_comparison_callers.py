@@ -40,7 +40,7 @@ def load(answer: Answer, **changes: Any) -> dict[str, Any]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
-        options = {"port": server.server_port, "duty": "reveal", "callers": 2, "seconds": 5.0, "limit": 6}
+        options = {"port": server.server_port, "workload": "reveal", "callers": 2, "seconds": 5.0, "limit": 6}
         plan = Plan(**({"tokens": ["a", "b"], "people": 10} | options | changes))
         with ThreadPoolExecutor(1) as pool:  # Playwright may keep an event loop running in this thread
             result = pool.submit(lambda: asyncio.run(_send(plan))).result()
@@ -108,7 +108,7 @@ def test_the_lookup_of_another_person_is_wrong() -> None:
     def answer(number: int, _token: str) -> tuple[int, dict[str, Any]]:
         return 200, {"contact": {"full_name": names.get(number, person(number).name)}}
 
-    result = load(answer, duty="lookup", limit=4)
+    result = load(answer, workload="lookup", limit=4)
 
     assert (result["wrong"], result["examples"]) == (1, [f"Somebody Else instead of {person(0).name}"])
 

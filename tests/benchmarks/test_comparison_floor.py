@@ -10,7 +10,7 @@ from benchmarks.comparison.cells import Cell, Session, run_cell
 from benchmarks.comparison.measure import Connections
 from benchmarks.comparison.servers import Servers
 from benchmarks.comparison.systems.registry import SYSTEMS
-from benchmarks.comparison.systems.system import Duty, Part, Scale, started
+from benchmarks.comparison.systems.system import Part, Scale, Workload, started
 from tools.services import embedded_redis
 from tools.services.processes import Reaper
 from tools.state import State
@@ -30,7 +30,7 @@ def test_the_floor_of_redis_is_measured_from_end_to_end(
 ) -> None:
     monkeypatch.setattr("benchmarks.comparison.measure.connections", lambda *_servers: Connections(0, 2))
     floor = next(system for system in SYSTEMS if system.name == "redis-ping-pong")
-    session, cell = Session(floor, ["token"], Scale(1, 1_000_000)), Cell(floor.name, Duty.ROUND_TRIP, 1)
+    session, cell = Session(floor, ["token"], Scale(1, 1_000_000)), Cell(floor.name, Workload.ROUND_TRIP, 1)
 
     with started(floor, servers) as running:
         run_cell(servers, running, session, cell, seconds=0.1)

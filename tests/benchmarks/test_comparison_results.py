@@ -12,9 +12,9 @@ from benchmarks.comparison.cells import Cell, rate
 from benchmarks.comparison.measure import Connections
 from benchmarks.comparison.rounds import QUICK, Comparison
 from benchmarks.comparison.summary import summarize
+from benchmarks.comparison.systems.alternative import NO_REDIS, Alternative
 from benchmarks.comparison.systems.registry import SYSTEMS
-from benchmarks.comparison.systems.system import Duty, Part, Role
-from benchmarks.comparison.systems.twin import NO_REDIS, Twin
+from benchmarks.comparison.systems.system import Part, Role, Workload
 from tools.state import ROOT
 
 FACTS: dict[str, Any] = {
@@ -34,7 +34,7 @@ FACTS: dict[str, Any] = {
 
 def cell(system: str, number: int, **measured: Any) -> Cell:
     return Cell(
-        system, Duty.REVEAL, 16, number, **({"answered": 100, "p50": 0.004, "rate": 100.0} | measured)
+        system, Workload.REVEAL, 16, number, **({"answered": 100, "p50": 0.004, "rate": 100.0} | measured)
     )
 
 
@@ -49,7 +49,7 @@ def _parsed(drawing: str) -> ET.Element:
 def test_a_figure_is_the_median_of_its_rounds() -> None:
     cells = [cell("product", number, p50=p50) for number, p50 in enumerate((0.002, 0.009, 0.003))]
 
-    assert summarize(cells)[Duty.REVEAL, 16]["product"].p50 == 0.003
+    assert summarize(cells)[Workload.REVEAL, 16]["product"].p50 == 0.003
 
 
 def test_a_ratio_compares_cells_of_the_same_round() -> None:
@@ -60,21 +60,21 @@ def test_a_ratio_compares_cells_of_the_same_round() -> None:
         cell("flask-rq", 1, p50=0.040, rate=10),
     ]
 
-    twin = summarize(cells)[Duty.REVEAL, 16]["flask-rq"]
+    alternative = summarize(cells)[Workload.REVEAL, 16]["flask-rq"]
 
-    assert (twin.p50_ratio, twin.rate_ratio) == (0.5, 2.0)
+    assert (alternative.p50_ratio, alternative.rate_ratio) == (0.5, 2.0)
 
 
 def test_without_the_product_there_is_no_ratio() -> None:
-    assert summarize([cell("flask-rq", 0)])[Duty.REVEAL, 16]["flask-rq"].p50_ratio is None
+    assert summarize([cell("flask-rq", 0)])[Workload.REVEAL, 16]["flask-rq"].p50_ratio is None
 
 
 def test_a_system_that_answered_nothing_has_no_ratio() -> None:
     cells = [cell("product", 0), cell("flask-rq", 0, answered=0, p50=0.0, rate=0.0, failed={"500": 3})]
 
-    twin = summarize(cells)[Duty.REVEAL, 16]["flask-rq"]
+    alternative = summarize(cells)[Workload.REVEAL, 16]["flask-rq"]
 
-    assert (twin.rate_ratio, twin.failed) == (None, {"500": 3})
+    assert (alternative.rate_ratio, alternative.failed) == (None, {"500": 3})
 
 
 def test_a_single_late_answer_does_not_lower_the_rate() -> None:
@@ -159,13 +159,17 @@ def test_every_name_of_a_system_is_used_once() -> None:
 
 def test_systems_that_share_redis_use_different_databases() -> None:
     numbers = [
-        one.redis_database for one in SYSTEMS if isinstance(one, Twin) and one.redis_database != NO_REDIS
+        one.redis_database
+        for one in SYSTEMS
+        if isinstance(one, Alternative) and one.redis_database != NO_REDIS
     ]
 
     assert len(set(numbers)) == len(numbers)
 
 
 def test_a_floor_is_measured_only_as_far_as_it_can_be() -> None:
-    floors = [system for system in SYSTEMS if system.role is Role.FLOOR and Duty.ROUND_TRIP in system.duties]
+    floors = [
+        system for system in SYSTEMS if system.role is Role.FLOOR and Workload.ROUND_TRIP in system.workloads
+    ]
 
-    assert {callers for floor in floors for _duty, callers in QUICK.plan(floor)} == {1}
+    assert {callers for floor in floors for _workload, callers in QUICK.plan(floor)} == {1}

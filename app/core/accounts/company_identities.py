@@ -137,7 +137,7 @@ def _linked(session: Session, user: CompanyUser, now: Moment) -> str | None:
 
 
 def _end_earlier_access(session: Session, account: Account, now: Moment) -> None:
-    accounts.set_password(session, account.id, passwords.none(), now=now)
+    accounts.set_password(session, account.id, passwords.unusable(), now=now)
     sign_in_codes.revoke_all(session, account.id)
     if account.totp_enabled_at is not None:
         totp.disable(session, account.id)
@@ -161,7 +161,12 @@ def _created(session: Session, user: CompanyUser, workspaces: Mapping[str, str],
         raise CompanyAccountRefused
     try:
         account = accounts.create(
-            session, workspace_id, email=user.email, name=user.name, password_hash=passwords.none(), now=now
+            session,
+            workspace_id,
+            email=user.email,
+            name=user.name,
+            password_hash=passwords.unusable(),
+            now=now,
         )
     except EmailTaken:  # by the same user's sign-in in another window
         return _linked(session, user, now)

@@ -11,7 +11,7 @@ from benchmarks.comparison.floors.round_trips import RoundTrip, measure
 
 TIMEOUT_SECONDS = 30
 
-celery = Celery("floor", broker=os.environ["TWIN_REDIS"], backend=os.environ["TWIN_REDIS"])
+celery = Celery("floor", broker=os.environ["SYSTEM_REDIS"], backend=os.environ["SYSTEM_REDIS"])
 celery.conf.update(result_expires=300, worker_hijack_root_logger=False)
 
 

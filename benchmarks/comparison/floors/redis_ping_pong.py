@@ -15,7 +15,7 @@ THERE, BACK = "there", "back"
 
 def connect() -> Redis:
     """Return a connection that waits as long as it takes."""
-    return Redis.from_url(os.environ["TWIN_REDIS"], socket_timeout=None)
+    return Redis.from_url(os.environ["SYSTEM_REDIS"], socket_timeout=None)
 
 
 def echo() -> None:

@@ -15,7 +15,7 @@ from benchmarks.comparison.systems import sql
 def prepare(plan: dict[str, Any]) -> RoundTrip:
     """Return a reveal through psycopg, with prepared statements."""
     options: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0}
-    connection = psycopg.connect(os.environ["TWIN_DATABASE"], cursor_factory=psycopg.RawCursor, **options)
+    connection = psycopg.connect(os.environ["SYSTEM_DATABASE"], cursor_factory=psycopg.RawCursor, **options)
     cursor, tokens = connection.cursor(), plan["tokens"]
 
     def first(statement: str, *values: object) -> Any:  # noqa: ANN401 - a row

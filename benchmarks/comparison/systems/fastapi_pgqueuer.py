@@ -12,8 +12,8 @@ import asyncpg
 from pgqueuer.db import AsyncpgPoolDriver
 from pgqueuer.queries import Queries
 
-from benchmarks.comparison.systems import async_duty
-from benchmarks.comparison.systems.async_duty import SendAndWait
+from benchmarks.comparison.systems import async_workload
+from benchmarks.comparison.systems.async_workload import SendAndWait
 from benchmarks.comparison.systems.pgqueuer_worker import DONE, ENTRYPOINT
 
 
@@ -31,16 +31,16 @@ async def queue(pool: Any) -> AsyncIterator[SendAndWait]:  # noqa: ANN401 - asyn
         finished = waiting[str(job_id)] = asyncio.Event()
         try:
             await queries.enqueue(ENTRYPOINT, str(job_id).encode())
-            await asyncio.wait_for(finished.wait(), async_duty.WAIT_SECONDS)
+            await asyncio.wait_for(finished.wait(), async_workload.WAIT_SECONDS)
         except TimeoutError:
             return  # the answer is 202
         finally:
             del waiting[str(job_id)]
 
-    listener = await asyncpg.connect(os.environ["TWIN_DATABASE"])
+    listener = await asyncpg.connect(os.environ["SYSTEM_DATABASE"])
     await listener.add_listener(DONE, wake)
     yield send_and_wait
     await listener.close()
 
 
-app = async_duty.create_app(queue)
+app = async_workload.create_app(queue)

@@ -10,27 +10,27 @@ from typing import Annotated, Any
 from taskiq import Context, TaskiqDepends, TaskiqEvents, TaskiqResultTimeoutError, TaskiqState
 from taskiq_redis import ListQueueBroker, RedisAsyncResultBackend
 
-from benchmarks.comparison.systems import async_duty
-from benchmarks.comparison.systems.async_duty import SendAndWait
+from benchmarks.comparison.systems import async_workload
+from benchmarks.comparison.systems.async_workload import SendAndWait
 
 CHECK_SECONDS = 0.005  # the default, 0.2 s, is for tasks that take longer
 RESULT_SECONDS = 300
 
-broker = ListQueueBroker(os.environ["TWIN_REDIS"]).with_result_backend(
-    RedisAsyncResultBackend(os.environ["TWIN_REDIS"], result_ex_time=RESULT_SECONDS)
+broker = ListQueueBroker(os.environ["SYSTEM_REDIS"]).with_result_backend(
+    RedisAsyncResultBackend(os.environ["SYSTEM_REDIS"], result_ex_time=RESULT_SECONDS)
 )
 
 
 @broker.on_event(TaskiqEvents.WORKER_STARTUP)
 async def open_pool(state: TaskiqState) -> None:
     """Open the pool of a worker process."""
-    state.pool = await async_duty.create_pool()
+    state.pool = await async_workload.create_pool()
 
 
 @broker.task
 async def reveal(job_id: int, context: Annotated[Context, TaskiqDepends()]) -> None:
     """Resolve a job."""
-    await async_duty.resolve(context.state.pool, job_id)
+    await async_workload.resolve(context.state.pool, job_id)
 
 
 @asynccontextmanager
@@ -40,7 +40,7 @@ async def queue(_pool: Any) -> AsyncIterator[SendAndWait]:  # noqa: ANN401 - asy
     async def send_and_wait(job_id: int) -> None:
         task = await reveal.kiq(job_id)
         try:
-            await task.wait_result(check_interval=CHECK_SECONDS, timeout=async_duty.WAIT_SECONDS)
+            await task.wait_result(check_interval=CHECK_SECONDS, timeout=async_workload.WAIT_SECONDS)
         except TaskiqResultTimeoutError:
             return  # the answer is 202
 
@@ -49,4 +49,4 @@ async def queue(_pool: Any) -> AsyncIterator[SendAndWait]:  # noqa: ANN401 - asy
     await broker.shutdown()
 
 
-app = async_duty.create_app(queue)
+app = async_workload.create_app(queue)

@@ -7,11 +7,11 @@ import os
 from celery import Celery
 from celery.exceptions import TimeoutError as CeleryTimeoutError
 
-from benchmarks.comparison.systems import sync_duty
+from benchmarks.comparison.systems import sync_workload
 
 RESULT_SECONDS = 300
 
-celery = Celery("flask_celery", broker=os.environ["TWIN_REDIS"], backend=os.environ["TWIN_REDIS"])
+celery = Celery("flask_celery", broker=os.environ["SYSTEM_REDIS"], backend=os.environ["SYSTEM_REDIS"])
 celery.conf.update(
     result_expires=RESULT_SECONDS,
     worker_prefetch_multiplier=4,
@@ -23,15 +23,15 @@ celery.conf.update(
 @celery.task
 def reveal(job_id: int) -> None:
     """Resolve a job."""
-    sync_duty.resolve(job_id)
+    sync_workload.resolve(job_id)
 
 
 def send_and_wait(job_id: int) -> None:
     """Send the task, and wait for its result."""
     try:
-        reveal.delay(job_id).get(timeout=sync_duty.WAIT_SECONDS)
+        reveal.delay(job_id).get(timeout=sync_workload.WAIT_SECONDS)
     except CeleryTimeoutError:
         return  # the answer is 202
 
 
-app = sync_duty.create_app(send_and_wait)
+app = sync_workload.create_app(send_and_wait)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.comparison.servers import Servers
-from benchmarks.comparison.systems.system import LOAD, Duty, Part, Role, Running, Scale, wait_until
+from benchmarks.comparison.systems.system import LOAD, Part, Role, Running, Scale, Workload, wait_until
 from tools.services import environment, ports
 from tools.services.processes import ServiceError, tail
 from tools.services.supervisor import RELEASE, procfile_commands, run_to_completion
@@ -37,7 +37,7 @@ class Product:
     name: str = "product"
     title: str = "this product"
     role: Role = Role.PRODUCT
-    duties: tuple[Duty, ...] = (Duty.REVEAL, Duty.LOOKUP)
+    workloads: tuple[Workload, ...] = (Workload.REVEAL, Workload.LOOKUP)
     max_callers: int = 1_000_000
     driver: str = LOAD
     env: dict[str, str] = field(default_factory=dict)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from benchmarks.comparison.systems.alternative import Alternative
 from benchmarks.comparison.systems.product import Product
-from benchmarks.comparison.systems.system import Duty, Role, System
-from benchmarks.comparison.systems.twin import Twin
+from benchmarks.comparison.systems.system import Role, System, Workload
 
 SYSTEMS_PACKAGE = "benchmarks.comparison.systems"
 FLOORS_PACKAGE = "benchmarks.comparison.floors"
@@ -18,73 +18,73 @@ TASKIQ = f"taskiq worker {SYSTEMS_PACKAGE}.fastapi_taskiq:broker --workers {PROC
 
 SYSTEMS: tuple[System, ...] = (
     Product(),
-    Twin(
+    Alternative(
         "fastapi-taskiq",
         "FastAPI + taskiq",
         web=f"{UVICORN} {SYSTEMS_PACKAGE}.fastapi_taskiq:app",
         workers=(TASKIQ,),
         redis_database=1,
     ),
-    Twin(
+    Alternative(
         "fastapi-saq",
         "FastAPI + SAQ",
         web=f"{UVICORN} {SYSTEMS_PACKAGE}.fastapi_saq:app",
         workers=(f"saq {SYSTEMS_PACKAGE}.fastapi_saq.worker --workers {PROCESSES} --quiet",),
         redis_database=2,
     ),
-    Twin(
+    Alternative(
         "fastapi-pgqueuer",
         "FastAPI + PgQueuer, without Redis",
         web=f"{UVICORN} {SYSTEMS_PACKAGE}.fastapi_pgqueuer:app",
         workers=(f"{SYSTEMS_PACKAGE}.pgqueuer_worker",) * PROCESSES,
         setup="pgqueuer install",
     ),
-    Twin(
+    Alternative(
         "flask-rq",
         "Flask + RQ",
         web=f"{GUNICORN} {SYSTEMS_PACKAGE}.flask_rq:app",
         workers=(f"{SYSTEMS_PACKAGE}.rq_worker",) * PROCESSES,
         redis_database=3,
     ),
-    Twin(
+    Alternative(
         "flask-celery",
         "Flask + Celery with get()",
         web=f"{GUNICORN} {SYSTEMS_PACKAGE}.flask_celery:app",
         workers=(CELERY.format(app=f"{SYSTEMS_PACKAGE}.flask_celery"),),
         redis_database=4,
     ),
-    Twin(
+    Alternative(
         "bare-flask",
         "floor: bare Flask route",
         web=f"{GUNICORN} {FLOORS_PACKAGE}.bare_flask:app",
         role=Role.FLOOR,
-        duties=(Duty.LOOKUP,),
+        workloads=(Workload.LOOKUP,),
     ),
-    Twin(
+    Alternative(
         "celery-round-trip",
         "floor: bare Celery round trip",
         workers=(CELERY.format(app=f"{FLOORS_PACKAGE}.celery_round_trip"),),
         role=Role.FLOOR,
-        duties=(Duty.ROUND_TRIP,),
+        workloads=(Workload.ROUND_TRIP,),
         driver=f"{FLOORS_PACKAGE}.celery_round_trip",
         max_callers=1,
         redis_database=5,
     ),
-    Twin(
+    Alternative(
         "redis-ping-pong",
         "floor: raw Redis LPUSH/BRPOP",
         workers=(f"{FLOORS_PACKAGE}.redis_ping_pong echo",),
         role=Role.FLOOR,
-        duties=(Duty.ROUND_TRIP,),
+        workloads=(Workload.ROUND_TRIP,),
         driver=f"{FLOORS_PACKAGE}.redis_ping_pong",
         max_callers=1,
         redis_database=6,
     ),
-    Twin(
+    Alternative(
         "sql-alone",
         "floor: the SQL of a reveal alone",
         role=Role.FLOOR,
-        duties=(Duty.REVEAL,),
+        workloads=(Workload.REVEAL,),
         driver=f"{FLOORS_PACKAGE}.sql_alone",
         max_callers=1,
     ),

@@ -7,10 +7,10 @@ import os
 from redis import Redis
 from rq import SimpleWorker
 
-from benchmarks.comparison.systems.sync_duty import pool
+from benchmarks.comparison.systems.sync_workload import pool
 
 if __name__ == "__main__":
     pool()
-    worker = SimpleWorker(["default"], connection=Redis.from_url(os.environ["TWIN_REDIS"]))
+    worker = SimpleWorker(["default"], connection=Redis.from_url(os.environ["SYSTEM_REDIS"]))
     worker.log_job_description = False
     worker.work(logging_level="WARNING")

@@ -1,7 +1,7 @@
-"""The tables and statements of the twins, and their answers: the same for all of them.
+"""The tables and statements of the alternatives, and their answers: the same for all of them.
 
 Each statement is one round trip, and its own transaction: six of them make a reveal. This is the least that
-does the duty, and less than most teams would write.
+runs the workload, and less than most teams would write.
 """
 
 from __future__ import annotations

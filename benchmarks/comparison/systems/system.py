@@ -16,7 +16,7 @@ READY_SECONDS = 90.0
 LOAD = "benchmarks.comparison.load"
 
 
-class Duty(StrEnum):
+class Workload(StrEnum):
     """What a caller asks for."""
 
     REVEAL = "reveal"
@@ -28,7 +28,7 @@ class Role(StrEnum):
     """Why a system is measured."""
 
     PRODUCT = "product"
-    TWIN = "twin"
+    ALTERNATIVE = "alternative"
     FLOOR = "floor"
 
 
@@ -62,14 +62,14 @@ class Running:
 class System(Protocol):
     """A system under test; `name` is also the name of its database.
 
-    `duties` are those it can do, and `max_callers` limits the callers at once. `driver` is the module that
+    `workloads` are those it can do, and `max_callers` limits the callers at once. `driver` is the module that
     loads it; its protocol is that of `benchmarks.comparison.load`.
     """
 
     name: str
     title: str
     role: Role
-    duties: tuple[Duty, ...]
+    workloads: tuple[Workload, ...]
     max_callers: int
     driver: str
 

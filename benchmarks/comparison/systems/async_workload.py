@@ -1,4 +1,4 @@
-"""The duty of the twins that use asyncio: the statements of `sql`, through a pool of asyncpg connections."""
+"""The code of the asyncio alternatives: the statements of `sql`, through a pool of asyncpg connections."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class SubjectRequest(BaseModel):
 
 
 def create_pool() -> Any:  # noqa: ANN401 - asyncpg's pool is awaitable and a context manager
-    """Return a pool of connections to the twin's database, not yet opened."""
-    return asyncpg.create_pool(os.environ["TWIN_DATABASE"], min_size=2, max_size=MAX_CONNECTIONS)
+    """Return a pool of connections to the alternative's database, not yet opened."""
+    return asyncpg.create_pool(os.environ["SYSTEM_DATABASE"], min_size=2, max_size=MAX_CONNECTIONS)
 
 
 async def resolve(pool: Any, job_id: int) -> None:  # noqa: ANN401 - see create_pool

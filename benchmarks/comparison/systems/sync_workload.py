@@ -1,4 +1,4 @@
-"""The duty of the twins that use threads: the statements of `sql`, through a pool of psycopg connections."""
+"""The code of the threaded alternatives: the statements of `sql`, through a pool of psycopg connections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WAIT_SECONDS = 25
 def pool() -> ConnectionPool:
     """Return the pool of this process, opened at the first call, after any fork."""
     options = {"autocommit": True, "prepare_threshold": 0, "cursor_factory": psycopg.RawCursor}
-    return ConnectionPool(os.environ["TWIN_DATABASE"], min_size=2, max_size=MAX_CONNECTIONS, kwargs=options)
+    return ConnectionPool(os.environ["SYSTEM_DATABASE"], min_size=2, max_size=MAX_CONNECTIONS, kwargs=options)
 
 
 def resolve(job_id: int) -> None:

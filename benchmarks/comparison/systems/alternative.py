@@ -1,4 +1,4 @@
-"""A twin: what a team would build instead of the product, with another queue and the least of everything."""
+"""An alternative: what a team would build instead of the product, with another queue and minimal features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import psycopg
 from benchmarks.comparison.people import PER_COMPANY, person
 from benchmarks.comparison.servers import Servers, is_listening
 from benchmarks.comparison.systems import sql
-from benchmarks.comparison.systems.system import LOAD, Duty, Part, Role, Running, Scale, wait_until
+from benchmarks.comparison.systems.system import LOAD, Part, Role, Running, Scale, Workload, wait_until
 from tools.services import ports, processes
 from tools.services.processes import ServiceError
 from tools.state import ROOT
@@ -24,7 +24,7 @@ NO_REDIS = 15  # a Redis database that no system uses
 
 
 @dataclass(slots=True)
-class Twin:
+class Alternative:
     """A system whose processes are these commands, after `python -m`; `{port}` is the port of its API.
 
     `setup` creates the queue's own tables. A floor without `web` has a driver that needs no API.
@@ -35,8 +35,8 @@ class Twin:
     web: str = ""
     workers: tuple[str, ...] = ()
     setup: str = ""
-    role: Role = Role.TWIN
-    duties: tuple[Duty, ...] = (Duty.REVEAL, Duty.LOOKUP)
+    role: Role = Role.ALTERNATIVE
+    workloads: tuple[Workload, ...] = (Workload.REVEAL, Workload.LOOKUP)
     max_callers: int = UNLIMITED_CALLERS
     driver: str = LOAD
     redis_database: int = NO_REDIS
@@ -55,7 +55,7 @@ class Twin:
         """Start the web server and the workers, and yield once the port answers."""
         port = ports.any_free()
         log = servers.folder / f"{self.name}.log"
-        env = twin_env(servers, self.name, self.redis_database)
+        env = system_env(servers, self.name, self.redis_database)
         web = [servers.reaper.spawn(_command(self.web, port), log, env)] if self.web else []
         workers = [servers.reaper.spawn(_command(worker, port), log, env) for worker in self.workers]
         try:
@@ -74,20 +74,20 @@ class Twin:
     def _set_up(self, servers: Servers) -> None:
         log = servers.folder / f"{self.name}.log"
         process = processes.spawn(
-            _command(self.setup, 0), log, twin_env(servers, self.name, self.redis_database)
+            _command(self.setup, 0), log, system_env(servers, self.name, self.redis_database)
         )
         if process.wait():
             raise ServiceError(f"{self.setup} failed:\n{processes.tail(log)}")
 
 
-def twin_env(servers: Servers, database: str, redis_database: int) -> dict[str, str]:
-    """Return the environment of a twin's processes, and of the floors'."""
+def system_env(servers: Servers, database: str, redis_database: int) -> dict[str, str]:
+    """Return the environment of an alternative's processes, and of the floors'."""
     return {
         **{name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ},
         "PYTHONPATH": str(ROOT),
-        "TWIN_DATABASE": servers.database_url(database),
+        "SYSTEM_DATABASE": servers.database_url(database),
         "PGDSN": servers.database_url(database),  # as PgQueuer reads it
-        "TWIN_REDIS": servers.redis_database(redis_database),
+        "SYSTEM_REDIS": servers.redis_database(redis_database),
     }
 
 
