@@ -12,7 +12,7 @@ from app.infra import tracing
 from workers import invalid_settings
 from workers.application import app, settings
 from workers.execution import worker_services
-from workers.jobs import (
+from workers.jobs import (  # noqa: F401 -- their tasks are registered by the import
     audit,
     company_by_hash,
     company_filter,
@@ -34,24 +34,6 @@ from workers.runtime.activity import Activity
 from workers.runtime.consumer import TaskEvents
 from workers.runtime.shutdown import Shutdown
 from workers.runtime.supervision import Watchdog
-
-JOB_MODULES = (
-    audit,
-    company_by_hash,
-    company_filter,
-    crm_pushes,
-    enrichment_request,
-    imports,
-    leads_by_website_hash,
-    mailbox_codes,
-    mentions,
-    reencryption,
-    reveal,
-    reverification,
-    upkeep,
-    uploads,
-    webhooks,
-)
 
 with invalid_settings.reported():
     registry.load(settings)  # an unknown provider fails at start-up, not at the first reveal

@@ -27,7 +27,7 @@ def reduced(served: dict[str, Any]) -> dict[str, Any]:
 def test_the_committed_document_is_that_of_the_api(served: dict[str, Any]) -> None:
     is_current = document.PATH.read_text(encoding="utf-8") == document.text(served)
 
-    assert is_current, document.STALE
+    assert is_current, "clients/openapi.json is outdated. Write it again: python3 dev.py clients"
 
 
 def test_the_document_has_every_operation_of_the_api_under_a_name_of_its_own(

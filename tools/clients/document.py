@@ -18,7 +18,6 @@ BODIES = ("application/json", "multipart/form-data")
 PROBLEM = "application/problem+json"
 ERROR = {"description": "An error.", "content": {PROBLEM: {"schema": {"$ref": f"{REFERENCE}Problem"}}}}
 EXAMPLES = ("example", "examples")
-STALE = "clients/openapi.json differs from /openapi.json. Write it again: python3 dev.py clients"
 
 
 def served() -> dict[str, Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import date
 
-UNRELEASED = "## Unreleased"
-
 
 class ChangelogError(ValueError):
     """CHANGELOG.md lacks what a release needs."""

@@ -107,14 +107,6 @@ def simple_form_of(email: str, name: PersonName) -> str | None:
     return None
 
 
-def render(form: str, name: PersonName, domain: str) -> tuple[str, ...]:
-    """Return the addresses of a name in a form, the likeliest spelling first.
-
-    The result is empty for an unknown form and for a name that is not in Latin script.
-    """
-    return tuple(f"{local}@{domain}" for local in _shared_out(form, name, odds({}, domain)))
-
-
 def learn(counts: Iterable[PatternStat]) -> LearnedPattern | None:
     """Return the usual form of a domain; None if no address follows a known form.
 
@@ -142,7 +134,7 @@ def candidates(
     probabilities = (model or measured_model()).probabilities(tally.forms)
     best: dict[str, Guess] = {}
     for form in FORMS:
-        for local, share in _shared_out(form, name, habit_odds).items():
+        for local, share in spelling_shares(form, name, habit_odds).items():
             email = f"{local}@{domain}"
             before = best.get(email)
             guess = before if before and before.form in tally.forms else Guess(email, form, 0)
@@ -150,6 +142,16 @@ def candidates(
             best[email] = replace(guess, confidence=confidence)
     guesses = (replace(guess, confidence=round(guess.confidence, 4)) for guess in best.values())
     return tuple(sorted(guesses, key=lambda guess: -guess.confidence))
+
+
+def spelling_shares(form: str, name: PersonName, habit_odds: Mapping[str, float]) -> dict[str, float]:
+    """Return the spellings of a name in the form, likeliest first, with shares that add up to at most 1."""
+    shares: dict[str, float] = {}
+    for spelled, habits in fill(form, name) if form in FORMS else ():
+        shares[spelled] = shares.get(spelled, 0) + weight(habits, habit_odds)
+    total = sum(shares.values())
+    best = sorted(shares.items(), key=lambda item: -item[1])[:MAX_SPELLINGS]
+    return {spelled: share / total for spelled, share in best}
 
 
 def _filled(form: str, first: str, last: str) -> str:
@@ -174,13 +176,3 @@ def _matched(form: str, name: PersonName, local: str) -> str | None:
     """Return the form with the habits common to all spellings that match; None if none matches."""
     habit_sets = [habits for spelled, habits in fill(form, name) if spelled == local]
     return " ".join((form, *sorted(frozenset.intersection(*habit_sets)))) if habit_sets else None
-
-
-def _shared_out(form: str, name: PersonName, habit_odds: Mapping[str, float]) -> dict[str, float]:
-    """Return the spellings of a name in the form, likeliest first, with shares that add up to at most 1."""
-    shares: dict[str, float] = {}
-    for spelled, habits in fill(form, name) if form in FORMS else ():
-        shares[spelled] = shares.get(spelled, 0) + weight(habits, habit_odds)
-    total = sum(shares.values())
-    best = sorted(shares.items(), key=lambda item: -item[1])[:MAX_SPELLINGS]
-    return {spelled: share / total for spelled, share in best}

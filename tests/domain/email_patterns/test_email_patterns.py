@@ -9,12 +9,18 @@ from app.domain.email_patterns.patterns import (
     candidates,
     form_of,
     learn,
-    render,
     simple_form_of,
+    spelling_shares,
 )
+from app.domain.email_patterns.spelling import odds
 from app.domain.normal.names import PersonName, parse_name
 
 ADA = parse_name("Ada Lovelace")
+
+
+def render(form: str, name: PersonName, domain: str) -> tuple[str, ...]:
+    """Return the addresses of a name in a form, the likeliest spelling first."""
+    return tuple(f"{local}@{domain}" for local in spelling_shares(form, name, odds({}, domain)))
 
 
 @pytest.mark.parametrize("form", FORMS)

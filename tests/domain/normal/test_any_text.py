@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.domain.email_patterns import patterns
+from app.domain.email_patterns import patterns, spelling
 from app.domain.errors import InvalidValue, Problem
 from app.domain.normal import (
     company_names,
@@ -51,7 +51,7 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     lambda text: company_similarity.company_score(text, "Acme"),
     lambda text: patterns.form_of(text, names.PersonName(text, text, text)),
     lambda text: patterns.simple_form_of(text, names.PersonName(text, text, text)),
-    lambda text: patterns.render(text, names.PersonName("a", "b", "a b"), text),
+    lambda text: patterns.spelling_shares(text, names.PersonName("a", "b", "a b"), spelling.odds({}, text)),
     lambda text: patterns.candidates(names.parse_name(text), text, [patterns.PatternStat(text, 1)]),
     masks.mask_email,
     masks.mask_phone,
