@@ -18,6 +18,7 @@ from sqlalchemy import Connection, event, func, select
 from sqlalchemy.exc import OperationalError
 
 from app import migrations
+from app.infra.advisory_locks import AdvisoryLock
 from app.infra.db import Database
 from app.settings import SettingsError
 from cli import database_move
@@ -31,7 +32,6 @@ LOCK_SECONDS = 2.0
 LOCK_ATTEMPTS = 30
 FROM_STDIN = "-"
 _LOCK_FAULTS = {"55P03", "40P01"}  # lock_not_available, deadlock_detected
-MIGRATION_LOCK = 0x6D69_6772  # arbitrary, unique among the advisory locks of this application
 
 group = DatabaseGroup("database", help="Migrate the tables, or move them to PostgreSQL.")
 
@@ -178,7 +178,7 @@ def _migration_lock(database: Database) -> Iterator[None]:
 
 
 def _try_migration_lock(connection: Connection) -> bool:
-    is_locked = bool(connection.scalar(select(func.pg_try_advisory_xact_lock(MIGRATION_LOCK))))
+    is_locked = bool(connection.scalar(select(func.pg_try_advisory_xact_lock(AdvisoryLock.MIGRATION.value))))
     # A migration may take longer, and this statement releases the snapshot of the one before.
     connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
     return is_locked

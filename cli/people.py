@@ -13,7 +13,7 @@ from app.core.privacy import erasure, person_data, rectification
 from app.core.privacy.rectification import FIELDS, Correction
 from app.domain.errors import InvalidValue, ValidationFailed
 from app.domain.normal.emails import normal_email
-from app.domain.normal.phones import parse_phone
+from app.domain.normal.phones import normal_phone
 from app.infra import database_clock
 from cli import erasure as erasure_command
 from cli import first_notices
@@ -134,7 +134,7 @@ def _correction(
     values |= dict.fromkeys(cleared)
     try:
         wrong_emails = [normal_email(text) for text in emails]
-        wrong_phones = [parse_phone(text).e164 for text in phones]
+        wrong_phones = [normal_phone(text) for text in phones]
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
     if not (values or wrong_emails or wrong_phones):

@@ -21,7 +21,7 @@ from app.domain.lists.cells import emails_in, phones_in, value
 from app.domain.lists.column_mapping import ColumnMapping, Entity, explain_unknown, map_columns
 from app.domain.lists.tables import read_table
 from app.domain.normal.emails import normal_email
-from app.domain.normal.phones import parse_phone
+from app.domain.normal.phones import normal_phone
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
 from app.domain.suppression_lists import drop_files, hashed_files
@@ -139,12 +139,8 @@ def _values(layout: ColumnMapping, cells: list[str]) -> list[tuple[str, str, Cal
     for slot in layout.emails:
         values += [("email", text, normal_email) for text in emails_in(cells[slot.index])]
     for slot in layout.phones:
-        values += [("phone", text, _e164) for text in phones_in(cells[slot.index])]
+        values += [("phone", text, normal_phone) for text in phones_in(cells[slot.index])]
     for index in layout.single.get("linkedin_url", ()):
         if text := value(cells[index]):
             values.append(("linkedin_url", text, normal_profile_url))
     return values
-
-
-def _e164(text: str) -> str:
-    return parse_phone(text).e164

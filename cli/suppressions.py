@@ -12,7 +12,7 @@ from app.core.contacts.suppression_digests import Identifier
 from app.core.providers import provider_opt_outs
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.emails import normal_email
-from app.domain.normal.phones import parse_phone
+from app.domain.normal.phones import normal_phone
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
 from app.infra import clock, database_clock
@@ -78,7 +78,7 @@ def named(
     """
     options = (
         ("email", email, normal_email),
-        ("phone", phone, _e164),
+        ("phone", phone, normal_phone),
         ("linkedin_url", linkedin_url, normal_profile_url),
         ("domain", domain, normal_host),
     )
@@ -189,7 +189,3 @@ def _remove_list(list_name: str) -> int:
         if not part:
             return removed
         removed += part
-
-
-def _e164(text: str) -> str:
-    return parse_phone(text).e164

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 
 def now() -> datetime:
     """Return the time of this process, for values that no other process compares."""
     return datetime.now(UTC)
+
+
+def milliseconds_since(started: float) -> int:
+    """Return the time since `started`, a time of the monotonic clock, in whole milliseconds."""
+    return round((time.monotonic() - started) * 1000)
 
 
 def rfc3339(moment: datetime | None) -> str | None:

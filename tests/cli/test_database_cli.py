@@ -20,6 +20,7 @@ from sqlalchemy import Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 
 from app.infra import engines
+from app.infra.advisory_locks import AdvisoryLock
 from app.infra.db import Base
 from app.settings import Settings
 from chaos.system.proxy import Mode, Proxy
@@ -258,7 +259,7 @@ def test_an_upgrade_waits_for_another_one(
     url = another_database("UTF8")
     engine = create_engine(_with_driver(url))
     other = engine.connect()
-    other.execute(text(f"SELECT pg_advisory_xact_lock({commands.MIGRATION_LOCK})"))
+    other.execute(text(f"SELECT pg_advisory_xact_lock({AdvisoryLock.MIGRATION.value})"))
     clock = FakeClock(on_wait=lambda: other.close() if clock.now >= 7 else None)
     monkeypatch.setattr(commands, "time", clock)
 

@@ -24,7 +24,7 @@ from app.core.jobs.jobs import REQUEST_ID
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import InternalError, Problem, Unavailable
 from app.domain.kinds import QUEUES, Kind, Queue
-from app.infra import celery_app, database_clock, trace_links, tracing
+from app.infra import celery_app, clock, database_clock, trace_links, tracing
 from app.infra.log import log
 from app.settings import Settings
 from workers.execution import retries, worker_services
@@ -157,7 +157,7 @@ def _log_fields(claim: Claim) -> AbstractContextManager[None]:
 
 
 def _log_settled(outcome: str | None, started: float) -> None:
-    log.info("job settled", outcome=outcome, ms=round((time.monotonic() - started) * 1000))
+    log.info("job settled", outcome=outcome, ms=clock.milliseconds_since(started))
 
 
 def _claim_or_settle(services: WorkerServices, job_id: str, try_claim: TryClaim) -> tuple[Claim | None, bool]:

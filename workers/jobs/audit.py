@@ -10,7 +10,7 @@ from functools import partial
 from app.core.audit import audits, incremental, rule_checks
 from app.core.audit.coverage import EVERYTHING
 from app.domain.kinds import AUDIT
-from app.infra import database_clock
+from app.infra import clock, database_clock
 from app.infra.celery_app import SECONDS_BETWEEN_AUDITS
 from app.infra.log import log
 from workers.execution import maintenance
@@ -67,7 +67,7 @@ def audit_once(services: WorkerServices, audit_id: str) -> None:
         audit_scope = rule_checks.scope(session, coverage=coverage)
         stuck_after = rule_checks.stuck_after(services.settings)
         results = list(rule_checks.check(session, stuck_after=stuck_after, now=now, coverage=coverage))
-    milliseconds = round((time.monotonic() - started) * 1000)
+    milliseconds = clock.milliseconds_since(started)
     with services.database.transaction() as session:
         audits.finish(session, audit_id, audit_scope, results, milliseconds=milliseconds, now=now)
         if increment is not None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from app.core.lookups import company_filters
 from app.domain.kinds import BUILD_COMPANY_FILTER
-from app.infra import database_clock, oprf, signing_keys
+from app.infra import clock, database_clock, oprf, signing_keys
 from app.infra.log import log
 from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
@@ -37,6 +37,6 @@ def build_if_due(services: WorkerServices) -> bool:
     started = time.monotonic()
     signing_key = signing_keys.company_filter_key(services.settings)
     is_new = company_filters.build(services.database, signing_key, oprf.from_settings(services.settings))
-    milliseconds = round((time.monotonic() - started) * 1000)
+    milliseconds = clock.milliseconds_since(started)
     log.info("company filter checked", is_new=is_new, ms=milliseconds)
     return is_new

@@ -21,7 +21,7 @@ from app.crm.vendor import (
     Throttled,
     Unreachable,
 )
-from app.infra import database_clock
+from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.infra.log import log
 from workers.crm import authorization
@@ -200,15 +200,11 @@ def _pushed(pushed: PushedContact, started: float) -> ItemResult:
         actions=pushed.actions,
         crm_id=pushed.crm_id,
         values=pushed.values,
-        latency_ms=_elapsed_ms(started),
+        latency_ms=clock.milliseconds_since(started),
     )
 
 
 def _rejected(rejection: Rejected, started: float) -> ItemResult:
     """Return the failure with the names of the properties that the CRM complained about."""
     error = ": ".join([rejection.reason, ", ".join(rejection.properties)]).removesuffix(": ")
-    return ItemResult(outcome=PushOutcome.FAILED, error=error, latency_ms=_elapsed_ms(started))
-
-
-def _elapsed_ms(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)
+    return ItemResult(outcome=PushOutcome.FAILED, error=error, latency_ms=clock.milliseconds_since(started))

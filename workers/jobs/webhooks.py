@@ -11,7 +11,7 @@ from standardwebhooks import Webhook
 from app.core.jobs import webhooks
 from app.core.jobs.webhooks import AttemptResult, Delivery
 from app.domain.kinds import DELIVER
-from app.infra import database_clock
+from app.infra import clock, database_clock
 from app.infra.log import log
 from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
@@ -68,11 +68,7 @@ def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
     try:
         response = client.post(delivery.url, body.encode(), headers)
     except DeliveryError as error:
-        return AttemptResult(error=error.reason, latency_ms=_elapsed_ms(started))
+        return AttemptResult(error=error.reason, latency_ms=clock.milliseconds_since(started))
     return AttemptResult(
-        status=response.status, retry_after=response.retry_after, latency_ms=_elapsed_ms(started)
+        status=response.status, retry_after=response.retry_after, latency_ms=clock.milliseconds_since(started)
     )
-
-
-def _elapsed_ms(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)

@@ -63,9 +63,7 @@ class Dropcontact(Vendor):
     )
     default_terms = Terms(
         rates=(Rate(60, 1.0),),
-        prices=MappingProxyType(
-            {ProviderField.EMAIL: 1.0, ProviderField.PHONE: 1.0, ProviderField.PERSON: 1.0}
-        ),
+        prices=MappingProxyType(dict.fromkeys(fields, 1.0)),
         poll_timeout=300.0,
     )
 

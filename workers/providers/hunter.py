@@ -80,14 +80,7 @@ class Hunter(Vendor):
     )
     default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(10, 1), Rate(300, 60)),  # the verifier's; all others allow 1.5 times as many
-        prices=MappingProxyType(
-            {
-                ProviderField.EMAIL: 1,
-                ProviderField.PERSON: 1,
-                ProviderField.COMPANY: 1,
-                ProviderField.VERIFICATION: 1,
-            }
-        ),
+        prices=MappingProxyType(dict.fromkeys(fields, 1)),
         poll_timeout=120,
     )
 

@@ -48,14 +48,7 @@ class PeopleDataLabs(Vendor):
     )
     default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(100, 60),),
-        prices=MappingProxyType(
-            {
-                ProviderField.EMAIL: PRICE,
-                ProviderField.PHONE: PRICE,
-                ProviderField.PERSON: PRICE,
-                ProviderField.COMPANY: PRICE,
-            }
-        ),
+        prices=MappingProxyType(dict.fromkeys(fields, PRICE)),
     )
 
     def credentials(self, key: str) -> dict[str, str]:

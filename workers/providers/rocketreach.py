@@ -62,14 +62,7 @@ class RocketReach(Vendor):
     )
     default_terms = Terms(
         rates=(Rate(10, 1.0),),
-        prices=MappingProxyType(
-            {
-                ProviderField.EMAIL: 1.0,
-                ProviderField.PHONE: 1.0,
-                ProviderField.PERSON: 1.0,
-                ProviderField.COMPANY: 1.0,
-            },
-        ),
+        prices=MappingProxyType(dict.fromkeys(fields, 1.0)),
         poll_timeout=180.0,
     )
 

@@ -102,7 +102,7 @@ def call_provider(provider: Provider, request: ProviderRequest, gateway: CallGat
         span.set_attributes({"outcome": reply.outcome.value})
     if isinstance(reply, Pending):
         return gateway.wait(provider, permit, reply) or reply
-    call = gateway.end(provider, permit, reply, round((time.monotonic() - started) * 1000))
+    call = gateway.end(provider, permit, reply, clock.milliseconds_since(started))
     log.info("provider called", **trace_entry(provider, request.field, call))
     return call
 

@@ -158,9 +158,7 @@ def company_url(**options: Any) -> NormalizedString:
 
 def phone(**options: Any) -> NormalizedString:
     """Return a field for a phone number with a country code, loaded as E.164."""
-    return NormalizedString(
-        lambda text: phones.parse_phone(text).e164, metadata={"example": "+12025550143"}, **options
-    )
+    return NormalizedString(phones.normal_phone, metadata={"example": "+12025550143"}, **options)
 
 
 def contact_id(**options: Any) -> fields.String:

@@ -7,11 +7,12 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import String, delete, select, text
+from sqlalchemy import String, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.audit.rule_checks import AuditScope, RuleResult
 from app.domain.ids import new_id
+from app.infra.advisory_locks import AdvisoryLock, try_acquire
 from app.infra.database_clock import Moment, value
 from app.infra.db import Base
 
@@ -20,7 +21,6 @@ COOLDOWN_FACTOR = 20
 """The pause after an audit, as a multiple of its duration."""
 ABANDONED_AFTER = timedelta(hours=1)
 """An audit that has not finished after this time never will: its process is gone."""
-_LOCK = 0x6175_6469  # any key that no other advisory lock of this database uses
 
 
 class Audit(Base):
@@ -48,7 +48,7 @@ def begin(session: Session, *, every: timedelta, now: Moment) -> str | None:
 
     A slow audit runs less often, so that auditing does not occupy the database all the time.
     """
-    if not _try_lock(session) or not is_due(session, every=every, now=now):
+    if not try_acquire(session, AdvisoryLock.AUDIT) or not is_due(session, every=every, now=now):
         return None
     return add(session, now=now)
 
@@ -93,10 +93,3 @@ def finish(
 def last(session: Session) -> Audit | None:
     """Return the latest finished audit, or None."""
     return session.scalar(_LATEST.where(Audit.milliseconds.is_not(None)))
-
-
-def _try_lock(session: Session) -> bool:
-    """Return whether this transaction got the lock that serialises the start of audits."""
-    if session.get_bind().dialect.name == "sqlite":
-        return True
-    return bool(session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _LOCK}))

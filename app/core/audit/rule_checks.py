@@ -18,6 +18,7 @@ from app.core.audit.ledger_rules import BALANCE_RULE
 from app.core.audit.rule import Rule
 from app.core.jobs.jobs import Job
 from app.core.ledger.credits import LedgerEntry
+from app.infra import clock
 from app.infra.db import Base, UtcDateTime
 from app.settings import Settings
 
@@ -102,7 +103,9 @@ def check(
             query = query.where(column("workspace_id").in_(coverage.workspaces))
         is_checked = rule.name != BALANCE_RULE or coverage.workspaces != frozenset()
         rows = session.execute(query) if is_checked else ()
-        yield RuleResult(rule, tuple(Violation(rule.name, *row) for row in rows), _since(started))
+        yield RuleResult(
+            rule, tuple(Violation(rule.name, *row) for row in rows), clock.milliseconds_since(started)
+        )
 
 
 def _violations(query: TextClause, workspace_id: str | None) -> Select[str, str | None, str, str]:
@@ -114,7 +117,3 @@ def _violations(query: TextClause, workspace_id: str | None) -> Select[str, str 
     found = rows.subquery() if workspace_id else rows.cte().prefix_with("MATERIALIZED")
     first = select(*(found.c[name] for name in _FAULT)).order_by(found.c.id).limit(MAX_VIOLATIONS)
     return first if workspace_id is None else first.where(found.c.workspace_id == workspace_id)
-
-
-def _since(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)

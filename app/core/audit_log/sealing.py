@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.core.audit_log.entries import FIELDS, AuditEntry, PendingEntry, PrunedSegment
+from app.infra.advisory_locks import AdvisoryLock, try_acquire
 from app.infra.bulk_statements import insert_all
 
 BATCH = 1000
-_LOCK = 0x636C_6175  # arbitrary, unique among the advisory locks of this application
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def seal(session: Session, *, limit: int = BATCH) -> tuple[int, Head]:
 
     Returns 0 while another process seals.
     """
-    if not _try_lock(session):
+    if not try_acquire(session, AdvisoryLock.AUDIT_LOG):
         return 0, head(session)  # only on PostgreSQL
     last = head(session)
     pending = session.execute(
@@ -85,11 +85,3 @@ def digest(previous: bytes, position: int, values: Mapping[str, Any]) -> bytes:
     content = [position, moment.astimezone(UTC).isoformat(timespec="microseconds")]
     content += [values[name] for name in FIELDS[1:]]
     return hashlib.sha256(previous + json.dumps(content, separators=(",", ":")).encode()).digest()
-
-
-def _try_lock(session: Session) -> bool:
-    """Return whether this transaction may seal, until it ends."""
-    if session.get_bind().dialect.name == "sqlite":
-        return True  # SQLite has only one writer
-    query = text("SELECT pg_try_advisory_xact_lock(:key)")  # only on PostgreSQL
-    return bool(session.scalar(query, {"key": _LOCK}))  # only on PostgreSQL

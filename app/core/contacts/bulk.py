@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Row, Select, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Row, Select, bindparam, update
 from sqlalchemy.orm import Session
 
 from app.domain.ids import Prefix, make_ids
+from app.infra import advisory_locks
+from app.infra.advisory_locks import AdvisoryLock
 from app.infra.bulk_statements import are_among, is_among
 from app.infra.db import Base
 
 BATCH_SIZE = 2_000
 
-_LOCK = 7_461_001  # arbitrary, unique among the advisory locks of this database
 Item = TypeVar("Item")
 
 
 def lock_resolution(session: Session) -> None:
-    """Acquire the lock for entity resolution until the transaction ends; SQLite has one writer anyway."""
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+    """Acquire the lock for entity resolution until the transaction ends."""
+    advisory_locks.acquire(session, AdvisoryLock.RESOLUTION)
 
 
 def batched(items: Iterable[Item]) -> Iterator[Sequence[Item]]:

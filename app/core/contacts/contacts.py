@@ -25,6 +25,7 @@ from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
 from app.core.contacts.seniorities import RANK_SQL
 from app.domain.findings import FoundContact
+from app.domain.normal.names import PersonName
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all
 from app.infra.db import Base
@@ -85,6 +86,11 @@ class UpsertResult:
     contact_id: str
     change: Change | None
     shares_address: bool
+
+
+def parsed_name(contact: Contact) -> PersonName:
+    """Return the parts of the contact's name, empty where they are not stored."""
+    return PersonName(contact.first_name or "", contact.last_name or "", contact.full_name or "")
 
 
 def upsert(session: Session, found: FoundContact, *, now: datetime) -> Contact:

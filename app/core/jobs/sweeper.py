@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import and_, or_, select, text, update
+from sqlalchemy import and_, or_, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
@@ -17,12 +17,12 @@ from app.core.jobs.jobs import Job
 from app.core.ledger import credits
 from app.domain.errors import JobNotFound
 from app.domain.kinds import OPEN, Kind, Queue, Status
+from app.infra.advisory_locks import AdvisoryLock, try_acquire
 from app.infra.database_clock import Moment, column
 from app.infra.statements import Statement
 
 BATCH = 500
 MAX_DOUBLINGS = 3
-_LOCK = 0x636C_7377  # arbitrary, unique among the advisory locks of this application
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,7 @@ class StaleJob:
 
 def try_lock(session: Session) -> bool:
     """Return whether this transaction has acquired the sweeper lock, held until it ends."""
-    if session.get_bind().dialect.name == "sqlite":
-        return True  # SQLite has only one writer
-    return bool(session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _LOCK}))
+    return try_acquire(session, AdvisoryLock.SWEEP)
 
 
 def needs_sweeping(session: Session, *, stale: timedelta, now: Moment) -> bool:

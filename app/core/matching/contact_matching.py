@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from sqlalchemy.orm import Session
 
 from app.core.contacts.companies import Company
-from app.core.contacts.contacts import Contact
+from app.core.contacts.contacts import Contact, parsed_name
 from app.core.matching import caller_identifiers, candidates
 from app.core.matching.candidates import KEYS, ContactRow
 from app.core.matching.company_candidates import CandidateCompany, candidate_companies
@@ -147,7 +147,7 @@ def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCo
             _candidate(
                 person,
                 ("full_name", best[person.contact.company_id or ""].key),
-                name=name_score(name, _contact_name(person.contact)),
+                name=name_score(name, parsed_name(person.contact)),
                 company=best[person.contact.company_id or ""].score,
             )
             for person in search(session, name, companies)
@@ -164,7 +164,7 @@ def _score(subject: Subject, name: PersonName | None, person: ContactRow, keys: 
     agreeing = list(keys)
     alike = employed = None
     if name is not None and person.contact.full_name:
-        alike = name_score(name, _contact_name(person.contact))
+        alike = name_score(name, parsed_name(person.contact))
         agreeing += ["full_name"] * (alike >= similarity.AGREES)
     if person.company is not None and (subject.company_domain or subject.company_name):
         employed, field = _company_score(subject, person.company)
@@ -209,7 +209,3 @@ def _name(subject: Subject) -> PersonName | None:
         return names.parse_name(subject.full_name) if subject.full_name else None
     except InvalidValue:
         return None
-
-
-def _contact_name(contact: Contact) -> PersonName:
-    return PersonName(contact.first_name or "", contact.last_name or "", contact.full_name or "")

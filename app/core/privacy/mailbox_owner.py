@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import emails
-from app.core.contacts.contacts import Contact
+from app.core.contacts.contacts import Contact, parsed_name
 from app.core.contacts.emails import Email
 from app.core.contacts.suppression_digests import Identifier
 from app.core.privacy import erasure, rectification
@@ -73,21 +73,17 @@ def is_name_of(contact: Contact, full_name: str) -> bool:
     if not source:
         return False
     try:
-        known = _name(contact) if source == contact.full_name else parse_name(source)
+        known = parsed_name(contact) if source == contact.full_name else parse_name(source)
         entered = parse_name(full_name)
     except InvalidValue:  # no letter, or too long
         return False
     return is_correction(known, PersonName(entered.first, entered.last, full_name))
 
 
-def _name(contact: Contact) -> PersonName:
-    return PersonName(contact.first_name or "", contact.last_name or "", contact.full_name or "")
-
-
 def _doubt(session: Session, email: str, contacts: Sequence[Contact]) -> Doubt | None:
     if "role" in email_reasons(email):
         return Doubt.ROLE
-    names = [_name(contact) for contact in contacts if contact.full_name]
+    names = [parsed_name(contact) for contact in contacts if contact.full_name]
     if any(are_different_people(first, second) for first, second in combinations(names, 2)):
         return Doubt.SHARED
     stored = select(Email).where(Email.contact_id.in_([contact.id for contact in contacts]))

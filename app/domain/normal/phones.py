@@ -57,6 +57,16 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
     return _described(code, national, extension)
 
 
+def normal_phone(text: str) -> str:
+    """Return a number with a country code in E.164.
+
+    Raises:
+        InvalidValue: as in `parse_phone`.
+
+    """
+    return parse_phone(text).e164
+
+
 def assigned_phone(text: str, region: str | None = None) -> PhoneNumber | None:
     """Return the number as `parse_phone` does, but None if no numbering plan has assigned it."""
     try:

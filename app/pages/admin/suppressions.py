@@ -17,7 +17,7 @@ from app.core.contacts.suppression_digests import Identifier
 from app.domain.audit_actions import Action
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.emails import normal_email
-from app.domain.normal.phones import parse_phone
+from app.domain.normal.phones import normal_phone
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
 from app.infra import database_clock
@@ -81,7 +81,7 @@ def _identifier(text: str) -> Identifier:
     parse: dict[str, Callable[[str], str]] = {
         "email": normal_email,
         "linkedin_url": normal_profile_url,
-        "phone": lambda value: parse_phone(value).e164,
+        "phone": normal_phone,
         "domain": normal_host,
     }
     kind = "email" if "@" in text else "linkedin_url" if "/" in text else "phone"

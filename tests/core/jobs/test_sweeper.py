@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from jobs_support import (
@@ -328,16 +326,6 @@ def test_only_one_transaction_at_a_time_sweeps_on_postgresql(database: Database)
         answers = (sweeper.try_lock(first), sweeper.try_lock(second))
 
     assert answers == (True, False)
-
-
-@pytest.mark.parametrize("is_free", [True, False])
-def test_on_postgresql_an_advisory_lock_serialises_sweeps(*, is_free: bool) -> None:
-    postgresql = SimpleNamespace(dialect=SimpleNamespace(name="postgresql"))
-    session = SimpleNamespace(get_bind=lambda: postgresql, scalar=lambda _query, _values: is_free)
-
-    answer = sweeper.try_lock(cast("Session", session))
-
-    assert answer is is_free
 
 
 def test_the_trace_of_an_expired_job_has_its_open_calls_and_no_values(
