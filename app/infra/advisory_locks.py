@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 @unique
 class AdvisoryLock(Enum):
-    """The locks of this application; the values are arbitrary."""
+    """The locks of this application. The values are arbitrary, but must stay: two releases run at once."""
 
     AUDIT = 0x6175_6469
     AUDIT_LOG = 0x636C_6175
