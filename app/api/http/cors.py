@@ -8,7 +8,9 @@ from apiflask import APIFlask
 from flask import Response, request
 
 METHODS = "GET, POST, PUT, DELETE"
-REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, Prefer, Traceparent, X-Request-Id"
+REQUEST_HEADERS = (
+    "Authorization, Content-Type, Idempotency-Key, If-None-Match, Prefer, Traceparent, X-Request-Id"
+)
 RESPONSE_HEADERS = (
     "API-Version, Content-Disposition, ETag, Idempotent-Replay, Location, Preference-Applied, RateLimit, "
     "RateLimit-Policy, Retry-After, WWW-Authenticate, X-Credits-Balance, X-Credits-Charged, X-Request-Id"

@@ -47,7 +47,7 @@ def test_a_preflight_of_an_allowed_origin_needs_no_token(
     assert headers["Access-Control-Allow-Origin"] == EXTENSION
     assert headers["Access-Control-Allow-Methods"] == "GET, POST, PUT, DELETE"
     assert headers["Access-Control-Allow-Headers"] == (
-        "Authorization, Content-Type, Idempotency-Key, Prefer, Traceparent, X-Request-Id"
+        "Authorization, Content-Type, Idempotency-Key, If-None-Match, Prefer, Traceparent, X-Request-Id"
     )
     assert headers["Access-Control-Max-Age"] == "7200"
     assert headers["Vary"] == "Origin"
