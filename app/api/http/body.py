@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from typing import Any, NoReturn
 
 from apiflask.schema_adapters.marshmallow import parser
@@ -49,9 +50,9 @@ def read(request: Request, _schema: Schema) -> dict[str, Any]:
     """
     _require_unencoded(request)
     raw = receive(request)
-    if not request.is_json:
-        if raw or request.mimetype:
-            raise UnsupportedMediaType
+    if not request.is_json and (raw or request.mimetype):
+        raise UnsupportedMediaType
+    if not raw.strip():
         raise MalformedJson("The body is empty. Send one JSON object with 'Content-Type: application/json'.")
     value = parse(raw)
     if not isinstance(value, dict):
@@ -99,6 +100,8 @@ def parse(raw: bytes) -> Any:  # noqa: ANN401 -- JSON can be anything
         MalformedJson: the bytes are not such JSON.
 
     """
+    if raw.startswith(BOM_UTF8):  # invisible, so "line 1, column 1" would not help
+        raise MalformedJson("The body begins with a byte order mark. Send UTF-8 without it.")
     try:
         return json.loads(raw.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_unique)
     except UnicodeDecodeError as error:

@@ -175,6 +175,13 @@ def test_an_empty_body_gets_an_error_that_says_what_to_send(content_type: str, e
         read(b"", content_type)
 
 
+@pytest.mark.parametrize(
+    ("data", "expected"), [(b"", "is empty"), (b" \n", "is empty"), (b"\xef\xbb\xbf{}", "a byte order mark")]
+)
+def test_a_body_without_visible_text_before_the_object_is_explained(data: bytes, expected: str) -> None:
+    assert expected in refusal(data).detail
+
+
 @pytest.mark.parametrize("size", [body.MAX_BYTES + 1, 10_000_000])
 def test_a_body_over_the_limit_gets_413(client: FlaskClient, size: int) -> None:
     response = post(client, b" " * size)
