@@ -39,7 +39,10 @@ class CompanyLoginSchema(StrictSchema):
     code_verifier = fields.String(
         required=True,
         load_only=True,
-        validate=validate.Regexp(rf"{sign_in_codes.VERIFIER.pattern}\Z"),
+        validate=validate.Regexp(
+            rf"{sign_in_codes.VERIFIER.pattern}\Z",
+            error="Send 43 to 128 letters, digits, hyphens, dots, underscores or tildes (RFC 7636).",
+        ),
         metadata={"example": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
     )
     client = fields.Nested(ClientSchema)

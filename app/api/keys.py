@@ -17,7 +17,7 @@ from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
+from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
 from app.api.schemas.limit_schemas import (
     MONTHLY_LIMIT,
     SPENDING_CAP,
@@ -52,8 +52,7 @@ class NewKeySchema(StrictSchema):
             "description": "What the key may do; all scopes by default.",
         },
     )
-    expires_at = fields.AwareDateTime(
-        default_timezone=None,
+    expires_at = UtcTime(
         allow_none=True,
         load_default=None,
         metadata={

@@ -23,6 +23,7 @@ from app.api.schemas.fields import (
     NonBlankString,
     ResponseSchema,
     StrictSchema,
+    UtcTime,
     company_url,
     profile_url,
     website,
@@ -72,7 +73,7 @@ class LinkedinSaveSchema(StrictSchema):
     list = NonBlankString(allow_none=True, metadata={"example": "Prospects"})
     tags = annotation_fields.tags()
     note = annotation_fields.note()
-    captured_at = fields.AwareDateTime(
+    captured_at = UtcTime(
         allow_none=True,
         validate=_require_a_recent_year,
         metadata={"example": TIME, "description": "When the profile was read; now by default."},

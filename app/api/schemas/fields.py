@@ -76,6 +76,10 @@ class StrictBoolean(fields.Boolean):
 class UtcTime(fields.AwareDateTime):
     """A time with an offset, loaded in UTC; one that UTC has only outside the years 1 to 9999 is an error."""
 
+    def __init__(self, **options: Any) -> None:
+        message = "This is not a time with a date and an offset, such as 2030-01-31T09:30:00Z."
+        super().__init__(error_messages={"invalid": message, "invalid_awareness": message}, **options)
+
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
     ) -> datetime:

@@ -22,7 +22,7 @@ KEY_METADATA = {
 
 def hexadecimal(*, metadata: dict[str, str], **options: Any) -> fields.String:
     """Return a field of 64 lower-case hexadecimal digits."""
-    pattern = validate.Regexp(PATTERN + r"\Z")
+    pattern = validate.Regexp(PATTERN + r"\Z", error="Send exactly 64 lower-case hexadecimal digits.")
     return fields.String(validate=pattern, metadata={"pattern": PATTERN} | metadata, **options)
 
 
