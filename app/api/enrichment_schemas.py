@@ -19,6 +19,7 @@ from app.api.schemas.contact_schemas import (
 )
 from app.api.schemas.fields import (
     MAX_REFERENCE,
+    NestedObject,
     NonBlankString,
     ResponseSchema,
     StrictBoolean,
@@ -75,8 +76,8 @@ class NamedCompanySchema(StrictSchema):
 class ItemSchema(StrictSchema):
     """One item: a subject, or a company if the entity is company."""
 
-    subject = fields.Nested(SubjectSchema)
-    company = fields.Nested(NamedCompanySchema)
+    subject = NestedObject(SubjectSchema)
+    company = NestedObject(NamedCompanySchema)
     client_reference = NonBlankString(MAX_REFERENCE, allow_none=True, metadata={"example": "row-17"})
 
 

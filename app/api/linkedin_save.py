@@ -20,6 +20,7 @@ from app.api.http.services import services
 from app.api.schemas import annotation_fields
 from app.api.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema
 from app.api.schemas.fields import (
+    NestedObject,
     NonBlankString,
     ResponseSchema,
     StrictSchema,
@@ -63,13 +64,13 @@ class ProfileSchema(StrictSchema):
     headline = NonBlankString(allow_none=True, metadata={"example": "Building engines that think"})
     title = NonBlankString(allow_none=True, metadata={"example": "Chief Engineer"})
     location = NonBlankString(allow_none=True, metadata={"example": "London, United Kingdom"})
-    company = fields.Nested(ProfileCompanySchema, allow_none=True)
+    company = NestedObject(ProfileCompanySchema, allow_none=True)
 
 
 class LinkedinSaveSchema(StrictSchema):
     """A profile and its annotations; list, tags and note replace the stored ones."""
 
-    profile = fields.Nested(ProfileSchema, required=True)
+    profile = NestedObject(ProfileSchema, required=True)
     list = NonBlankString(allow_none=True, metadata={"example": "Prospects"})
     tags = annotation_fields.tags()
     note = annotation_fields.note()

@@ -20,7 +20,7 @@ from app.api.schemas.contact_schemas import (
     RevealedSchema,
     SavedSchema,
 )
-from app.api.schemas.fields import ResponseSchema, StrictSchema, SubjectSchema, exactly_one
+from app.api.schemas.fields import NestedObject, ResponseSchema, StrictSchema, SubjectSchema, exactly_one
 from app.core.lookups import lookups
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, InsufficientIdentifiers, NotAProfileUrl, Problem
@@ -61,7 +61,7 @@ class LookupSchema(StrictSchema):
     """The people to look up: one subject, or up to 50 subjects."""
 
     json_schema = exactly_one("subject", "subjects")
-    subject = fields.Nested(SubjectSchema)
+    subject = NestedObject(SubjectSchema)
     subjects = Subjects(fields.Nested(SubjectSchema), metadata={"minItems": 1, "maxItems": MAX_SUBJECTS})
 
     @validates_schema

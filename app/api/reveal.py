@@ -18,6 +18,7 @@ from app.api.http.services import services
 from app.api.schemas.contact_schemas import EmailSchema, PhoneSchema
 from app.api.schemas.fields import (
     MAX_REFERENCE,
+    NestedObject,
     NonBlankString,
     ResponseSchema,
     StrictSchema,
@@ -70,7 +71,7 @@ class RevealRequest:
 class RevealSchema(StrictSchema):
     """The fields that both reveals accept (contract 2.7); `types` and the default of `min_status` differ."""
 
-    subject = fields.Nested(SubjectSchema, required=True)
+    subject = NestedObject(SubjectSchema, required=True)
     max_age_days = fields.Integer(
         strict=True,
         allow_none=True,

@@ -146,7 +146,18 @@ def test_a_key_of_another_request_is_refused(user: SignedInUser) -> None:
 def test_a_url_that_is_not_a_profile_is_rejected(user: SignedInUser, url: str) -> None:
     response = save(user, profile={"linkedin_url": url})
 
-    assert (response.status_code, response.get_json()["code"]) == (422, "not_a_profile_url")
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "not_a_profile_url")
+    assert problem["errors"] == [{"pointer": "/profile/linkedin_url", "detail": problem["detail"]}]
+
+
+def test_a_url_that_is_not_a_company_page_is_told_from_that_of_the_profile(user: SignedInUser) -> None:
+    response = save(user, profile=profile(company={"linkedin_url": "Acme"}))
+
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "not_a_profile_url")
+    assert [error["pointer"] for error in problem["errors"]] == ["/profile/company/linkedin_url"]
+    assert problem["detail"].endswith("https://www.linkedin.com/company/<slug>.")
 
 
 @pytest.mark.parametrize(

@@ -105,19 +105,24 @@ def test_every_invalid_subject_of_a_batch_is_reported_with_a_pointer(user: Signe
 
 
 @pytest.mark.parametrize(
-    ("subject", "code"),
+    ("subject", "code", "pointers"),
     [
-        ({"full_name": "Ada Lovelace"}, "insufficient_identifiers"),
-        ({"linkedin_url": "https://www.linkedin.com/company/acme"}, "not_a_profile_url"),
+        ({"full_name": "Ada Lovelace"}, "insufficient_identifiers", []),
+        (
+            {"linkedin_url": "https://www.linkedin.com/company/acme"},
+            "not_a_profile_url",
+            ["/subject/linkedin_url"],
+        ),
     ],
 )
 def test_a_subject_without_identifiers_is_explained(
-    user: SignedInUser, subject: dict[str, str], code: str
+    user: SignedInUser, subject: dict[str, str], code: str, pointers: list[str]
 ) -> None:
     alone = post(user, {"subject": subject}).get_json()
     in_a_batch = post(user, {"subjects": [{"email": "ada@acme.com"}, subject, subject]}).get_json()
 
     assert (alone["status"], alone["code"]) == (422, code)
+    assert [error["pointer"] for error in alone.get("errors", [])] == pointers
     assert in_a_batch["code"] == code
     assert [error["pointer"] for error in in_a_batch["errors"]] == ["/subjects/1", "/subjects/2"]
 

@@ -12,7 +12,7 @@ from apiflask import Schema
 from marshmallow import EXCLUDE, RAISE, ValidationError, fields, post_load, validate
 
 from app.domain import ids, purposes
-from app.domain.errors import InvalidValue
+from app.domain.errors import FieldError, InvalidValue, NotAProfileUrl, Problem
 from app.domain.normal import emails, phones, profiles, websites
 from app.domain.records.subjects import Subject
 from app.infra import passwords
@@ -118,6 +118,21 @@ class NormalizedString(fields.String):
             return self.normalize_text(text)
         except InvalidValue as error:
             raise ValidationError(str(error)) from error
+        except NotAProfileUrl as error:
+            raise NotAProfileUrl(error.detail, errors=(FieldError(f"/{attr}", error.detail),)) from error
+
+
+class NestedObject(fields.Nested):
+    """An object inside another; the pointers of a problem in it begin with its name."""
+
+    def _deserialize(self, value: object, attr: str | None, *arguments: Any, **options: Any) -> Any:
+        try:
+            return super()._deserialize(value, attr, *arguments, **options)
+        except Problem as problem:
+            problem.errors = tuple(
+                FieldError(f"/{attr}{error.pointer}", error.detail) for error in problem.errors
+            )
+            raise
 
 
 def email(**options: Any) -> NormalizedString:

@@ -40,6 +40,7 @@ _STRAY_JOINERS = re.compile(rf"(?<![^\0-\x7f])[{_JOINERS}]+|[{_JOINERS}]+(?![^\0
 """Joiners at an end of a slug or beside an ASCII character, where they join nothing."""
 _INTERNAL = "This is an internal LinkedIn URL. Open the profile and send the URL that the browser then shows."
 _RECRUITER = "This is a LinkedIn Recruiter URL. Open the public profile and send its URL."
+_PROFILE_HELP = NotAProfileUrl.help
 _COMPANY_HELP = "Send the URL of a public company page, such as https://www.linkedin.com/company/<slug>."
 _FORBIDDEN_CHARACTERS = "The URL contains characters that are not allowed in profile URLs."
 _HELP = {
@@ -62,13 +63,13 @@ def normal_profile_url(text: str) -> str:
     if plain := _PLAIN_URL.fullmatch(text):
         kind, names = "in", [plain[1]]
     else:
-        kind, names = _read(text)
+        kind, names = _read(text, _PROFILE_HELP)
     if kind == "in":
         slug = _slug(names[0])
     elif kind == "pub":
         slug = _modern_slug(names)
     else:
-        raise NotAProfileUrl(_HELP.get(kind, ""))
+        raise NotAProfileUrl(_HELP.get(kind, _PROFILE_HELP))
     if slug in _RESERVED_SLUGS:
         raise NotAProfileUrl(_INTERNAL)
     if "&" in slug or "=" in slug:  # a query without its question mark; companies may have "&"
@@ -83,26 +84,31 @@ def normal_company_url(text: str) -> str:
         NotAProfileUrl: the URL is not a company's public page; the detail states what to send instead.
 
     """
-    kind, names = _read(text)
+    kind, names = _read(text, _COMPANY_HELP)
     if kind not in _COMPANIES:
         raise NotAProfileUrl(_HELP.get(kind, _COMPANY_HELP))
     return f"https://www.linkedin.com/company/{_slug(names[0])}"
 
 
-def _read(text: str) -> tuple[str, list[str]]:
-    """Split a LinkedIn URL into its first path segment and the segments after it, at least one."""
+def _read(text: str, expected: str) -> tuple[str, list[str]]:
+    """Split a LinkedIn URL into its first path segment and the segments after it, at least one.
+
+    Raises:
+        NotAProfileUrl: it has none; the detail is `expected` if nothing more precise can be said.
+
+    """
     path = _AFTER_PATH.split(_undecorated(text), maxsplit=1)[0]
     if "\\" in path or "@" in path:
         raise NotAProfileUrl("The URL contains '@' or a backslash. Send the plain URL of the profile.")
     if _LINE_BREAK.search(path):
         raise NotAProfileUrl("The URL contains a line break or tab. Send one URL in one line.")
     if not _HOSTLESS.match(path):
-        path = _path_on_linkedin(path)
+        path = _path_on_linkedin(path, expected)
     segments = [part for part in path.split("/") if part]
     if segments and segments[0].lower() in _WRAPPERS:
         del segments[0]
     if len(segments) < 2:  # noqa: PLR2004 -- the kind and the slug
-        raise NotAProfileUrl
+        raise NotAProfileUrl(expected)
     if not (_PEOPLE | _COMPANIES).isdisjoint(part.lower() for part in segments[2:]):
         raise NotAProfileUrl("The text contains several URLs. Send one.")
     return segments[0].lower(), segments[1:]
@@ -115,12 +121,12 @@ def _undecorated(text: str) -> str:
         raise NotAProfileUrl(str(error)) from error
 
 
-def _path_on_linkedin(url: str) -> str:
+def _path_on_linkedin(url: str, expected: str) -> str:
     """Return the path of a URL on linkedin.com; similar host names are rejected."""
     try:
         host, path = split_url(url)
     except InvalidValue as error:
-        raise NotAProfileUrl from error
+        raise NotAProfileUrl(expected) from error
     if not _HOST.fullmatch(host):
         raise NotAProfileUrl("The host is not linkedin.com. Open the URL and send the one it redirects to.")
     return path
