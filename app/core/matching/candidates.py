@@ -28,7 +28,7 @@ MAX_CONTACTS = 100
 MAX_NAMESAKES = 20
 """How many people with the given or the family name are compared.
 
-Those with both are preferred, then those with the same initial.
+Those with both are preferred, in either order, then those with the same initial.
 """
 MIN_NAME_LENGTH = 3
 _AFTER_LATIN = "zzzz"
@@ -95,7 +95,10 @@ _BEGINS_WITH_FIRST, _BEGINS_WITH_LAST = (
 )
 _HAS_NICKNAME = func.lower(Contact.first_name).in_(bindparam("nicknames", expanding=True))
 _HAS_INITIAL = Contact.name_key.like(bindparam("initial"))
-_HAS_BOTH_NAMES = and_(_HAS_FAMILY_NAME, or_(_BEGINS_WITH_FIRST, _HAS_NICKNAME))
+_HAS_BOTH_NAMES = or_(
+    and_(_HAS_FAMILY_NAME, or_(_BEGINS_WITH_FIRST, _BEGINS_WITH_LAST, _HAS_NICKNAME)),
+    and_(_BEGINS_WITH_FIRST, Contact.name_key.like(bindparam("last_inside"))),  # of two family names
+)
 _BY_NAME = (
     select(*Contact.__table__.c)
     .where(  # the companies in every part, so that SQLite uses the index of each
@@ -183,6 +186,7 @@ def contacts_named_at(
         "last": words[-1] + " ",
         "last_end": _end(f"{words[-1]} "),
         "last_letter": f"% {words[-1][:1]}%",
+        "last_inside": f"% {words[-1]}%",
     }
     return _at(companies, session.execute(_BY_NAME, values).all())
 

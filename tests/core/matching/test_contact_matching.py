@@ -343,6 +343,27 @@ def test_a_family_name_of_hundreds_of_colleagues_does_not_hide_the_person(
     assert (match.outcome, found) == (outcome, [person])
 
 
+@pytest.mark.parametrize(
+    ("stored", "asked", "colleagues"),
+    [
+        ("Maria Gonzalez Perez", "Maria Gonzalez", ("Marta{} Gonzalez", "Marta{} Gomez")),
+        ("Jing Li", "Li Jing", ("Alma{} Li", "Alma{} Lin")),
+    ],
+)
+def test_dozens_of_colleagues_with_the_family_name_do_not_hide_another_form_of_the_name(
+    session: Session, stored: str, asked: str, colleagues: tuple[str, ...]
+) -> None:
+    acme = a_company(session)
+    for number in range(60):
+        for colleague in colleagues:
+            a_contact(session, acme, colleague.format(chr(97 + number % 26)))
+    person = a_contact(session, acme, stored)
+
+    match = contact_matching.find(session, Subject(full_name=asked, company_domain="acme.com"))
+
+    assert person in (match.contact, *(candidate.contact for candidate in match.candidates))
+
+
 @pytest.mark.parametrize("asked", ["Nguyễn Thị Lan Hà", "Nguyễn Thị Mai Hà"])
 def test_another_middle_name_is_not_the_same_person(session: Session, asked: str) -> None:
     a_contact(session, a_company(session), "Nguyễn Thị Thu Hà")
