@@ -14,7 +14,7 @@ from app.core.events import deliveries, endpoints, events
 from app.core.jobs import webhook_admin, webhook_attempts
 from app.core.jobs.webhook_admin import DeliveryState
 from app.domain.audit_actions import Action
-from app.domain.errors import ValidationFailed
+from app.domain.errors import EndpointDisabled, ValidationFailed
 from app.domain.event_types import SUBSCRIBABLE
 from app.infra import database_clock
 from app.infra.digest_keys import digest_keys
@@ -136,7 +136,7 @@ def replay(webhook_id: str) -> Response:
     try:
         with admission.transaction() as session:
             webhook_admin.replay_of_workspace(session, workspace_id, webhook_id, now=database_clock.now())
-    except ValidationFailed as problem:
+    except EndpointDisabled as problem:
         flash(problem.detail, "failure")
     else:
         log.info("webhook replayed", webhook=webhook_id)

@@ -140,7 +140,9 @@ def test_a_delivery_to_a_disabled_endpoint_is_not_repeated(admin: Visitor, user:
 
     page = admin.send(f"/webhooks/{webhook_id}/replay")
 
+    assert page.status_code == 200
     assert "Enable it, then replay the delivery." in page.text
+    assert f"/webhooks/{webhook_id}/replay" in page.text
 
 
 def test_the_log_can_show_only_failed_deliveries(admin: Visitor, user: SignedInUser) -> None:
