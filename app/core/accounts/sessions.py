@@ -132,11 +132,8 @@ def end_excess(
 ) -> None:
     """Revoke the account's sessions above the limit, least recently used first, never the new one."""
     others = _valid(started.account_id, lifetime, now).where(LoginSession.id != started.id)
-    excess = session.scalars(others.offset(limit - 1).with_only_columns(LoginSession.id)).all()
-    if not excess:
-        return
-    ending = _ending(now).where(LoginSession.id.in_(excess)).returning(LoginSession.id)
-    ended = session.scalars(ending).all()
+    excess = others.offset(limit - 1).with_only_columns(LoginSession.id)
+    ended = session.scalars(_ending(now).where(LoginSession.id.in_(excess)).returning(LoginSession.id)).all()
     audit_log.record_each(session, Action.SESSION_END, ended, account_id=started.account_id)
 
 

@@ -133,9 +133,9 @@ def record_each(
     if account_id is not None:
         mine = select(_ACCOUNTS.c.workspace_id).where(_ACCOUNTS.c.id == account_id)
         values["workspace_id"] = mine.scalar_subquery()
-    rows = [values | {"object_id": object_id} for object_id in sorted(object_ids)]
-    if rows:
-        session.execute(_PENDING.insert().values(rows))
+    rows = [{"object_id": object_id} for object_id in sorted(object_ids)]
+    if rows:  # not in one statement, which has at most 65,535 parameters on PostgreSQL
+        session.execute(_PENDING.insert().values(values), rows)
 
 
 def _values(session: Session, action: Action | str, actor: Actor | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from jobs_support import LIFETIME
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from app.core.accounts import accounts, sessions, workspaces
@@ -86,6 +86,18 @@ def test_the_least_recently_used_sessions_above_the_limit_end(session: Session, 
 
     session.expire_all()
     assert [row.revoked_at for row in (first, second, third, newest)] == [None, now, now, None]
+
+
+def test_thousands_of_sessions_above_the_limit_end_at_once(session: Session, account: Account) -> None:
+    newest, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
+    columns = {column.key: getattr(newest, column.key) for column in LoginSession.__table__.c}
+    others = [{"id": f"ses_{number}", "hash": str(number).encode()} for number in range(12_000)]
+    session.execute(insert(LoginSession), [columns | other for other in others])
+
+    sessions.end_excess(session, newest, limit=100, lifetime=LIFETIME, now=NOW)
+
+    valid = select(func.count()).select_from(LoginSession).where(LoginSession.revoked_at.is_(None))
+    assert session.scalar(valid) == 100
 
 
 def test_expired_sessions_do_not_count_towards_the_limit(session: Session, account: Account) -> None:
