@@ -16,6 +16,7 @@ from typing import IO, Literal
 
 SUFFIXES = (".csv", ".tsv", ".txt")
 MAX_NAME = 200
+"""The bytes of a name that the processed file keeps: with what is added to it, a name has at most 255."""
 DONE: Literal["done"] = "done"
 REJECTED: Literal["rejected"] = "rejected"
 WORKING: Literal["working"] = "working"
@@ -171,7 +172,13 @@ def opened(path: str) -> Iterator[ImportFolder]:
 def is_list_name(name: str) -> bool:
     """Return whether a file of this name is imported: not hidden, printable, and with a known ending."""
     is_plain = not name.startswith(".") and "/" not in name and name.isprintable()
-    return is_plain and len(name) <= MAX_NAME and name.lower().endswith(SUFFIXES)
+    return is_plain and name.lower().endswith(SUFFIXES)
+
+
+def shortened(name: str) -> str:
+    """Return the name of a list with its ending, and the beginning that fits into `MAX_NAME` bytes."""
+    stem, dot, ending = name.rpartition(".")
+    return stem.encode()[: MAX_NAME - len(dot + ending)].decode(errors="ignore") + dot + ending
 
 
 def is_unchanged(file: IO[bytes], expected: FoundFile) -> bool:

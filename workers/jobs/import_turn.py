@@ -17,7 +17,7 @@ from app.core.lists.importer import Checkpoint, ImportOptions
 from app.core.lists.queued_imports import Progress, QueuedImport
 from app.domain.lists.cells import escape_formula
 from app.domain.lists.csv_records import Row
-from app.infra import database_clock
+from app.infra import database_clock, import_folder
 from app.infra.db import Database
 from app.infra.import_folder import DONE, REJECTED, ImportFolder
 from app.infra.log import log
@@ -95,7 +95,7 @@ class ImportTurn:
     @property
     def processed_name(self) -> str:
         """Return the name of the file once it is processed, which no other import has."""
-        return f"{self._queued.id}-{self._queued.file}"
+        return f"{self._queued.id}-{import_folder.shortened(self._queued.file)}"
 
     @contextmanager
     def _open_rejects(self, header: Sequence[str]) -> Iterator[Callable[[Row, str], None]]:

@@ -137,6 +137,22 @@ def test_a_list_in_the_folder_is_imported_and_moved_with_a_report(
     assert not (folder / "people.csv").exists()
 
 
+@pytest.mark.parametrize("stem", ["ü" * 125, "x" * 251])
+def test_a_list_with_the_longest_possible_name_is_moved_under_a_shorter_one(
+    services: WorkerServices, database: Database, folder: Path, time: Time, stem: str
+) -> None:
+    a_list(folder, f"{stem}.csv")
+
+    settle(services, time)
+    work(services, time)
+
+    (row,) = rows(database)
+    (moved,) = (folder / "done").glob(f"{row.id}-{stem[0]}*[{stem[0]}].csv")
+    assert row.status == "finished"
+    assert report(folder)["file"] == f"{stem}.csv"
+    assert moved.with_name(f"{moved.name}.rejected.csv").exists()
+
+
 def test_a_file_that_still_grows_is_left_alone(
     services: WorkerServices, database: Database, folder: Path, time: Time
 ) -> None:
