@@ -129,6 +129,14 @@ class ImportFolder:
         file.seek(length)
         return file
 
+    def cut(self, name: str, length: int) -> None:
+        """Remove all but the first `length` bytes of a file in `working`; does nothing if it is gone."""
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+        with suppress(FileNotFoundError):
+            descriptor = os.open(name, flags, dir_fd=self.places[WORKING])
+            os.ftruncate(descriptor, length)
+            os.close(descriptor)
+
     def write(self, place: Place, name: str, content: bytes) -> None:
         """Write a small file, such as a report."""
         with self._created(self.places[place], name) as file:

@@ -82,6 +82,16 @@ class ImportTurn:
         counts = {f"rows_{count}": number for count, number in self._counts.items()}
         log.info("import ended", queued_import=self._queued.id, place=place, **counts)
 
+    def abandon(self, detail: str) -> None:
+        """End the import as rejected; the rejected rows of the batch that was not stored are removed.
+
+        Raises:
+            ImportLeaseLostError: another worker has the lease.
+
+        """
+        self._folder.cut(self._rejects_name, self._queued.rejects_bytes)
+        self.finish(detail)
+
     def store_end(self, detail: str | None) -> None:
         """End the import, whose file was moved already.
 

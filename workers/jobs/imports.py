@@ -78,7 +78,7 @@ def _run(services: WorkerServices, folder: ImportFolder, queued: QueuedImport, u
         turn.store_end(None if place == DONE else "The report beside the file says why.")
         return
     if queued.is_exhausted:
-        turn.finish(_failure(queued))
+        turn.abandon(_failure(queued))
         return
     detail = None
     try:

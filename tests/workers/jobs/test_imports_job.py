@@ -262,7 +262,7 @@ def test_an_import_that_fails_again_and_again_at_one_place_ends_there(
         return ingest_contacts(session, people, **options)
 
     monkeypatch.setattr(importer.ingest, "ingest_contacts", fail_at_row_20)
-    a_list(folder, "a.csv")
+    a_list(folder, "a.csv", more=BAD_ROW)
     a_list(folder, "b.csv", rows=15)
     settle(services, time)
     for _ in range(queued_imports.MAX_ATTEMPTS + 1):  # the first turn makes progress
@@ -277,6 +277,8 @@ def test_an_import_that_fails_again_and_again_at_one_place_ends_there(
     assert failed.detail is not None
     assert failed.detail.startswith("The import failed 5 times after row 20 and was ended.")
     assert report(folder, "rejected")["detail"] == failed.detail
+    (rejected,) = (folder / "rejected").glob("*.rejected.csv")
+    assert rejected.read_text().splitlines() == ["line,reason,Name,Email,Updated At"]
     assert (other.status, other.rows_done) == ("finished", 15)
     assert contacts(database) == 20
 
