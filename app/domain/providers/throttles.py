@@ -4,6 +4,9 @@ A call is refused by the rate limits, by a pause that the provider requested, or
 breaker opens after five consecutive failures, or when more than half of at least twenty calls within thirty
 seconds failed. After thirty seconds one call is admitted as a probe; its success closes the breaker. An empty
 result, a demand for payment or a rejected API key is a response, not a failure.
+
+A clock that was ahead for a while leaves times behind that are too far in the future to be true. They are
+ignored once it is corrected, so that no provider is refused until they have come.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ PROBE = timedelta(seconds=15)
 """The time after which another probe is sent: longer than any call takes."""
 PAUSE_SECONDS = 5.0
 """The pause after a rate-limited response without a Retry-After."""
+MAX_PAUSE_SECONDS = 86_400.0
+"""The longest pause that a provider can request."""
 MAX_WAIT_SECONDS = 1.0
 """The longest wait for a token; if the wait would be longer, the next provider is called."""
 FAILURES = frozenset({TraceOutcome.ERROR, TraceOutcome.TIMEOUT})
@@ -82,15 +87,13 @@ def admit(
     throttle: ProviderThrottle, rates: Sequence[Rate], now: datetime, *, breaker: bool = True
 ) -> tuple[ProviderThrottle, Permit]:
     """Consume a token if the provider may be called; return the new throttle and the permit."""
-    if throttle.paused_until is not None and now < throttle.paused_until:
-        return throttle, _refused(TraceOutcome.RATE_LIMITED, throttle.paused_until, now)
-    if (
-        breaker
-        and throttle.state is not BreakerState.CLOSED
-        and throttle.open_until is not None
-        and now < throttle.open_until
-    ):
-        return throttle, _refused(TraceOutcome.CIRCUIT_OPEN, throttle.open_until, now)
+    paused = _remaining(throttle.paused_until, now, timedelta(seconds=MAX_PAUSE_SECONDS))
+    if paused:
+        return throttle, Permit(refused=TraceOutcome.RATE_LIMITED, retry_after=paused)
+    if breaker and throttle.state is not BreakerState.CLOSED:
+        open_for = _remaining(throttle.open_until, now, OPEN_FOR)
+        if open_for:
+            return throttle, Permit(refused=TraceOutcome.CIRCUIT_OPEN, retry_after=open_for)
     throttle = _refilled(throttle, rates, now)
     waits = [(1 - remaining) / rate.refill for remaining, rate in zip(throttle.tokens, rates, strict=True)]
     wait = max([0.0, *waits])
@@ -106,7 +109,7 @@ def report(
     throttle: ProviderThrottle, outcome: TraceOutcome, *, retry_after: float | None, now: datetime
 ) -> ProviderThrottle:
     """Return the throttle updated with the outcome of a call."""
-    if now - throttle.window_at > WINDOW:
+    if abs(now - throttle.window_at) > WINDOW:
         throttle = replace(throttle, window_at=now, window_calls=0, window_failures=0)
     failed = outcome in FAILURES
     throttle = replace(
@@ -117,7 +120,7 @@ def report(
         last_outcome=outcome.value,
     )
     if outcome is TraceOutcome.RATE_LIMITED:
-        seconds = PAUSE_SECONDS if retry_after is None else retry_after
+        seconds = PAUSE_SECONDS if retry_after is None else min(retry_after, MAX_PAUSE_SECONDS)
         resume_at = now + timedelta(seconds=seconds)
         throttle = replace(throttle, paused_until=max(throttle.paused_until or resume_at, resume_at))
     if not failed:
@@ -144,8 +147,10 @@ def _refilled(throttle: ProviderThrottle, rates: Sequence[Rate], now: datetime) 
         min(remaining + seconds * rate.refill, rate.burst)
         for remaining, rate in zip(throttle.tokens, rates, strict=True)
     )
-    return replace(throttle, tokens=tuple(tokens), refilled_at=max(now, throttle.refilled_at))
+    return replace(throttle, tokens=tuple(tokens), refilled_at=now)
 
 
-def _refused(reason: TraceOutcome, retry_at: datetime, now: datetime) -> Permit:
-    return Permit(refused=reason, retry_after=(retry_at - now).total_seconds())
+def _remaining(until: datetime | None, now: datetime, longest: timedelta) -> float:
+    """Return the seconds until then; 0 if they are over, or more than the longest that was ever set."""
+    remaining = timedelta(0) if until is None else until - now
+    return remaining.total_seconds() if timedelta(0) < remaining <= longest else 0.0

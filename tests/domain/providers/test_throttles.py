@@ -80,9 +80,42 @@ def test_the_strictest_of_several_rates_counts() -> None:
 def test_a_clock_that_goes_back_adds_no_tokens() -> None:
     gate, _first = throttles.admit(throttles.new([Rate(1, 1.0)], NOW), [Rate(1, 1.0)], NOW)
 
-    gate, admission = throttles.admit(gate, [Rate(1, 1.0)], later(-100))
+    _gate, admission = throttles.admit(gate, [Rate(1, 1.0)], later(-100))
 
-    assert (admission.wait, gate.refilled_at) == (1.0, NOW)
+    assert admission.wait == 1.0
+
+
+def test_after_a_clock_that_was_ahead_is_corrected_calls_are_admitted_at_the_rate() -> None:
+    rates = [Rate(1, 60.0)]
+    gate, _first = throttles.admit(throttles.new(rates, later(3600)), rates, later(3600))
+
+    gate, too_early = throttles.admit(gate, rates, NOW)
+    _gate, second = throttles.admit(gate, rates, later(60))
+
+    assert (too_early.refused, second.refused) == (TraceOutcome.RATE_LIMITED, None)
+
+
+def test_a_breaker_that_was_opened_by_a_clock_ahead_admits_a_probe_once_it_is_corrected() -> None:
+    gate, admission = throttles.admit(broken(), (), later(-3600))
+
+    assert (gate.state, admission.refused) == (BreakerState.HALF_OPEN, None)
+
+
+def test_a_pause_that_was_requested_by_a_clock_ahead_does_not_last_longer_than_the_longest_pause() -> None:
+    gate = reported(throttles.new((), NOW), TraceOutcome.RATE_LIMITED, after=throttles.MAX_PAUSE_SECONDS)
+
+    longest = throttles.admit(gate, (), NOW)[1]
+    longer = throttles.admit(gate, (), later(-3600))[1]
+
+    assert (longest.refused, longer.refused) == (TraceOutcome.RATE_LIMITED, None)
+
+
+def test_failures_counted_by_a_clock_ahead_are_of_another_window_once_it_is_corrected() -> None:
+    gate = reported(throttles.new((), NOW), *(TraceOutcome.ERROR, TraceOutcome.HIT) * 10)
+
+    gate = throttles.report(gate, TraceOutcome.ERROR, retry_after=None, now=later(-3600))
+
+    assert (gate.state, gate.window_calls, gate.window_failures) == (BreakerState.CLOSED, 1, 1)
 
 
 def test_changed_rates_start_with_full_buckets() -> None:
