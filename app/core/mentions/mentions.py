@@ -1,7 +1,8 @@
 """Finds the rows that mention a person, and keeps the index that they are found with.
 
 The index is written in the background, so that no request waits for it. What is not indexed yet is read:
-open jobs, and what changed in the last minutes. After an upgrade the first indexing covers everything.
+open jobs, and what changed in the last minutes. After an upgrade, and after the clock has gone back, the
+next indexing covers everything.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from app.core.mentions.mention_sources import SETTLING, SOURCES, Key, Place, Sou
 from app.core.mentions.mention_tables import MentionPosition
 from app.domain.records.mentions import tokens_in, tokens_of
 from app.domain.records.person_matcher import PersonMatcher
+from app.infra import database_clock
 from app.infra.bulk_statements import insert_all
 from app.infra.database_clock import Moment
 from app.infra.db import insert
@@ -30,7 +32,8 @@ _BEGINNING: Place = (datetime.fromtimestamp(0, UTC), "", -1)
 def index_next(session: Session, source: Source, *, now: Moment) -> int:
     """Index the next batch of settled rows of the source; return how many there were."""
     position = _locked(session, source)
-    query = source.query.where(source.behind(_place(session, position)), source.changed_at <= now - SETTLING)
+    place = _place(session, position, now)
+    query = source.query.where(source.behind(place), source.changed_at <= now - SETTLING)
     rows = session.execute(query.order_by(*source.order).limit(BATCH)).all()
     if rows:
         _store(session, source, rows)
@@ -46,7 +49,8 @@ def find(session: Session, source: Source, matcher: PersonMatcher) -> Iterator[t
     Other transactions open, finish and index rows meanwhile. So the states are read in the order in which a
     row has them, and the position first: a row that leaves a state before it is read there is in a later one.
     """
-    place = _place(session, session.get(MentionPosition, source.name, populate_existing=True))
+    position = session.get(MentionPosition, source.name, populate_existing=True)
+    place = _place(session, position, database_clock.now())
     for rows in _unindexed(session, source, place):
         yield from _matching(session, source, rows, matcher)
     for part in batched(_indexed_keys(session, source, matcher)):
@@ -61,7 +65,8 @@ def keys_of(
 
     These are the rows whose mentions do, and those that are not indexed yet, in the order of `find`.
     """
-    place = _place(session, session.get(MentionPosition, source.name, populate_existing=True))
+    position = session.get(MentionPosition, source.name, populate_existing=True)
+    place = _place(session, position, database_clock.now())
     found: set[Key] = set()
     query = select(*source.key).where(within)
     for is_unindexed in (source.is_open, source.behind(place)):
@@ -137,9 +142,14 @@ def _check(session: Session) -> bytes:
     return digest_keys(session).mention_digest("")
 
 
-def _place(session: Session, position: MentionPosition | None) -> Place:
-    """Return up to where the source is indexed with the present key."""
+def _place(session: Session, position: MentionPosition | None, now: Moment) -> Place:
+    """Return up to where the source is indexed with the present key.
+
+    If the clock has gone back, rows may have changed since then that come before the position.
+    """
     if position is None or position.key_check != _check(session):
+        return _BEGINNING
+    if position.at > database_clock.value(session, now) - SETTLING:
         return _BEGINNING
     return position.at, position.last_id, position.last_number
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from jobs_support import a_job, a_workspace, claim
+from jobs_support import a_job, a_workspace, claim, set_clock
 from mentions_support import index_all, stored_upload
-from sqlalchemy import event, func, select
+from sqlalchemy import event, func, select, true
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW
 
@@ -28,9 +28,9 @@ BOB = redaction.person_matcher([Identifier("email", "bob@acme.com")])
 LATER = NOW + SETTLING
 
 
-def a_finished_job(session: Session, email: str = "ada@acme.com") -> str:
+def a_finished_job(session: Session, email: str = "ada@acme.com", *, now: datetime = NOW) -> str:
     job_id = a_job(session, a_workspace(session), email, request={"subject": {"email": email}})
-    leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
+    leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.NOT_FOUND), now=now)
     return job_id
 
 
@@ -178,3 +178,19 @@ def test_redaction_deletes_the_digests(session: Session) -> None:
 
     assert session.scalar(select(func.count()).select_from(JobMention)) == 0
     assert session.scalars(select(Job.request)).all() == [{}]
+
+
+def test_what_changes_after_a_clock_that_was_ahead_is_corrected_is_read_and_indexed(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = a_finished_job(session, now=NOW + timedelta(hours=1))
+    mentions.index_next(session, JOBS, now=LATER + timedelta(hours=1))
+    job_id = a_finished_job(session)
+    set_clock(monkeypatch, lambda: LATER)
+
+    before = found(session), mentions.keys_of(session, JOBS, ADA, true())
+    counts = [mentions.index_next(session, JOBS, now=LATER) for _ in range(2)]
+    after = set(found(session))
+
+    assert set(before[0]) == set(before[1]) == after == {(ahead,), (job_id,)}
+    assert counts == [1, 0]
