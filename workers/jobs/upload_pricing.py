@@ -31,7 +31,8 @@ def price(turn: Turn, services: WorkerServices) -> bool:
         first += BATCH
         if first < upload.row_count and (time.monotonic() > ends or shutdown_flag.has_begun()):
             with services.database.transaction() as session:
-                dispatch.end(session, turn, next_at=database_clock.now())
+                now = database_clock.now()
+                dispatch.end(session, turn, next_at=now, published_at=now)
             return True
     with services.database.transaction() as session:
         pricing.finish(session, turn, counts)

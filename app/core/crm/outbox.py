@@ -3,6 +3,9 @@
 The pushes of a connection are made one after the other, by one worker that holds a lease on it: two pushes of
 one contact cannot create it twice, tokens are renewed once, and the CRM's rate limit is kept. An item is
 begun, sent with no transaction open, and finished (`push_attempts`).
+
+A CRM may respond slowly, so one connection of a workspace has a turn at a time, the one whose last turn was
+longest ago. Otherwise those of one workspace could occupy all threads.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import func, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 from sqlalchemy.sql import ColumnElement
 
 from app.core.crm import connections
@@ -53,14 +56,16 @@ def any_due(session: Session, *, now: Moment) -> bool:
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
-    """Mark the due connections as published and return their ids."""
-    query = select(CrmConnection).where(_due(now)).order_by(CrmConnection.due_at).limit(BATCH)
-    claimed = []
+    """Mark the due connections as published and return their ids, at most one of a workspace."""
+    waiting_since = func.coalesce(CrmConnection.resume_at, CrmConnection.due_at)
+    query = select(CrmConnection).where(_due(now)).order_by(waiting_since).limit(BATCH)
+    claimed: dict[str, str] = {}
     for connection in session.scalars(query.with_for_update(skip_locked=True, key_share=True)):
-        connection.published_at = now
-        claimed.append(connection.id)
+        if connection.workspace_id not in claimed:
+            connection.published_at = now
+            claimed[connection.workspace_id] = connection.id
     session.flush()
-    return claimed
+    return list(claimed.values())
 
 
 def begin(session: Session, connection_id: str, *, now: Moment) -> Turn | None:
@@ -183,4 +188,14 @@ def _ready(now: Moment) -> ColumnElement[bool]:
 
 def _due(now: Moment) -> ColumnElement[bool]:
     unsent = CrmConnection.published_at.is_(None) | (CrmConnection.published_at <= now - REPUBLISH_AFTER)
-    return _ready(now) & unsent
+    other = aliased(CrmConnection)
+    is_other_busy = (
+        select(other.id)
+        .where(
+            other.workspace_id == CrmConnection.workspace_id,
+            other.id != CrmConnection.id,
+            or_(other.leased_until > now, other.published_at > now - REPUBLISH_AFTER),
+        )
+        .exists()
+    )
+    return _ready(now) & unsent & ~is_other_busy

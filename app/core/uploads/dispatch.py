@@ -1,16 +1,21 @@
-"""Which uploads a worker has to continue, and the lease of the worker that does."""
+"""Which uploads a worker has to continue, and the lease of the worker that does.
+
+Reading and pricing may take minutes, so one upload of a workspace is read or priced at a time. Otherwise
+those of one workspace could occupy all threads.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import or_, select, update
+from sqlalchemy.orm import Session, aliased
 from sqlalchemy.sql import ColumnElement
 
-from app.core.uploads.upload_tables import Upload
+from app.core.uploads.upload_tables import UNFINISHED, Upload
 from app.infra.database_clock import Moment
 
 LEASE = timedelta(seconds=20)
@@ -36,10 +41,14 @@ def any_due(session: Session, *, now: Moment) -> bool:
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
-    """Mark the due uploads as published and return their ids."""
+    """Mark the due uploads as published and return their ids, at most one of a workspace to read or price."""
     query = select(Upload).where(_due(now)).order_by(Upload.next_at).limit(BATCH)
-    claimed = []
+    claimed, busy = [], set[str]()
     for upload in session.scalars(query.with_for_update(skip_locked=True)):
+        if upload.status in UNFINISHED:
+            if upload.workspace_id in busy:
+                continue
+            busy.add(upload.workspace_id)
         upload.published_at = now
         claimed.append(upload.id)
     session.flush()
@@ -47,10 +56,13 @@ def claim_due(session: Session, *, now: Moment) -> list[str]:
 
 
 def begin(session: Session, upload_id: str, *, now: Moment) -> Turn | None:
-    """Take the lease of a due upload; return None if it is not due, so that a late message is harmless."""
+    """Take the lease of a due upload; return None if it is not due, so that a late message is harmless.
+
+    Return None also if it has to wait for another upload of its workspace; then it is published again.
+    """
     row = session.execute(
         update(Upload)
-        .where(Upload.id == upload_id, Upload.next_at <= now)
+        .where(Upload.id == upload_id, Upload.next_at <= now, ~_must_wait(lambda other: other.next_at > now))
         .values(next_at=now + LEASE, published_at=None)
         .returning(Upload.id, Upload.workspace_id, Upload.status, Upload.revision)
         .execution_options(synchronize_session=False)
@@ -60,19 +72,22 @@ def begin(session: Session, upload_id: str, *, now: Moment) -> Turn | None:
 
 def renew(session: Session, turn: Turn, *, now: Moment, **values: Any) -> bool:
     """Renew the lease and store values; return whether status and mapping are still those of the turn."""
-    return _update(session, turn, next_at=now + LEASE, **values)
+    return _update(session, turn, next_at=now + LEASE, published_at=None, **values)
 
 
-def end(session: Session, turn: Turn, *, next_at: Moment | None) -> None:
-    """End the turn; the next one is at this time, or after the next change of a member."""
-    _update(session, turn, next_at=next_at)
+def end(session: Session, turn: Turn, *, next_at: Moment | None, published_at: Moment | None = None) -> None:
+    """End the turn; the next one is at this time, or after the next change of a member.
+
+    `published_at` is given if the caller publishes the next one itself.
+    """
+    _update(session, turn, next_at=next_at, published_at=published_at)
 
 
 def _update(session: Session, turn: Turn, **values: Any) -> bool:
     row = session.execute(
         update(Upload)
         .where(Upload.id == turn.upload_id, Upload.status == turn.status, Upload.revision == turn.revision)
-        .values(published_at=None, **values)
+        .values(**values)
         .returning(Upload.id)
         .execution_options(synchronize_session=False)
     ).one_or_none()
@@ -81,4 +96,14 @@ def _update(session: Session, turn: Turn, **values: Any) -> bool:
 
 def _due(now: Moment) -> ColumnElement[bool]:
     unsent = Upload.published_at.is_(None) | (Upload.published_at <= now - REPUBLISH_AFTER)
-    return (Upload.next_at <= now) & unsent
+    since = now - REPUBLISH_AFTER
+    waits = _must_wait(lambda other: or_(other.next_at > now, other.published_at > since))
+    return (Upload.next_at <= now) & unsent & ~waits
+
+
+def _must_wait(is_busy: Callable[[type[Upload]], ColumnElement[bool]]) -> ColumnElement[bool]:
+    """Return the condition for uploads to read or price of a workspace with another one that is busy."""
+    other = aliased(Upload)
+    busy = (other.workspace_id == Upload.workspace_id, other.id != Upload.id, is_busy(other))
+    is_other_busy = select(other.id).where(other.status.in_(UNFINISHED), *busy).exists()
+    return Upload.status.in_(UNFINISHED) & is_other_busy

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from jobs_support import a_workspace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from upload_support import Uploader, a_list, people, uploader
@@ -52,6 +53,37 @@ def test_an_upload_that_is_due_is_claimed_once_until_its_message_is_lost(ada: Up
 
     assert is_due
     assert (first, second, third) == ([upload_id], [], [upload_id])
+
+
+def test_of_many_uploads_of_a_workspace_one_is_read_or_priced_at_a_time(ada: Uploader) -> None:
+    first, second, third = (ada.upload(a_list(*people(1))) for _ in range(3))
+    ada.harness.clock.now += timedelta(seconds=2)
+    with ada.harness.database.transaction() as session:
+        other = uploads.create(
+            session,
+            workspace_id=a_workspace(session),
+            account_id=ada.account_id,
+            api_key_id=None,
+            file_name="people.csv",
+            content=b"email",
+            now=clock.now(),
+        ).id
+
+    published = claimed(ada)
+    with ada.harness.database.transaction() as session:
+        turn = dispatch.begin(session, first, now=clock.now())
+    assert turn is not None
+    during_the_turn = claimed(ada)
+    with ada.harness.database.transaction() as session:
+        assert dispatch.begin(session, second, now=clock.now()) is None  # a message that the API sent
+    with ada.harness.database.transaction() as session:
+        dispatch.end(session, turn, next_at=None)
+    ada.harness.clock.now += dispatch.REPUBLISH_AFTER
+    after_the_turn = claimed(ada)
+
+    assert (published, during_the_turn) == ([first, other], [])
+    assert after_the_turn == [second, other]
+    assert third not in after_the_turn
 
 
 def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:

@@ -6,12 +6,14 @@ import dataclasses
 
 import pytest
 from crm_support import EMAIL, CrmHarness
-from sqlalchemy import update
+from jobs_support import a_workspace
+from sqlalchemy import select, update
 from stored_support import a_contact, an_email
 
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.crm import authorizations, outbox, people, push_attempts, pushes
+from app.core.crm.connections import CrmConnection
 from app.core.crm.outbox import LeaseLost, Turn
 from app.core.crm.push_attempts import Attempt, ItemResult
 from app.core.crm.pushes import PushOutcome
@@ -53,6 +55,36 @@ def test_a_connection_that_is_due_is_claimed_once_until_its_message_is_lost(harn
 
     assert is_due
     assert (first, second, third) == ([harness.connection_id], [], [harness.connection_id])
+
+
+def test_of_many_connections_of_a_workspace_one_has_a_turn_at_a_time(
+    harness: CrmHarness, database: Database
+) -> None:
+    with database.transaction() as session:
+        row = session.get_one(CrmConnection, harness.connection_id)
+        values = {name: getattr(row, name) for name in CrmConnection.__table__.c.keys() if name != "id"}  # noqa: SIM118
+        other = values | {"workspace_id": a_workspace(session), "due_at": harness.now}
+        session.add_all(CrmConnection(id=new_id("crm"), **columns) for columns in (values, values, other))
+        session.flush()
+        own = select(CrmConnection.id).where(CrmConnection.workspace_id == harness.workspace_id)
+        mine = set(session.scalars(own))
+
+    published = claimed(harness)
+    with database.transaction() as session:
+        [taken] = mine.intersection(published)
+        turn = outbox.begin(session, taken, now=harness.now)
+    during_the_turn = claimed(harness)
+    assert turn is not None
+    harness.later(seconds=1)
+    with database.transaction() as session:
+        outbox.end(session, turn, now=harness.now)
+    after_the_turn = claimed(harness)
+
+    assert len(mine) == 3
+    assert len(published) == 2
+    assert during_the_turn == []
+    assert len(mine.intersection(after_the_turn)) == len(after_the_turn) == 1
+    assert taken not in after_the_turn
 
 
 def test_a_worker_that_has_lost_its_lease_stores_nothing(harness: CrmHarness) -> None:
