@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from app.core.audit import audits, rule_checks
 from app.core.audit.invariants import RULES
+from app.infra import database_clock
 from app.infra.db import Database
 
 Run = Callable[..., Result]
@@ -46,7 +47,7 @@ def spoiled(database: Database, days: Days) -> str:
 
 def last(database: Database) -> Any:
     with database.reading() as session:
-        return audits.last(session)
+        return audits.last(session, now=database_clock.now())
 
 
 def test_a_consistent_ledger_is_reported_rule_by_rule(run: Run, days: Days) -> None:

@@ -61,7 +61,7 @@ def audit_once(services: WorkerServices, audit_id: str) -> None:
     with services.database.reading(no_deadline=True) as session:
         rule_checks.use_repeatable_read(session)
         now = database_clock.value(session)
-        last = audits.last(session)
+        last = audits.last(session, now=now)
         increment = None if last is not None and last.faults else incremental.plan(session, now=now)
         coverage = EVERYTHING if increment is None else increment.coverage
         audit_scope = rule_checks.scope(session, coverage=coverage)

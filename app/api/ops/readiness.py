@@ -100,7 +100,7 @@ class Readiness:
             return DatabaseStatus(
                 queue_health.by_queue(session, now=now),
                 backlog.counts(session),
-                audits.last(session),
+                audits.last(session, now=now),
                 live_workers,
                 database_clock.offset(session),
                 now,

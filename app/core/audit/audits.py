@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import String, delete, select
+from sqlalchemy import Select, String, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.audit.rule_checks import AuditScope, RuleResult
@@ -40,9 +40,6 @@ class Audit(Base):
     faults: Mapped[list[Any] | None]
 
 
-_LATEST = select(Audit).order_by(Audit.at.desc(), Audit.id.desc()).limit(1)
-
-
 def begin(session: Session, *, every: timedelta, now: Moment) -> str | None:
     """Insert an audit if one is due; return its id, or None.
 
@@ -63,7 +60,7 @@ def add(session: Session, *, now: Moment) -> str:
 
 def is_due(session: Session, *, every: timedelta, now: Moment) -> bool:
     """Return whether an audit is due: `every` and the pause after the last are over, and none is running."""
-    latest = session.scalar(_LATEST)
+    latest = session.scalar(_latest(now))
     if latest is None:
         return True
     current = value(session, now)
@@ -90,6 +87,11 @@ def finish(
     session.execute(delete(Audit).where(Audit.at < now - RETENTION))
 
 
-def last(session: Session) -> Audit | None:
+def last(session: Session, *, now: Moment) -> Audit | None:
     """Return the latest finished audit, or None."""
-    return session.scalar(_LATEST.where(Audit.milliseconds.is_not(None)))
+    return session.scalar(_latest(now).where(Audit.milliseconds.is_not(None)))
+
+
+def _latest(now: Moment) -> Select[Audit]:
+    """Return the query for the latest audit; one in the future was begun by a clock that was ahead."""
+    return select(Audit).where(Audit.at <= now).order_by(Audit.at.desc(), Audit.id.desc()).limit(1)

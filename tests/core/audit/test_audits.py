@@ -62,7 +62,7 @@ def test_an_audit_reads_one_snapshot_while_others_write(database: Database) -> N
 
 
 def test_an_audit_is_due_if_none_was_run(session: Session) -> None:
-    assert audits.last(session) is None
+    assert audits.last(session, now=NOW + EVERY) is None
     assert audits.begin(session, every=EVERY, now=NOW) is not None
 
 
@@ -71,6 +71,17 @@ def test_an_audit_is_not_due_before_its_interval_is_over(session: Session) -> No
 
     assert audits.begin(session, every=EVERY, now=NOW + EVERY - SECOND) is None
     assert audits.begin(session, every=EVERY, now=NOW + EVERY) is not None
+
+
+def test_an_audit_by_a_clock_that_was_ahead_counts_no_more_once_it_is_corrected(session: Session) -> None:
+    finished(session, milliseconds=40)
+    finished(session, milliseconds=40, now=NOW + timedelta(days=1))
+
+    assert audits.begin(session, every=EVERY, now=NOW + EVERY - SECOND) is None
+    assert audits.begin(session, every=EVERY, now=NOW + EVERY) is not None
+    last = audits.last(session, now=NOW + EVERY)
+    assert last is not None
+    assert last.at == NOW
 
 
 def test_a_slow_audit_is_followed_by_a_longer_pause(session: Session) -> None:
@@ -100,7 +111,7 @@ def test_the_result_of_an_audit_is_stored(session: Session, days: Days) -> None:
 
     finished(session, milliseconds=40)
 
-    last = audits.last(session)
+    last = audits.last(session, now=NOW + EVERY)
     assert last is not None
     assert (last.at, last.milliseconds, last.workspaces) == (NOW, 40, 3)
     assert last.faults == [
@@ -118,7 +129,7 @@ def test_a_running_audit_is_not_the_last_finished_one(session: Session) -> None:
     finished(session, milliseconds=40)
     audits.add(session, now=NOW + EVERY)
 
-    last = audits.last(session)
+    last = audits.last(session, now=NOW + EVERY)
 
     assert last is not None
     assert last.at == NOW

@@ -15,7 +15,7 @@ from app.core.audit import audits, incremental, rule_checks
 from app.core.audit.audits import Audit
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT, Queue
-from app.infra import clock
+from app.infra import clock, database_clock
 from app.infra.celery_app import SECONDS_BETWEEN_AUDITS, celery, configure
 from app.infra.db import Database
 from app.infra.job_notifications import JobNotifier
@@ -58,7 +58,7 @@ def at(monkeypatch: pytest.MonkeyPatch, periods: float = 0) -> None:
 
 def last(services: WorkerServices) -> Audit | None:
     with services.database.reading() as session:
-        return audits.last(session)
+        return audits.last(session, now=database_clock.now())
 
 
 def test_beat_runs_the_ledger_audit(services: WorkerServices, settings: Settings) -> None:
