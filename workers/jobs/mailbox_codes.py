@@ -10,7 +10,7 @@ from app.domain.kinds import MAIL_CODE, Queue
 from app.infra import database_clock
 from app.infra.log import log
 from app.mail_settings import parse_server
-from workers.execution import maintenance
+from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.mail import outgoing
 from workers.mail.outgoing import NotSent
@@ -57,7 +57,8 @@ def send_due(services: WorkerServices) -> None:
     """Publish the codes that are due, because their message was lost or the mail server failed."""
     with services.database.reading() as session:
         due = mailbox_codes.due(session, now=database_clock.now())
-    services.publisher.push(MAIL_CODE, Queue.UPKEEP, due)
+    if due and not due_messages.is_full(services):
+        services.publisher.push(MAIL_CODE, Queue.UPKEEP, due)
 
 
 def _message(sender: str, code: CodeMessage) -> EmailMessage:
