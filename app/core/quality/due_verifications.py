@@ -7,6 +7,7 @@ meanwhile cannot expire before. An imported address may be claimed late by the a
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -94,14 +95,15 @@ def claim(
 ) -> Sequence[DueVerification]:
     """Claim owned addresses that are due: those with an unanswered bounce, then expired ones, oldest first.
 
-    The age of an address never verified counts from `last_seen_at`. Suppressed people are skipped.
+    Workspaces take turns, so that the bounces that one reports do not delay those of the others. The age of
+    an address never verified counts from `last_seen_at`. Suppressed people are skipped.
     """
     owners = _lock_owners(session, now)
     current = database_clock.value(session, now)
     addresses = _addresses(session, {owner.contact_id for owner in owners}, default_max_age)
     due = [address for address in addresses if address.due_at <= current]
     due.sort(key=lambda address: (not address.has_bounced, address.since, address.verification.email_id))
-    chosen = [address.verification for address in due[:limit]]
+    chosen = [address.verification for address in _in_turns(due, owners)[:limit]]
     suppressed_ids = _suppressed(session, {verification.contact_id for verification in chosen})
     skipped = [verification for verification in chosen if verification.contact_id in suppressed_ids]
     claimed = [verification for verification in chosen if verification.contact_id not in suppressed_ids]
@@ -113,6 +115,23 @@ def claim(
     shortest = min(lifetime(status, default_max_age) for status in EmailStatus)
     _reschedule(session, owners, _next_times(addresses, planned), latest=current + shortest)
     return claimed
+
+
+def _in_turns(due: Sequence[_Address], owners: Sequence[Row[str, str, datetime]]) -> Sequence[_Address]:
+    """Return the first address of each workspace, then the second of each, and so on.
+
+    An address that several workspaces own counts for the one with the fewest before it.
+    """
+    owner_ids: defaultdict[str, list[str]] = defaultdict(list)
+    for owner in owners:
+        owner_ids[owner.contact_id].append(owner.workspace_id)
+    counts: Counter[str] = Counter()
+    turns: dict[str, int] = {}
+    for address in due:
+        workspace_id = min(owner_ids[address.verification.contact_id], key=counts.__getitem__)
+        counts[workspace_id] += 1
+        turns[address.verification.email_id] = counts[workspace_id]
+    return sorted(due, key=lambda address: turns[address.verification.email_id])
 
 
 def _lock_owners(session: Session, now: Moment) -> Sequence[Row[str, str, datetime]]:
