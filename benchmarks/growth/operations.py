@@ -198,7 +198,7 @@ class Service:
             audit_id = audits.add(session, now=database_clock.now())
         audit.audit_once(self.worker, audit_id)
         with self.api.database.reading() as session:
-            last = audits.last(session)
+            last = audits.last(session, now=database_clock.now())
         _check(last is not None and last.faults == [], last and last.faults)
 
     def _audit_everything(self) -> None:
