@@ -75,24 +75,35 @@ def unescape_formula(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=16384)
 def value(text: str) -> str | None:
     """Return a cell's text on one line, at most 300 characters; None if empty (`N/A`, `-`, `null`)."""
+    return _cached_value(text) if len(text) <= MAX_LENGTH else _value(text)
+
+
+def _value(text: str) -> str | None:
     content = unescape_formula(text)
     if not content or content.lower() in _EMPTY:
         return None
     return " ".join(_without_controls(content).split())[:MAX_LENGTH].rstrip() or None
 
 
-@lru_cache(maxsize=16384)
 def name_value(text: str) -> str | None:
     """Return a name; None if empty. Null and Na are real names, so fewer words count as empty."""
+    return _cached_name(text) if len(text) <= MAX_LENGTH else _name(text)
+
+
+def _name(text: str) -> str | None:
     content = unescape_formula(text)
     if not content or content.lower() in _EMPTY_NAMES:
         return None
     if content.isprintable():
         return " ".join(content.split())
     return " ".join(_without_controls(content).split()) or None
+
+
+# Most values of a list are repeated. Long ones are not kept: thousands of them would take gigabytes.
+_cached_value = lru_cache(maxsize=16384)(_value)
+_cached_name = lru_cache(maxsize=16384)(_name)
 
 
 def _without_controls(text: str) -> str:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import weakref
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -52,6 +54,24 @@ def person(region: str | None = None, **cells: str) -> FoundContact:
 )
 def test_dates_are_read_as_exports_write_them(text: str, meant: datetime) -> None:
     assert cells.parse_timestamp(text) == meant
+
+
+class Cell(str):
+    """A text that can have weak references."""
+
+    __slots__ = ("__weakref__",)
+
+
+@pytest.mark.parametrize("read", [cells.value, cells.name_value])
+def test_long_cells_do_not_stay_in_memory(read: Callable[[str], str | None]) -> None:
+    cell = Cell("x" * 100_000)
+    reference = weakref.ref(cell)
+
+    content = read(cell)
+    del cell
+
+    assert content is not None
+    assert reference() is None
 
 
 @pytest.mark.parametrize(
