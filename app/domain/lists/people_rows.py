@@ -125,17 +125,14 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
     first, last = _part(row, "first_name"), _part(row, "last_name")
     middle, full = _part(row, "middle_name"), _part(row, "full_name")
     try:
+        if len(first or "") > MAX_NAME_LENGTH or len(last or "") > MAX_NAME_LENGTH:
+            raise InvalidValue("The name is too long.")  # noqa: TRY301 -- as `parse_name` does for the full name
         if first and last:
             return _from_parts(first, last, full or " ".join(filter(None, (first, middle, last)))), True
         if full and full in {first, last}:  # as an export writes a name of one part
-            return PersonName(first or "", last or "", full[:MAX_NAME_LENGTH]), True
+            return PersonName(first or "", last or "", full), True
         if text := full or first or last:
-            name = (
-                _parsed(text)
-                if full or first
-                else PersonName("", text[:MAX_NAME_LENGTH], text[:MAX_NAME_LENGTH])
-            )
-            return name, bool(full)
+            return _parsed(text) if full or first else PersonName("", text, text), bool(full)
     except InvalidValue:
         row.warnings["full_name"] += 1
     return None, False

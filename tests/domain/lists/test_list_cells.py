@@ -404,6 +404,8 @@ def test_numbers_have_a_status(cells: str, status: str) -> None:
         ({"first_name": "Ada"}, ("Ada", None, "Ada")),
         ({"full_name": "a@acme.example"}, (None, None, None)),
         ({"full_name": "42"}, (None, None, None)),
+        ({"first_name": "A" * 201, "last_name": "Lovelace", "full_name": "Ada L"}, (None, None, None)),
+        ({"last_name": "L" * 201}, (None, None, None)),
     ],
 )
 def test_names_are_read_in_full_or_in_parts(cells: dict[str, str], name: tuple[str | None, ...]) -> None:
