@@ -86,6 +86,15 @@ def test_of_many_uploads_of_a_workspace_one_is_read_or_priced_at_a_time(ada: Upl
     assert third not in after_the_turn
 
 
+def test_the_started_uploads_of_a_workspace_do_not_wait_for_each_other(ada: Uploader) -> None:
+    ready = [ada.ready(a_list(*people(1))) for _ in range(2)]
+    for upload_id in ready:
+        ada.start(upload_id)
+    ada.harness.clock.now += dispatch.REPUBLISH_AFTER
+
+    assert sorted(claimed(ada)) == sorted(ready)
+
+
 def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:
     upload_id = ada.ready(a_list(*people(2)))
     turn = late(ada.get(upload_id))
