@@ -19,7 +19,7 @@ from app.domain.lists.cells import escape_formula
 from app.domain.lists.csv_records import Row
 from app.infra import database_clock, import_folder
 from app.infra.db import Database
-from app.infra.import_folder import DONE, REJECTED, ImportFolder
+from app.infra.import_folder import DONE, REJECTED, ImportFolder, Place
 from app.infra.log import log
 
 
@@ -76,9 +76,8 @@ class ImportTurn:
         place = DONE if detail is None else REJECTED
         report = {"file": self._queued.file, "detail": detail, **self._result()}
         self._folder.write(place, f"{name}.report.json", f"{json.dumps(report, indent=1)}\n".encode())
-        self._folder.publish(self._rejects_name, place, f"{name}.rejected.csv")
         self._folder.move(self._queued.file, place, name)
-        self.store_end(detail)
+        self.complete(place, detail)
         counts = {f"rows_{count}": number for count, number in self._counts.items()}
         log.info("import ended", queued_import=self._queued.id, place=place, **counts)
 
@@ -92,13 +91,14 @@ class ImportTurn:
         self._folder.cut(self._rejects_name, self._queued.rejects_bytes)
         self.finish(detail)
 
-    def store_end(self, detail: str | None) -> None:
-        """End the import, whose file was moved already.
+    def complete(self, place: Place, detail: str | None) -> None:
+        """End the import, whose file was moved to `place`; nothing opens the rejected rows again.
 
         Raises:
             ImportLeaseLostError: another worker has the lease.
 
         """
+        self._folder.publish(self._rejects_name, place, f"{self.processed_name}.rejected.csv")
         with self._database.transaction() as session:
             queued_imports.finish(session, self._queued, detail, now=database_clock.now())
 

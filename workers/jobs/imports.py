@@ -75,7 +75,7 @@ def _run(services: WorkerServices, folder: ImportFolder, queued: QueuedImport, u
     turn = ImportTurn(services.database, folder, queued, lambda: _is_over(until))
     place = folder.place_of(turn.processed_name)
     if place is not None:  # a worker was killed after it had moved the file
-        turn.store_end(None if place == DONE else "The report beside the file says why.")
+        turn.complete(place, None if place == DONE else "The report beside the file says why.")
         return
     if queued.is_exhausted:
         turn.abandon(_failure(queued))

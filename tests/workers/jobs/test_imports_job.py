@@ -22,6 +22,7 @@ from app.core.lists import importer, queued_imports
 from app.core.lists.queued_imports import ImportStatus, QueuedImport
 from app.domain.kinds import RUN_IMPORT, Queue
 from app.infra.db import Database
+from app.infra.import_folder import ImportFolder
 from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
 from app.settings import Settings
@@ -296,25 +297,31 @@ def test_turns_with_progress_are_not_counted_as_attempts(
     assert [row.status for row in rows(database)] == ["finished"]
 
 
-def test_a_kill_after_the_file_was_moved_ends_the_import(
-    services: WorkerServices, database: Database, folder: Path, time: Time, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "step",
+    [(ImportFolder, "write"), (ImportFolder, "move"), (ImportFolder, "publish"), (queued_imports, "finish")],
+    ids=["write", "move", "publish", "finish"],
+)
+def test_a_kill_at_any_step_of_the_end_loses_no_rejected_row(
+    services: WorkerServices, database: Database, folder: Path, time: Time, step: tuple[Any, str]
 ) -> None:
     def kill(*_arguments: Any, **_options: Any) -> None:
         raise KeyboardInterrupt
 
-    a_list(folder)
+    a_list(folder, more=BAD_ROW)
     settle(services, time)
-    finish = queued_imports.finish
-    monkeypatch.setattr(queued_imports, "finish", kill)
-    with pytest.raises(KeyboardInterrupt):
-        imports.run_turn(sent(services).pop(0), services)
-    monkeypatch.setattr(queued_imports, "finish", finish)
+    with pytest.MonkeyPatch.context() as killing:
+        killing.setattr(*step, kill)
+        with pytest.raises(KeyboardInterrupt):
+            imports.run_turn(sent(services).pop(0), services)
 
     time.now += queued_imports.LEASE
     imports.send_due(services)
     work(services, time)
 
     assert rows(database)[0].status == ImportStatus.FINISHED
+    (rejected,) = (folder / "done").glob("*.rejected.csv")
+    assert [line.split(",")[0] for line in rejected.read_text().splitlines()] == ["line", str(ROWS + 2)]
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing(
