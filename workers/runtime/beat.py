@@ -19,12 +19,12 @@ class Scheduler(PersistentScheduler):  # type: ignore[misc]  # Celery has no typ
         return seconds
 
     def _correct_last_runs(self) -> None:
-        """Let the periods of tasks begin now that ran at a later time, because the clock has gone back.
+        """Set the last run of a task to now if it is in the future, because the clock has gone back.
 
-        Celery would not send them until that time has come, also after a restart: the times are stored.
+        Otherwise Celery would not send the task until then, not even after a restart: the times are stored.
         """
         for entry in self.schedule.values():
             now = entry.default_now()
             if entry.last_run_at > now:
                 entry.last_run_at = now
-                self._heap = None  # the times of the next runs are computed anew
+                self._heap = None  # Celery recomputes the times of the next runs
