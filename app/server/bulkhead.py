@@ -22,7 +22,7 @@ MAX_QUEUE_SECONDS = 15.0
 MAX_TURNS = 8
 """Submissions whose jobs are awaited before the next ones of their workspaces."""
 MAX_TURN_SECONDS = 5.0
-PAUSE_SECONDS = 0.005
+PAUSE_SECONDS = 0.008
 """The pause before a request that waited for its holder's slot, so that others find the processor free."""
 RECENT_SECONDS = 60.0
 """For how long a holder that makes no more requests still limits crowds to one slot each."""
