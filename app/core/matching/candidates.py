@@ -99,8 +99,9 @@ _HAS_BOTH_NAMES = or_(
     and_(_HAS_FAMILY_NAME, or_(_BEGINS_WITH_FIRST, _BEGINS_WITH_LAST, _HAS_NICKNAME)),
     and_(_BEGINS_WITH_FIRST, Contact.name_key.like(bindparam("last_inside"))),  # of two family names
 )
+_RANK = case((_HAS_WHOLE_NAME, 0), (_HAS_BOTH_NAMES, 1), (_HAS_INITIAL, 2), else_=3)
 _BY_NAME = (
-    select(*Contact.__table__.c)
+    select(*Contact.__table__.c, _RANK.label("rank"))
     .where(  # the companies in every part, so that SQLite uses the index of each
         or_(
             and_(_AT_COMPANIES, _HAS_FAMILY_NAME),
@@ -109,7 +110,7 @@ _BY_NAME = (
             and_(_AT_COMPANIES, _BEGINS_WITH_LAST, Contact.name_key.like(bindparam("first_letter"))),
         )
     )
-    .order_by(case((_HAS_WHOLE_NAME, 0), (_HAS_BOTH_NAMES, 1), (_HAS_INITIAL, 2), else_=3), Contact.id)
+    .order_by("rank", Contact.id)
     .limit(MAX_NAMESAKES)
 )
 _BY_SIMILAR_LAST_NAME = (
@@ -188,7 +189,10 @@ def contacts_named_at(
         "last_letter": f"% {words[-1][:1]}%",
         "last_inside": f"% {words[-1]}%",
     }
-    return _at(companies, session.execute(_BY_NAME, values).all())
+    rows = session.execute(_BY_NAME, values).all()
+    if rows and rows[0].rank == 0:
+        rows = [row for row in rows if row.rank <= 1]
+    return _at(companies, rows)
 
 
 def _end(prefix: str) -> str:
@@ -212,9 +216,8 @@ def similarly_named_at(
     return _at(companies, session.execute(_BY_SIMILAR_LAST_NAME, near).all())
 
 
-def _at(companies: Sequence[Company], rows: Sequence[Any]) -> tuple[ContactRow, ...]:
-    """Return the contacts in these rows, with the one of these companies at which each works."""
+def _at(companies: Sequence[Company], rows: Sequence[Sequence[Any]]) -> tuple[ContactRow, ...]:
+    """Return the contacts at the start of these rows, with the one of these companies at which each works."""
     by_id = {company.id: company for company in companies}
-    return tuple(
-        ContactRow(cast("Contact", _StoredContact._make(row)), by_id[row.company_id]) for row in rows
-    )
+    contacts = (cast("Contact", _StoredContact._make(row[: len(_COLUMNS[Contact])])) for row in rows)
+    return tuple(ContactRow(contact, by_id[contact.company_id or ""]) for contact in contacts)

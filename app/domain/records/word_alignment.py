@@ -38,6 +38,10 @@ def align(left: Words, right: Words) -> Alignment:
         return Alignment(_LEFT_OUT * (len(left) + len(right)), (), left, right)
     if left[0][0] == right[0][0]:
         return _with_pair(left[0][1], ALIKE["same"], align(left[1:], right[1:]))
+    if len(left) == len(right) == 1:
+        level = _level(left, right)
+        pairs: tuple[tuple[Role, float], ...] = ((left[0][1], level),)
+        return Alignment(1 - level, pairs, (), ()) if level else Alignment(2 * _LEFT_OUT, (), left, right)
     cost, pairs, only_left, only_right = align(left[1:], right)
     options = [Alignment(cost + _LEFT_OUT, pairs, (left[0], *only_left), only_right)]
     cost, pairs, only_left, only_right = align(left, right[1:])

@@ -50,7 +50,7 @@ _ROMANIZATIONS = (
     (re.compile("o"), "u"),
     (re.compile("e(?!$)"), "a"),
 )
-_EXCHANGED = str.maketrans("", "", "aefhijkcopquvwy")
+_CHANGED = str.maketrans("", "", "aefhijkcopquvwy")
 """Removes the letters that the romanizations add or remove."""
 
 
@@ -95,8 +95,13 @@ def _are_romanizations(a: str, b: str) -> bool:
     """Return whether two words are the same but for their romanization."""
     if min(len(a), len(b)) < _MIN_ROMANIZED_LENGTH:
         return False
-    can_be = set(a.translate(_EXCHANGED)) == set(b.translate(_EXCHANGED))  # most cannot, and this is faster
-    return can_be and _romanized(a) == _romanized(b)
+    return _fixed_letters(a) == _fixed_letters(b) and _romanized(a) == _romanized(b)
+
+
+@lru_cache(maxsize=16384)
+def _fixed_letters(word: str) -> frozenset[str]:
+    """Return the letters that no romanization changes; comparing them first is faster."""
+    return frozenset(word.translate(_CHANGED))
 
 
 @lru_cache(maxsize=16384)
@@ -116,6 +121,7 @@ def _is_typo(a: str, b: str) -> bool:
     length = min(len(a), len(b))
     if length < MIN_TYPO_LENGTH:
         return False
-    first = a[0] == b[0] or a[:2] == b[1::-1] or any(a[0] in sound and b[0] in sound for sound in _SOUNDS)
     limit = 2 if length >= _TWO_TYPOS_LENGTH else 1
-    return first and OSA.distance(a, b, score_cutoff=limit) <= limit
+    if OSA.distance(a, b, score_cutoff=limit) > limit:
+        return False
+    return a[0] == b[0] or a[:2] == b[1::-1] or any(a[0] in sound and b[0] in sound for sound in _SOUNDS)

@@ -364,6 +364,22 @@ def test_dozens_of_colleagues_with_the_family_name_do_not_hide_another_form_of_t
     assert person in (match.contact, *(candidate.contact for candidate in match.candidates))
 
 
+def test_the_whole_name_is_preferred_to_one_whose_given_names_are_joined(session: Session) -> None:
+    acme = a_company(session)
+    joined, person = (a_contact(session, acme, name) for name in ("JeanClaude Martin", "Jean Claude Martin"))
+
+    matches = [
+        contact_matching.find(session, Subject(full_name=name, company_domain="acme.com"))
+        for name in ("Jean Claude Martin", "JeanClaude Martin", "Jean-Claude Martin")
+    ]
+
+    assert [(match.outcome, match.contact) for match in matches] == [
+        ("matched", person),
+        ("matched", joined),
+        ("matched", person),
+    ]
+
+
 @pytest.mark.parametrize("asked", ["Nguyễn Thị Lan Hà", "Nguyễn Thị Mai Hà"])
 def test_another_middle_name_is_not_the_same_person(session: Session, asked: str) -> None:
     a_contact(session, a_company(session), "Nguyễn Thị Thu Hà")
