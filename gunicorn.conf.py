@@ -28,6 +28,7 @@ monkey.patch_all(os=False, signal=False)
 from prometheus_client import multiprocess  # noqa: E402 - see above
 
 from app.infra import metrics, tracing  # noqa: E402 - see above
+from app.server.connection_counts import ConnectionCounts  # noqa: E402 - see above
 
 if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter
@@ -54,6 +55,7 @@ workers = int(os.environ["WEB_CONCURRENCY"])
 worker_class = (
     "app.server.web_worker.TimeoutGeventWorker"  # gevent: a waiting client costs a greenlet, not a process
 )
+_connection_counts = ConnectionCounts(workers)
 preload_app = True  # the processes share the memory of what is loaded before they are forked
 worker_connections = _connections()
 timeout = 60  # longer than the longest wait that a client may request, 25 s
@@ -82,6 +84,11 @@ def on_starting(server: Arbiter) -> None:  # noqa: ARG001 - gunicorn's signature
     gc.freeze()
 
 
+def pre_fork(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Give the worker a count of connections that the others can read."""
+    worker.connections.shared_count = _connection_counts.add()
+
+
 def post_worker_init(worker: Worker) -> None:
     """Connect the worker with the services of its application."""
     services = worker.wsgi.extensions["services"]
@@ -93,7 +100,9 @@ def post_worker_init(worker: Worker) -> None:
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Delete the gauges of a worker that has exited."""
+    """Delete the gauges and the count of a worker that has exited."""
+    if worker.connections.shared_count is not None:
+        worker.connections.shared_count.remove()
     multiprocess.mark_process_dead(worker.pid)
 
 

@@ -22,6 +22,7 @@ import gevent
 from app.domain.errors import RequestTimeout
 from app.infra import metrics
 from app.server.client_networks import LOOPBACK_ADDRESSES, client_network
+from app.server.connection_counts import ConnectionCount
 
 MIN_READ_BYTES_PER_SECOND = 16 * 1024
 """The minimum rate at which a client must read a long response."""
@@ -161,6 +162,7 @@ class ConnectionRegistry:
         self._limit = limit
         self._reserve = max(1, limit // RESERVE_SHARE)
         self._count = 0
+        self.shared_count: ConnectionCount | None = None
         self._by_network: Counter[str] = Counter()
         self.by_address = True
         self.is_closing = False
@@ -176,14 +178,14 @@ class ConnectionRegistry:
             metrics.CONNECTIONS_CUT.labels(reason="address").inc()
             return None
         self._by_network[network] += 1
-        self._count += 1
+        self._add(1)
         if self._count - len(self._evicted) > self._limit - self._reserve:
             self._evict()
         return Connection(client, self, network)
 
     def unregister(self, connection: Connection) -> None:
         """Remove a closed connection."""
-        self._count -= 1
+        self._add(-1)
         self._evicted.discard(connection)
         self._by_network[connection.network] -= 1
         if not self._by_network[connection.network]:
@@ -195,6 +197,11 @@ class ConnectionRegistry:
         for connection in tuple(self.waited_for):
             if seconds >= connection.phase.grace and not connection.is_aborted:
                 connection.disconnect("closing")
+
+    def _add(self, connections: int) -> None:
+        self._count += connections
+        if self.shared_count is not None:
+            self.shared_count.set(self._count)
 
     def _evict(self) -> None:
         """Disconnect the clients waited for longest; several at once, because finding them takes time."""

@@ -21,6 +21,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.domain.errors import InternalError, Problem, RateLimited
+from app.server.connection_counts import ConnectionCount
 from app.server.connections import Connection, ConnectionRegistry, ReadPhase
 from app.server.raw_responses import problem_of, raw_response
 
@@ -33,6 +34,8 @@ MAX_DRAINED_BYTES = 16 * 1024 * 1024
 """The most bytes that are read after an early response, so that the client can read it."""
 SEND_BUFFER_BYTES = 128 * 1024
 """The send buffer of a connection in the kernel, whose default is megabytes."""
+LEFT_SECONDS = 0.002
+"""For how long a connection is left to the processes that have fewer."""
 RETRY_SECONDS = 10
 READ_BYTES = 64 * 1024
 
@@ -101,12 +104,13 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
         except OSError:
             self.log.debug("client disconnected")
 
-    def _listen(self, listener: socket.socket, pool: Pool) -> StreamServer:
+    def _listen(self, listener: socket.socket, pool: Pool) -> Listener:
         listener.setblocking(True)  # noqa: FBT003 -- the socket's signature
         listener.setsockopt(
             socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES
         )  # inherited by accepted sockets
-        server = StreamServer(listener, handle=partial(self.handle, listener.getsockname()), spawn=pool)
+        handle = partial(self.handle, listener.getsockname())
+        server = Listener(listener, handle=handle, spawn=pool, count=self.connections.shared_count)
         if self.cfg.workers > 1:
             server.max_accept = 1  # leave connections for the other processes
         server.start()
@@ -137,6 +141,34 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
                 _drain(connection)
                 return
             connection.begin(ReadPhase.IDLE)
+
+
+class Listener(StreamServer):
+    """Accepts connections; one that another process should have is left to it for a moment."""
+
+    def __init__(self, *arguments: Any, count: ConnectionCount | None, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._count = count
+
+    def do_read(self) -> Any:  # noqa: ANN401 -- gevent's socket and address
+        """Return the next connection, or None if there is none or it is left to another process."""
+        if self._count is None or not self._count.is_high:
+            return self.take()
+        self.stop_accepting()
+        gevent.spawn_later(LEFT_SECONDS, self._resume)
+        return None
+
+    def take(self) -> Any:  # noqa: ANN401 -- likewise
+        """Return the next connection, or None if there is none."""
+        return super().do_read()
+
+    def _resume(self) -> None:
+        """Take the connection that no other process has taken, and accept the next ones."""
+        if not self.started:
+            return
+        self.start_accepting()
+        if not self.full() and (accepted := self.take()):
+            self.do_handle(*accepted)
 
 
 class _Parser(RequestParser):  # type: ignore[misc]  # gunicorn has no types
@@ -192,11 +224,11 @@ def _drain(connection: Connection) -> None:
         return
 
 
-def _accept_backlog(server: StreamServer, pool: Pool) -> None:
+def _accept_backlog(server: Listener, pool: Pool) -> None:
     """Stop listening, but accept the connections that the kernel has already established."""
     server.stop_accepting()
     with suppress(OSError):  # the client disconnected, or no file descriptor is free
-        while not pool.full() and (accepted := server.do_read()):
+        while not pool.full() and (accepted := server.take()):
             server.do_handle(*accepted)
     server.close()
 

@@ -9,10 +9,12 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,8 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 APP = """
+import os
+
 import gevent
 from app.domain.errors import Problem
 
@@ -36,6 +40,8 @@ def app(environ, start):
             status, body = f"{problem.status} x", problem.code.encode()
     if path == "/slow":
         gevent.sleep(1)
+    if path == "/process":
+        body = str(os.getpid()).encode()
     if path == "/large":
         body = b"x" * 8_000_000
     if path == "/broken":
@@ -60,6 +66,12 @@ ReadPhase.HEAD.grace = ReadPhase.BODY.grace = 1
 REAL_CONF = f"""
 exec(open({str(ROOT / "gunicorn.conf.py")!r}).read())
 del post_worker_init  # which needs the service's application
+"""
+PAIR_CONF = """
+from app.server import web_worker
+
+workers = 2
+web_worker.LEFT_SECONDS = 0.1  # a busy machine may suspend a process for longer than the default
 """
 
 
@@ -318,3 +330,53 @@ def test_a_worker_is_patched_like_the_process_that_forks_it(tmp_path: Path) -> N
 
     assert "Booting worker" in log
     assert "Warning" not in log
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Server]:
+    """A server with two processes and the service's settings."""
+    with serving(tmp_path, "--workers", "2", configuration=REAL_CONF + PAIR_CONF) as server:
+        with ExitStack() as open_connections:
+            wait_until(lambda: len(set(processes_of(server, open_connections, 10))) > 1)
+        yield server
+
+
+def processes_of(server: Server, open_connections: ExitStack, count: int) -> list[int]:
+    """Open connections that stay open, one after the other; return the process that serves each."""
+    processes = []
+    for _ in range(count):
+        connection = open_connections.enter_context(closing(HTTPConnection("127.0.0.1", server.port, 10)))
+        connection.request("GET", "/process")
+        processes.append(int(connection.getresponse().read()))
+    return processes
+
+
+def test_connections_that_stay_open_are_spread_over_the_processes(pair: Server) -> None:
+    with ExitStack() as open_connections:
+        processes = Counter(processes_of(pair, open_connections, 40))
+
+    assert len(processes) == 2
+    assert min(processes.values()) >= 10
+
+
+def test_a_process_with_fewer_connections_that_does_not_respond_delays_none(pair: Server) -> None:
+    with ExitStack() as open_connections:
+        suspended, other = Counter(processes_of(pair, open_connections, 10))
+        os.kill(suspended, signal.SIGSTOP)
+        try:
+            processes = processes_of(pair, open_connections, 10)
+        finally:
+            os.kill(suspended, signal.SIGCONT)
+
+    assert processes == [other] * 10
+
+
+def test_a_process_that_replaces_a_killed_one_gets_the_next_connections(pair: Server) -> None:
+    with ExitStack() as open_connections:
+        killed, other = Counter(processes_of(pair, open_connections, 20))
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: set(processes_of(pair, open_connections, 1)) - {other})
+
+        processes = processes_of(pair, open_connections, 6)
+
+    assert processes.count(other) <= 2
