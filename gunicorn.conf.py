@@ -65,7 +65,7 @@ limit_request_line = 4094
 limit_request_fields = 50
 limit_request_field_size = 8190
 max_requests = 0
-accesslog = None  # it would contain addresses; the metrics count the requests
+logger_class = "app.server.server_log.ServerLog"
 errorlog = "-"
 logconfig_dict = {  # so that the application writes these lines, in the format of LOG_FORMAT
     "root": {"level": "INFO", "handlers": ["error_console"]},  # until the application is loaded

@@ -8,8 +8,10 @@ import subprocess
 import sys
 
 import pytest
+from gunicorn.config import Config
 from local_servers import free_port
 
+from app.server.server_log import ServerLog
 from tools.state import ROOT
 
 LINES_OF_THE_START = 4
@@ -36,3 +38,9 @@ def test_the_lines_of_the_server_have_the_format_of_the_setting() -> None:
     events = [json.loads(line)["event"] for line in [*lines, *rest.splitlines()]]
     assert events[0].startswith("Starting gunicorn ")
     assert events[-1] == "Shutting down: Master"
+
+
+def test_requests_are_not_even_formatted(capfd: pytest.CaptureFixture[str]) -> None:
+    ServerLog(Config()).access(resp=None, req=None, environ=None, request_time=None)
+
+    assert capfd.readouterr() == ("", "")
