@@ -13,9 +13,9 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     CompoundSelect,
+    ScalarSelect,
     Select,
     String,
-    and_,
     bindparam,
     cast,
     column,
@@ -48,12 +48,20 @@ class Ownership:
     values: frozenset[tuple[str, str]] = frozenset()
 
 
-def is_value_owned(field: str, value: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Return the condition that a `RevealedValue` is this value of the workspace `workspace_id`."""
-    return and_(
-        RevealedValue.workspace_id == _WORKSPACE,
-        RevealedValue.field == field,
-        RevealedValue.value == value,
+def owned_value(field: str, value: ColumnElement[Any]) -> ScalarSelect[str]:
+    """Return the field of a `RevealedValue` with this value of the workspace `workspace_id`, or null.
+
+    A subquery per value reads one row of an index. With a join, PostgreSQL reads all values of the workspace
+    as long as the tables have no statistics.
+    """
+    return (
+        select(RevealedValue.field)
+        .where(
+            RevealedValue.workspace_id == _WORKSPACE,
+            RevealedValue.field == field,
+            RevealedValue.value == value,
+        )
+        .scalar_subquery()
     )
 
 
@@ -71,8 +79,8 @@ def _owned(dialect: str) -> CompoundSelect[*tuple[Any, ...]]:
     fields = owned_fields(dialect).add_columns(cast(null(), String).label("value"))
     values = (
         select(stored.c.contact_id, literal(field).label("field"), stored_value(field).label("value"))
-        .join(RevealedValue, is_value_owned(field, stored_value(field)))
         .where(any_of(dialect, stored.c.contact_id, "contact_ids"))
+        .where(owned_value(field, stored_value(field)).is_not(None))
         for field, stored in STORED.items()
     )
     return union_all(fields, *values)
@@ -87,17 +95,17 @@ def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
         _CONTACTS.c.id == bindparam("owned_contact_id"),
         _CONTACTS.c.linkedin_url == bindparam("owned_linkedin_url"),
     )
-    return (
+    owned_field = (
         select(Reveal.field)
-        .join(_CONTACTS, _CONTACTS.c.id == Reveal.contact_id)
         .where(
-            by_key,
             Reveal.workspace_id == workspace_id,
+            Reveal.contact_id == _CONTACTS.c.id,
             Reveal.field == bindparam("owned_field"),
             Reveal.refunded_at.is_(None),
         )
-        .exists()
+        .scalar_subquery()
     )
+    return select(_CONTACTS.c.id).where(by_key, owned_field.is_not(None)).exists()
 
 
 def field_parameters(

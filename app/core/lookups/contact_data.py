@@ -14,7 +14,6 @@ from sqlalchemy import (
     Row,
     Select,
     Subquery,
-    and_,
     bindparam,
     cast,
     func,
@@ -36,7 +35,6 @@ from app.core.contacts.saved_profiles import SavedRow
 from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import ownership
 from app.core.ledger.ownership import Ownership
-from app.core.ledger.reveals import RevealedValue
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.subjects import Subject
@@ -70,7 +68,11 @@ EmailRow: TypeAlias = Row[Any] | BouncedEmail
 PhoneRow: TypeAlias = Row[Any]
 
 _EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", "employer"
-_MY_BOUNCE = and_(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
+_MY_BOUNCE = (
+    select(Feedback.id)
+    .where(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
+    .scalar_subquery()
+)
 
 
 def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
@@ -94,16 +96,17 @@ def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
     selects: list[tuple[str, Select[Any]]] = [
         (
             _EMAIL,
-            select(emails, Feedback.id.label("bounce_id"), RevealedValue.field.label("owned_as"))
-            .outerjoin(Feedback, _MY_BOUNCE)
-            .outerjoin(RevealedValue, ownership.is_value_owned(_EMAIL, emails.c.email_index))
-            .where(any_of(dialect, emails.c.contact_id, "contact_ids")),
+            select(
+                emails,
+                _MY_BOUNCE.label("bounce_id"),
+                ownership.owned_value(_EMAIL, emails.c.email_index).label("owned_as"),
+            ).where(any_of(dialect, emails.c.contact_id, "contact_ids")),
         ),
         (
             _PHONE,
-            select(phones, RevealedValue.field.label("owned_as"))
-            .outerjoin(RevealedValue, ownership.is_value_owned(_PHONE, phones.c.e164_index))
-            .where(any_of(dialect, phones.c.contact_id, "contact_ids")),
+            select(phones, ownership.owned_value(_PHONE, phones.c.e164_index).label("owned_as")).where(
+                any_of(dialect, phones.c.contact_id, "contact_ids")
+            ),
         ),
         (_EMPLOYER, employer),
         (_OWNED, ownership.owned_fields(dialect)),
