@@ -30,6 +30,7 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     webhooks,
 )
 from workers.providers import registry
+from workers.runtime import priority
 from workers.runtime.activity import Activity
 from workers.runtime.consumer import TaskEvents
 from workers.runtime.shutdown import Shutdown
@@ -58,6 +59,7 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
         with invalid_settings.reported():
             services = worker_services.configure(settings)
         activity = Activity(worker)
+        priority.set_for(activity.queues)
         shutdown = Shutdown(services, activity)
         _shutdowns.append(shutdown)
         tracing.start(settings.otlp_endpoint, service=SERVICE)

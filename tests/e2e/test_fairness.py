@@ -20,6 +20,7 @@ from app.core.jobs.jobs import Job
 from app.core.ledger.credits import LedgerEntry
 from app.domain.kinds import OPEN, Queue
 from app.domain.normal.names import name_key
+from workers.runtime import priority
 
 REVEAL = "/api/ext/reveal/email"
 THREADS = 10
@@ -168,3 +169,9 @@ def closed_and_spent(stack: Stack, workspace_id: str) -> tuple[int, int]:
     with stack.database.reading() as session:
         closed, spent = session.execute(query).one()
     return closed, spent
+
+
+def test_workers_of_bulk_requests_give_way_to_those_of_clicks(stack: Stack) -> None:
+    priorities = [os.getpriority(os.PRIO_PROCESS, worker.pid) for worker in stack.workers]
+
+    assert [value - min(priorities) for value in priorities] == [0, 0, priority.NICENESS]
