@@ -76,6 +76,7 @@ class Comparison:
             run_cell(
                 servers, running, session, Cell(system.name, workload, callers), schedule.warm_up_seconds
             )
+        servers.collect_statistics(system.name)
         for workload, callers in schedule.plan(system):
             progress.show(f"{system.title}: {workload}, {callers} callers")
             cell = Cell(system.name, workload, callers, number)

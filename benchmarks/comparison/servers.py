@@ -48,6 +48,14 @@ class Servers:
         """Return a connection to a database, in autocommit mode."""
         return psycopg.connect(self.database_url(name), autocommit=True)
 
+    def collect_statistics(self, name: str) -> None:
+        """Run ANALYZE in a database, if it exists, as autovacuum does a minute after its first rows."""
+        with self.connect() as connection:
+            exists = connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount
+        if exists:
+            with self.connect(name) as connection:
+                connection.execute("ANALYZE")
+
     def redis_database(self, number: int) -> str:
         """Return the URL of a numbered Redis database, so that no system sees the keys of another."""
         return f"{self.redis_url.rpartition('/')[0]}/{number}"

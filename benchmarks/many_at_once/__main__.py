@@ -76,7 +76,11 @@ def _run(shared: Servers, size: Size, only: set[str], comparisons: list[Comparis
             for number, kind in enumerate(FLOODS):
                 workspaces = flooded[number * size.workspaces :][: size.workspaces]
                 with started(product, shared) as running:
-                    comparisons.append(scenarios.beside_flood(running, workspaces, size, kind, progress))
+                    comparisons.append(
+                        scenarios.beside_flood(
+                            shared, running, workspaces, size, kind=kind, progress=progress
+                        )
+                    )
         _charged, wrong = checks.charged_and_wrong(shared, product.name)
     comparisons[-1].wrong += wrong
 

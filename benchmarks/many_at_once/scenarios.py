@@ -83,6 +83,7 @@ def beside_enrichment(
     for comparison, group in zip(found, groups, strict=True):
         progress.show(comparison.title)
         send(running, group, WARM_UP_SECONDS)
+        servers.collect_statistics(DATABASE)
         answers = send(running, group, size.rounds * size.seconds)
         progress.advance(comparison.add(answers, quiet=True))
     progress.show(f"request the enrichment of {size.items:,} people")
@@ -101,7 +102,7 @@ def beside_enrichment(
 
 
 def beside_flood(
-    running: Running, tokens: Sequence[str], size: Size, kind: str, progress: Progress
+    servers: Servers, running: Running, tokens: Sequence[str], size: Size, *, kind: str, progress: Progress
 ) -> Comparison:
     """Measure the clicks of every workspace but the first, with and without a flood of the first."""
     others = Group(list(tokens[1:]), size.people, callers=len(tokens) - 1, pause=CLICK_PAUSE)
@@ -109,6 +110,7 @@ def beside_flood(
     comparison = Comparison(f"beside a flood of {kind}: clicks of {others.callers}")
     progress.show(comparison.title)
     send(running, others, 2 * CLICK_PAUSE)
+    servers.collect_statistics(DATABASE)
     for _ in range(size.rounds):
         progress.advance(comparison.add(send(running, others, size.seconds), quiet=True))
         with flooding(running, flood, size.seconds) as answers:
