@@ -99,7 +99,13 @@ _HAS_BOTH_NAMES = or_(
     and_(_HAS_FAMILY_NAME, or_(_BEGINS_WITH_FIRST, _BEGINS_WITH_LAST, _HAS_NICKNAME)),
     and_(_BEGINS_WITH_FIRST, Contact.name_key.like(bindparam("last_inside"))),  # of two family names
 )
-_RANK = case((_HAS_WHOLE_NAME, 0), (_HAS_BOTH_NAMES, 1), (_HAS_INITIAL, 2), else_=3)
+_WHOLE_NAME, _BOTH_NAMES, _SAME_INITIAL, _ONE_NAME = range(4)
+_RANK = case(
+    (_HAS_WHOLE_NAME, _WHOLE_NAME),
+    (_HAS_BOTH_NAMES, _BOTH_NAMES),
+    (_HAS_INITIAL, _SAME_INITIAL),
+    else_=_ONE_NAME,
+)
 _BY_NAME = (
     select(*Contact.__table__.c, _RANK.label("rank"))
     .where(  # the companies in every part, so that SQLite uses the index of each
@@ -190,8 +196,8 @@ def contacts_named_at(
         "last_inside": f"% {words[-1]}%",
     }
     rows = session.execute(_BY_NAME, values).all()
-    if rows and rows[0].rank == 0:
-        rows = [row for row in rows if row.rank <= 1]
+    if rows and rows[0].rank == _WHOLE_NAME:
+        rows = [row for row in rows if row.rank <= _BOTH_NAMES]
     return _at(companies, rows)
 
 
