@@ -7,6 +7,7 @@ import pytest
 from jobs_support import a_question, submit
 from local_servers import POSTGRES
 from query_plans_support import explained
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_contact, a_phone, an_email, own
 
@@ -31,6 +32,9 @@ def test_what_a_workspace_owns_is_searched_by_person_even_without_statistics(
     a_phone(session, ada, "+12025550143")
     own(session, workspace_id, ada, "email")
     price = RevealPrice(subject=Subject(linkedin_url=ADA_URL), field_request=WORK, credits=1)
+
+    for kind in ("seqscan", "bitmapscan"):  # which read a small table as a whole, with or without an index
+        session.execute(text(f"SET LOCAL enable_{kind} = off"))
 
     with explained(database) as plans:
         data = contact_data.load(session, workspace_id, [ada])
