@@ -1,4 +1,4 @@
-"""The priority of a worker's process: where both need the processor, bulk work gives way to clicks."""
+"""The priority of a worker's process: bulk work leaves the processor to jobs that a user waits for."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Collection
 from app.domain.kinds import CLICKS
 
 NICENESS = 5
-"""About a third of the processor time of a process that answers clicks, where both need all of it."""
+"""Where two processes need the whole processor, this one gets a third of what one without it gets."""
 
 
 def set_for(queues: Collection[str]) -> None:
-    """Lower the priority of this thread, and of those that it starts, unless the worker runs clicks."""
+    """Lower the priority of this thread, and of those that it starts, if no user waits for these queues."""
     if not set(CLICKS).intersection(queues):
         os.nice(NICENESS)
