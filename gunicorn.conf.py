@@ -85,7 +85,7 @@ def on_starting(server: Arbiter) -> None:  # noqa: ARG001 - gunicorn's signature
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Give the worker a count of connections that the others can read."""
+    """Share the number of the worker's connections with the other workers."""
     worker.connections.shared_count = _connection_counts.add()
 
 

@@ -28,7 +28,7 @@ class ConnectionCount:
 
     @property
     def is_high(self) -> bool:
-        """Return whether another process has clearly fewer: a quarter less, and at least two."""
+        """Return whether it exceeds the count of another process by two, and by more than a quarter of it."""
         own = self.counts.values[self.place]
         return any(0 <= other < own - 1 - other // 4 for other in self.counts.values)
 
