@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
-from typing import Any, TypeAlias
+from itertools import chain, product
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import (
     CompoundSelect,
@@ -75,10 +75,10 @@ _MY_BOUNCE = (
 )
 
 
-def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
+def _data(dialect: str, *, with_employers: bool, with_saved: bool) -> CompoundSelect[Any]:
     """Return the query for all that is stored of contacts; the column `kind` tells the rows apart.
 
-    `with_saved` adds the summaries of saved profiles, by URL.
+    `with_employers` adds the contacts with their companies, `with_saved` summaries of saved profiles by URL.
     """
     emails, phones = Email.__table__, Phone.__table__
     people, companies = Contact.__table__.c, Company.__table__.c
@@ -108,9 +108,10 @@ def _data(dialect: str, *, with_saved: bool = False) -> CompoundSelect[Any]:
                 any_of(dialect, phones.c.contact_id, "contact_ids")
             ),
         ),
-        (_EMPLOYER, employer),
         (_OWNED, ownership.owned_fields(dialect)),
     ]
+    if with_employers:
+        selects.append((_EMPLOYER, employer))
     if with_saved:
         selects.append((_SAVED, saved_profiles.summaries_by_url(dialect)))
     types = {str(column.key): column.type for _kind, query in selects for column in query.selected_columns}
@@ -126,23 +127,37 @@ def _in_union(kind: str, rows: Subquery, types: Mapping[str, TypeEngine[Any]]) -
 
 
 # One statement, because the duration of a lookup is that of its statements.
-_DATA, _DATA_AND_SAVED = Statement(_data), Statement(partial(_data, with_saved=True))
+_DATA = {
+    (with_employers, with_saved): Statement(
+        partial(_data, with_employers=with_employers, with_saved=with_saved)
+    )
+    for with_employers, with_saved in product((False, True), repeat=2)
+}
+
+
+class Employer(NamedTuple):
+    """What a suppression and a regional rule read of a person and their company."""
+
+    person_key: str | None
+    person_country: str | None
+    employer_domain: str | None
+    employer_key: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ContactData:
     """E-mails and phones by contact id, the workspace's ownership, and the suppressed identifiers.
 
-    `employers` are rows with the person's name and country, and their company's domain and name, by contact
-    id. `saved` are summaries of the workspace's saved profiles by URL. The values in `hidden_emails` and
-    `hidden_phones` are those that a regional rule hides: they count for the suppression only.
+    `employers` are the person's name and country, and their company's domain and name, by contact id. `saved`
+    are summaries of the workspace's saved profiles by URL. The values in `hidden_emails` and `hidden_phones`
+    are those that a regional rule hides: they count for the suppression only.
     """
 
     emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
     phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
     owned: Ownership = field(default_factory=Ownership)
     saved: Mapping[str, SavedRow] = field(default_factory=dict)
-    employers: Mapping[str, Row[Any]] = field(default_factory=dict)
+    employers: Mapping[str, Employer | Row[Any]] = field(default_factory=dict)
     suppressed: frozenset[Identifier] = frozenset()
     hidden_emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
     hidden_phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
@@ -175,8 +190,9 @@ class ContactData:
         employer = self.employers.get(contact.id)
         if employer is None:
             return rows
-        names = (employer.employer_domain, employer.employer_key) if not rows and employer.person_key else ()
-        rows += [Identifier("name", forms.employment(employer.person_key, name)) for name in names if name]
+        if (key := employer.person_key) and not rows:
+            names = (employer.employer_domain, employer.employer_key)
+            rows += [Identifier("name", forms.employment(key, name)) for name in names if name]
         if employer.employer_domain:
             rows.append(Identifier("domain", employer.employer_domain))
         return rows
@@ -195,16 +211,19 @@ def load(
     *,
     saved_urls: Collection[str] = (),
     same_people: Iterable[Sequence[Contact]] = (),
+    companies: Iterable[Company] | None = None,
     check_suppressions: bool = True,
 ) -> ContactData:
     """Load the data of all these contacts, in two queries regardless of their number.
 
     The same query loads the workspace's saved profiles with the URLs `saved_urls`. Contacts that are together
-    in `same_people` are the same person: a regional rule that hides values of one hides those of all. The
+    in `same_people` are the same person: a regional rule that hides values of one hides those of all. A
+    caller who has read the contacts with their companies passes the latter, and they are not read again. The
     identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
     `check_suppressions` it is one query, and no identifier counts as suppressed.
     """
-    data = _load(session, workspace_id, sorted({contact.id for contact in contacts}), saved_urls)
+    known = {} if companies is None else _employers(contacts, {company.id: company for company in companies})
+    data = _load(session, workspace_id, sorted({contact.id for contact in contacts}), saved_urls, known)
     data = _hide(hidden_values.rules_of(session), data, same_people)
     if not check_suppressions:
         return data
@@ -213,16 +232,33 @@ def load(
     return replace(data, suppressed=suppression_checks.suppressed(session, identifiers))
 
 
+def _employers(contacts: Iterable[Contact], companies: Mapping[str, Company]) -> dict[str, Employer]:
+    """Return the employers of the contacts whose company is among these, or who have none."""
+    employers = {}
+    for contact in contacts:
+        company = companies.get(contact.company_id or "")
+        if company is not None:
+            country = contact.country or company.country
+            employers[contact.id] = Employer(contact.name_key, country, company.domain, company.name_key)
+        elif contact.company_id is None:
+            employers[contact.id] = Employer(contact.name_key, contact.country, None, None)
+    return employers
+
+
 def _load(
-    session: Session, workspace_id: str, ids: Sequence[str], saved_urls: Collection[str]
+    session: Session,
+    workspace_id: str,
+    ids: Sequence[str],
+    saved_urls: Collection[str],
+    known: Mapping[str, Employer],
 ) -> ContactData:
     emails: defaultdict[str, list[EmailRow]] = defaultdict(list)
     phones: defaultdict[str, list[PhoneRow]] = defaultdict(list)
-    owned, saved, employers = set(), {}, {}
+    owned, saved, employers = set(), {}, dict[str, Employer | Row[Any]](known)
     parameters: dict[str, Any] = {"contact_ids": ids, "workspace_id": workspace_id}
-    statement = _DATA
     if saved_urls:
-        statement, parameters["urls"] = _DATA_AND_SAVED, sorted(set(saved_urls))
+        parameters["urls"] = sorted(set(saved_urls))
+    statement = _DATA[len(known) < len(ids), bool(saved_urls)]
     for row in statement.all(session, parameters) if ids or saved_urls else ():
         if row.kind == _EMAIL:
             emails[row.contact_id].append(BouncedEmail(row) if row.bounce_id else row)

@@ -174,6 +174,7 @@ def find(
         people,
         [subject],
         same_people=[match.remembered],
+        companies=match.companies,
         check_suppressions=check_suppressions,
     )
     return match, data

@@ -37,6 +37,7 @@ def look_up(
         subjects,
         saved_urls=urls,
         same_people=[match.remembered for match in matches],
+        companies=[company for match in matches for company in match.companies],
     )
     return [
         _result(subject, match, data, prices) | {"saved": _saved(subject, match, data.saved)}

@@ -57,6 +57,12 @@ class Match:
     candidates: tuple[Candidate, ...] = ()
     remembered: tuple[Contact, ...] = ()
 
+    @property
+    def companies(self) -> list[Company]:
+        """The companies that were read with the contacts."""
+        read = (self.company, *(candidate.company for candidate in self.candidates))
+        return [company for company in read if company is not None]
+
 
 def find(session: Session, subject: Subject, *, workspace_id: str | None = None) -> Match:
     """Return the match of the subject; an unknown `contact_id` matches no contact."""
