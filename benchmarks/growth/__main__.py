@@ -2,7 +2,8 @@
 
 It starts a throw-away PostgreSQL server and a Redis-protocol server, fills one database for each number of
 contacts, and runs the API and a worker in this process. The databases take turns, operation by operation, so
-that a busy machine slows all of them. The figures are medians in milliseconds; read the ratios.
+that a busy machine slows all of them. The figures are medians in milliseconds; read the ratios. The pages are
+those that PostgreSQL read from the disk, because they were not in memory.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 from alembic import command
 from redis import Redis
 from rich.console import Console
@@ -28,16 +30,17 @@ from benchmarks.comparison.progress import Progress
 from benchmarks.comparison.servers import Servers
 from benchmarks.growth import fill, report
 from benchmarks.growth.fill import Size
-from benchmarks.growth.operations import READ_EVERYTHING, Service
+from benchmarks.growth.operations import READ_EVERYTHING, WARM_UP, Service
 from benchmarks.growth.report import Growth
 from cli import database as commands
 
-WARM_UP = 3
-OPERATIONS = 31
+OPERATIONS = 34
 SHARE_IN_LARGE = 20
 """The large company has a twentieth of all people, at most LARGE."""
 LARGE = 50_000
 AIM = 1.3
+PAGE = 8192
+"""The bytes of a page of PostgreSQL."""
 
 
 def main(argv: list[str]) -> int:
@@ -72,10 +75,13 @@ def _measure(running: Servers, sizes: list[Size], *, rounds: int) -> Growth:
             _fill(growth, url.replace("postgresql", "postgresql+psycopg", 1), size, progress)
             services.append(Service(url, running.redis_database(number), size))
             progress.advance(f"filled in {time.monotonic() - started:.0f} s")
+        for service in services:
+            service.answer_others()
         with closing(Redis.from_url(running.redis_url)) as redis:
             for name in services[0].operations():
                 progress.show(name)
-                growth.milliseconds[name] = _time(services, name, 1 if name in READ_EVERYTHING else rounds)
+                count = 1 if name in READ_EVERYTHING else rounds
+                growth.milliseconds[name], growth.pages[name] = _time(running, services, name, count)
                 redis.flushall()
                 progress.advance(" ".join(f"{ms:.1f}" for ms in growth.milliseconds[name]) + " ms")
     for service in services:
@@ -94,16 +100,31 @@ def _fill(growth: Growth, url: str, size: Size, progress: Progress) -> None:
     engine.dispose()
 
 
-def _time(services: list[Service], name: str, rounds: int) -> list[float]:
-    """Return the median duration on each database, in milliseconds; the databases take turns."""
+def _time(
+    running: Servers, services: list[Service], name: str, rounds: int
+) -> tuple[list[float], list[float]]:
+    """Return by database the median duration in milliseconds, and the pages read from the disk per execution.
+
+    The databases take turns.
+    """
     durations: list[list[float]] = [[] for _ in services]
+    pages: list[list[float]] = [[] for _ in services]
     for number in range(rounds + (WARM_UP if rounds > 1 else 0)):
-        for service, measured in zip(services, durations, strict=True):
-            started = time.perf_counter()
+        for index, service in enumerate(services):
+            read, started = _pages_read(running), time.perf_counter()
             service.operations()[name]()
             if number >= WARM_UP or rounds == 1:
-                measured.append(1000 * (time.perf_counter() - started))
-    return [statistics.median(measured) for measured in durations]
+                durations[index].append(1000 * (time.perf_counter() - started))
+                pages[index].append(_pages_read(running) - read)
+    return list(map(statistics.median, durations)), list(map(statistics.fmean, pages))
+
+
+def _pages_read(running: Servers) -> float:
+    """Return how many pages PostgreSQL has read from the disk; 0 where the system does not count them."""
+    processes = psutil.Process(running.postgres_pid).children()
+    if not all(hasattr(process, "io_counters") for process in processes):
+        return 0
+    return sum(process.io_counters().read_bytes for process in processes) / PAGE
 
 
 def _chart(growth: Growth) -> str:

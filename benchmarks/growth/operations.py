@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -49,6 +50,12 @@ READ_EVERYTHING = frozenset({COMPLETE_AUDIT})
 """Steps whose time grows with the tables: `flask audit ledger` checks every row."""
 EXPIRED = 20
 """The addresses that are due at each claim."""
+WARM_UP = 3
+"""How often an operation is executed before it is measured, and the number of people of repeated lookups."""
+_PEOPLE = 20_000
+"""How many people are chosen at random for the requests of one kind."""
+_EARLIER_LOOKUPS = 1_000
+_SEED = 1
 
 
 class Service:
@@ -72,10 +79,23 @@ class Service:
         )
         self._client = app.test_client()
         self._headers = {"Authorization": f"Bearer {self._sign_in()}", "Prefer": "respond-async"}
-        # People with a valid address and a number.
-        self._others = itertools.cycle(range(size.large + 2, size.contacts, 10))
-        self._in_large = itertools.cycle(range(2, size.large, 10))
+        # People with a valid address and a number, but not the same in a measurement as before it.
+        self._others = _in_random_order(range(size.large + 2, size.contacts, 10))
+        self._in_large = _in_random_order(range(2, size.large, 10))
+        self._asked_by_others = _in_random_order(range(size.large + 4, size.contacts, 10))
+        self._known = itertools.cycle(range(size.large + 6, size.large + 6 + 10 * WARM_UP, 10))
         self._size = size
+
+    def answer_others(self) -> None:
+        """Look up other people, as a service does that has run for some minutes.
+
+        What all lookups read is then in memory, such as the index of the suppressions, and most of what
+        belongs to one person is not.
+        """
+        for _ in range(_EARLIER_LOOKUPS):
+            self._look_up(profile(next(self._asked_by_others)))
+            self._look_up({"email": self._email(next(self._asked_by_others))})
+            self._look_up(self._named(next(self._asked_by_others)))
 
     def close(self) -> None:
         """Close the connections."""
@@ -93,6 +113,9 @@ class Service:
             "lookup by profile": lambda: self._look_up(profile(next(self._others))),
             "lookup by e-mail": lambda: self._look_up({"email": self._email(next(self._others))}),
             "lookup by name": lambda: self._look_up(self._named(next(self._others))),
+            "lookup by profile, repeated": lambda: self._look_up(profile(next(self._known))),
+            "lookup by e-mail, repeated": lambda: self._look_up({"email": self._email(next(self._known))}),
+            "lookup by name, repeated": lambda: self._look_up(self._named(next(self._known))),
             "reveal by profile": lambda: self._reveal("email", profile(next(self._others))),
             "reveal by name": lambda: self._reveal("email", self._named(next(self._others))),
             "reveal of a phone": lambda: self._reveal("phone", profile(next(self._others))),
@@ -246,6 +269,10 @@ class Service:
     def _named(self, person: int) -> dict[str, str]:
         name = f"First{person % 500} Last{person % 7919}"
         return {"full_name": name, "company_domain": f"company-{self._company(person)}.example"}
+
+
+def _in_random_order(people: range) -> Iterator[int]:
+    return itertools.cycle(random.Random(_SEED).sample(people, min(len(people), _PEOPLE)))  # noqa: S311 -- not secret
 
 
 def website(company: int) -> str:

@@ -8,10 +8,14 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Growth:
-    """The medians of each operation in milliseconds, and the bytes per row, by number of contacts."""
+    """The medians of each operation in milliseconds, and the bytes per row, by number of contacts.
+
+    `pages` are those that PostgreSQL read from the disk, on average.
+    """
 
     contacts: list[int]
     milliseconds: dict[str, list[float]] = field(default_factory=dict)
+    pages: dict[str, list[float]] = field(default_factory=dict)
     bytes_per_row: list[dict[str, tuple[float, float]]] = field(default_factory=list)
 
     def ratios(self) -> dict[str, float]:
@@ -25,10 +29,11 @@ def markdown(growth: Growth) -> str:
 
 
 def _times(growth: Growth) -> Iterator[str]:
-    yield _row("ms, by contacts", *(f"{contacts:,}" for contacts in growth.contacts), "ratio")
-    yield _row("---", *("--:" for _ in growth.contacts), "--:")
+    yield _row("ms, by contacts", *(f"{contacts:,}" for contacts in growth.contacts), "ratio", "pages read")
+    yield _row("---", *("--:" for _ in growth.contacts), "--:", "--:")
     for name, medians in growth.milliseconds.items():
-        yield _row(name, *(f"{median:.1f}" for median in medians), f"{growth.ratios()[name]:.2f}")
+        ratio, pages = growth.ratios()[name], growth.pages[name][-1]
+        yield _row(name, *(f"{median:.1f}" for median in medians), f"{ratio:.2f}", f"{pages:.1f}")
 
 
 def _sizes(growth: Growth) -> Iterator[str]:
