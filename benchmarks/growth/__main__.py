@@ -111,6 +111,7 @@ def _time(
     pages: list[list[float]] = [[] for _ in services]
     for number in range(rounds + (WARM_UP if rounds > 1 else 0)):
         for index, service in enumerate(services):
+            service.prepare(name)
             read, started = _pages_read(running), time.perf_counter()
             service.operations()[name]()
             if number >= WARM_UP or rounds == 1:

@@ -57,6 +57,7 @@ def test_only_what_checks_every_row_reads_a_whole_table_and_only_once(
     whole: set[tuple[str, str]] = set()
     repeatedly = []
     for name, run in service.operations().items():
+        service.prepare(name)
         with explained(service.api.database) as plans:
             run()
         assert plans, name
