@@ -18,7 +18,6 @@ from tools.state import ROOT
 from workers.runtime.consumer import POLL_SECONDS
 
 TASKS = 20
-MANY_TASKS = 500
 EVENTS_OF_A_TASK = {"task-received", "task-started", "task-succeeded"}
 
 
@@ -65,17 +64,6 @@ def test_the_events_of_many_tasks_are_published_together(client: Redis, redis_ur
 
     assert {kind for kinds in received for kind in kinds} == EVENTS_OF_A_TASK
     assert len(received) < TASKS
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_worker")
-def test_a_consumer_whose_threads_were_all_busy_asks_for_messages_again(
-    client: Redis, redis_url: str
-) -> None:
-    many = [f"job_{number:024d}" for number in range(MANY_TASKS)]
-    JobPublisher(redis_url).publish(Kind.REVEAL_EMAIL, many)
-
-    wait_until(lambda: client.llen("interactive") == 0, seconds=30)
 
 
 @pytest.mark.slow
