@@ -42,7 +42,7 @@ def any_due(session: Session, *, now: Moment) -> bool:
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
     """Mark the due uploads as published and return their ids, at most one of a workspace to read or price."""
-    query = select(Upload).where(_due(now)).order_by(Upload.next_at).limit(BATCH)
+    query = select(Upload).where(_due(now)).order_by(Upload.next_at, Upload.id).limit(BATCH)
     claimed, busy = [], set[str]()
     for upload in session.scalars(query.with_for_update(skip_locked=True)):
         if upload.status in UNFINISHED:
