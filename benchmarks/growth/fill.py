@@ -42,6 +42,9 @@ class Size:
         return max(1, (self.contacts - self.large) // PEOPLE_PER_COMPANY)
 
 
+GIVEN_NAMES, FAMILY_NAMES = 499, 7919
+"""How many there are. Both are prime, so that the people of a small company have different names."""
+_GIVEN, _FAMILY = f"n % {GIVEN_NAMES}", f"n % {FAMILY_NAMES}"
 _ID = "'{0}_' || lpad(to_hex({1}), 24, '0')"
 _WORKSPACE = "'wks_' || lpad(to_hex(n % :workspaces), 24, '0')"
 _COMPANY = "CASE WHEN n < :large THEN 0 ELSE 1 + n % :companies END"
@@ -75,9 +78,9 @@ _STATEMENTS = {
         INSERT INTO contacts (id, full_name, first_name, last_name, name_key, last_key, title, seniority,
                               department, linkedin_url, city, country, company_id, provenance, created_at,
                               updated_at)
-        SELECT {_ID.format("con", "n")}, 'First' || n % 500 || ' Last' || n % 7919,
-               'First' || n % 500, 'Last' || n % 7919, 'first' || n % 500 || ' last' || n % 7919,
-               'last' || n % 7919, 'Engineer', {_SENIORITIES}, {_DEPARTMENTS},
+        SELECT {_ID.format("con", "n")}, 'First' || {_GIVEN} || ' Last' || {_FAMILY},
+               'First' || {_GIVEN}, 'Last' || {_FAMILY}, 'first' || {_GIVEN} || ' last' || {_FAMILY},
+               'last' || {_FAMILY}, 'Engineer', {_SENIORITIES}, {_DEPARTMENTS},
                'https://www.linkedin.com/in/person-' || n, 'London', 'GB',
                {_ID.format("com", _COMPANY)}, '{{}}', now(), now()
         FROM generate_series(0, :contacts - 1) n
@@ -86,7 +89,7 @@ _STATEMENTS = {
         INSERT INTO emails (id, contact_id, email, domain, type, status, status_reasons, confidence, form,
                             verified_at, first_seen_at, last_seen_at, sources)
         SELECT {_ID.format("eml", "n")}, {_ID.format("con", "n")},
-               'first' || n % 500 || '.last' || n || '@company-' || {_COMPANY} || '.example',
+               'first' || {_GIVEN} || '.last' || n || '@company-' || {_COMPANY} || '.example',
                'company-' || {_COMPANY} || '.example', 'work',
                CASE WHEN n % 10 = 0 THEN 'accept_all' ELSE 'valid' END, '[]', 0.9, '{{first}}.{{last}}',
                now() - interval '10 days', now() - interval '20 days', now() - interval '10 days', {_SOURCES}
@@ -136,7 +139,7 @@ _STATEMENTS = {
     "revealed_values": f"""
         INSERT INTO revealed_values (workspace_id, field, value, contact_id, job_id, created_at)
         SELECT {_WORKSPACE}, 'email',
-               'first' || n % 500 || '.last' || n || '@company-' || {_COMPANY} || '.example',
+               'first' || {_GIVEN} || '.last' || n || '@company-' || {_COMPANY} || '.example',
                {_ID.format("con", "n")}, {_ID.format("job", "n")}, {_PAST}
         FROM generate_series(0, :jobs - 1) n
         """,

@@ -274,10 +274,10 @@ class Service:
         return 0 if person < self._size.large else 1 + person % self._size.companies
 
     def _email(self, person: int) -> str:
-        return f"first{person % 500}.last{person}@company-{self._company(person)}.example"
+        return f"first{person % fill.GIVEN_NAMES}.last{person}@company-{self._company(person)}.example"
 
     def _named(self, person: int) -> dict[str, str]:
-        name = f"First{person % 500} Last{person % 7919}"
+        name = f"First{person % fill.GIVEN_NAMES} Last{person % fill.FAMILY_NAMES}"
         return {"full_name": name, "company_domain": f"company-{self._company(person)}.example"}
 
 
