@@ -176,7 +176,7 @@ def scans(session: Session, seen: list[tuple[str, Any]]) -> list[str]:
     session.execute(text("SELECT 1"))
     plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values) for sql, values in seen]
     details = [row.detail for plan in plans for row in plan]
-    subqueries = ("VIRTUAL TABLE", "SCAN anon_")
+    subqueries = ("VIRTUAL TABLE", "SCAN anon_", "SCAN (subquery")
     return [
         detail
         for detail in details

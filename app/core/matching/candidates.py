@@ -106,8 +106,8 @@ _RANK = case(
     (_HAS_INITIAL, _SAME_INITIAL),
     else_=_ONE_NAME,
 )
-_BY_NAME = (
-    select(*Contact.__table__.c, _RANK.label("rank"))
+_NAMED = (
+    select(*Contact.__table__.c, _RANK.label("rank"), func.min(_RANK).over().label("best"))
     .where(  # the companies in every part, so that SQLite uses the index of each
         or_(
             and_(_AT_COMPANIES, _HAS_FAMILY_NAME),
@@ -116,9 +116,15 @@ _BY_NAME = (
             and_(_AT_COMPANIES, _BEGINS_WITH_LAST, Contact.name_key.like(bindparam("first_letter"))),
         )
     )
-    .order_by("rank", Contact.id)
+    .subquery()
+)
+_BY_NAME = (
+    select(*(_NAMED.c[column.key] for column in Contact.__table__.c))
+    .where(or_(_NAMED.c.best > _WHOLE_NAME, _NAMED.c.rank <= _BOTH_NAMES))
+    .order_by(_NAMED.c.rank, _NAMED.c.id)
     .limit(MAX_NAMESAKES)
 )
+"""If somebody has the whole name, people with only the given or the family name are left out."""
 _BY_SIMILAR_LAST_NAME = (
     select(*Contact.__table__.c)
     .where(_AT_COMPANIES, Contact.last_key.between(bindparam("low"), bindparam("high")))
@@ -195,10 +201,7 @@ def contacts_named_at(
         "last_letter": f"% {words[-1][:1]}%",
         "last_inside": f"% {words[-1]}%",
     }
-    rows = session.execute(_BY_NAME, values).all()
-    if rows and rows[0].rank == _WHOLE_NAME:
-        rows = [row for row in rows if row.rank <= _BOTH_NAMES]
-    return _at(companies, rows)
+    return _at(companies, session.execute(_BY_NAME, values).all())
 
 
 def _end(prefix: str) -> str:
