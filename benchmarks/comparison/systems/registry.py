@@ -12,6 +12,7 @@ PROCESSES = 2  # of each web server and worker: as many as the product's web ser
 
 # -c /dev/null: otherwise gunicorn reads the product's gunicorn.conf.py
 GUNICORN = f"gunicorn -c /dev/null -k gthread --threads 16 -w {PROCESSES} -b 127.0.0.1:{{port}}"
+GUNICORN_GEVENT = f"gunicorn -c /dev/null -k gevent -w {PROCESSES} -b 127.0.0.1:{{port}}"
 UVICORN = f"uvicorn --workers {PROCESSES} --port {{port}} --log-level warning --no-access-log"
 CELERY = "celery -q -A {app}:celery worker -P threads -c 10 -l error --without-gossip --without-mingle"
 TASKIQ = f"taskiq worker {SYSTEMS_PACKAGE}.fastapi_taskiq:broker --workers {PROCESSES} --log-level WARNING"
@@ -59,6 +60,14 @@ SYSTEMS: tuple[System, ...] = (
         web=f"{GUNICORN} {FLOORS_PACKAGE}.bare_flask:app",
         role=Role.FLOOR,
         workloads=(Workload.LOOKUP,),
+    ),
+    Alternative(
+        "bare-design",
+        "floor: this design, the alternatives' SQL",
+        web=f"{GUNICORN_GEVENT} {FLOORS_PACKAGE}.bare_design:app",
+        workers=(CELERY.format(app=f"{FLOORS_PACKAGE}.bare_design"),),
+        role=Role.FLOOR,
+        redis_database=7,
     ),
     Alternative(
         "celery-round-trip",
