@@ -1,0 +1,1 @@
+"""Flame graphs of the product's processes under load."""
