@@ -150,13 +150,13 @@ def company_by_hash(body: dict[str, Any]) -> Response:
 
 def _check_prefix(prefix: str, key: str | None) -> None:
     settings = services().settings
-    if key is not None:
-        oprf.of_public_key(settings, key)
-    elif settings.company_filter_oprf_key is not None:  # all prefixes of hashes together list the companies
-        detail = "The company filter is keyed: send 'key' and the prefix of an output, or 'hash' or 'hashes'."
-        raise PrefixNotAllowed(detail, errors=(FieldError("/prefix", detail),))
     try:
         parse_prefix(prefix, settings.prefix_length)
     except BadHash as problem:
         detail = f"{problem.detail} GET /api/ext/session has the number in hash_lookup.prefix_length."
         raise BadHash(detail, errors=(FieldError("/prefix", detail),)) from None
+    if key is not None:
+        oprf.of_public_key(settings, key)
+    elif settings.company_filter_oprf_key is not None:  # all prefixes of hashes together list the companies
+        detail = "The company filter is keyed: send 'key' and the prefix of an output, or 'hash' or 'hashes'."
+        raise PrefixNotAllowed(detail, errors=(FieldError("/prefix", detail),))

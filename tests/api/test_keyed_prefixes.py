@@ -98,6 +98,14 @@ def test_another_key_is_refused(user: SignedInUser) -> None:
     assert (response.status_code, response.get_json()["code"]) == (409, "filter_key_unknown")
 
 
+@pytest.mark.parametrize("key", [KEY, OTHER_KEY])
+@pytest.mark.usefixtures("_keyed")
+def test_a_malformed_prefix_is_refused_before_its_key(user: SignedInUser, key: OprfKey) -> None:
+    response = post(user, prefix="b*", key=key.public.hex())
+
+    assert (response.status_code, response.get_json()["code"]) == (422, "bad_hash")
+
+
 def test_without_the_setting_a_key_is_refused(user: SignedInUser) -> None:
     response = post(user, prefix="ab")
 
