@@ -58,7 +58,7 @@ def any_due(session: Session, *, now: Moment) -> bool:
 def claim_due(session: Session, *, now: Moment) -> list[str]:
     """Mark the due connections as published and return their ids, at most one of a workspace."""
     waiting_since = func.coalesce(CrmConnection.resume_at, CrmConnection.due_at)
-    query = select(CrmConnection).where(_due(now)).order_by(waiting_since).limit(BATCH)
+    query = select(CrmConnection).where(_due(now)).order_by(waiting_since, CrmConnection.id).limit(BATCH)
     claimed: dict[str, str] = {}
     for connection in session.scalars(query.with_for_update(skip_locked=True, key_share=True)):
         if connection.workspace_id not in claimed:
