@@ -143,7 +143,7 @@ def _recording(pid: int, file: Path, style: str, seconds: int) -> Iterator[None]
 
 
 def _print(workload: Workload, part: Part, stacks: Sequence[str]) -> None:
-    table = Table(f"{workload}: {part}", title_justify="left")
+    table = Table(f"{workload}: {part}")
     table.add_column("share of the samples", justify="right")
     for name, share in parts.shares(stacks, PARTS[part]).items():
         table.add_row(name, f"{share:.1%}")
