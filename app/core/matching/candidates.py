@@ -124,7 +124,7 @@ _BY_NAME = (
     .order_by(_NAMED.c.rank, _NAMED.c.id)
     .limit(MAX_NAMESAKES)
 )
-"""If somebody has the whole name, people with only the given or the family name are left out."""
+"""If a person has exactly the requested name, people who share only one name with it are excluded."""
 _BY_SIMILAR_LAST_NAME = (
     select(*Contact.__table__.c)
     .where(_AT_COMPANIES, Contact.last_key.between(bindparam("low"), bindparam("high")))
