@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import exists, select
+from sqlalchemy import select
 
 from app.core.audit_log import heads, sealing
 from app.core.audit_log.entries import PendingEntry
 from app.core.audit_log.sealing import Head
 from app.infra.log import log
+from app.infra.statements import Statement
 from workers.execution.worker_services import WorkerServices
 
-_IS_ANY_PENDING = select(exists().where(PendingEntry.id.is_not(None)))
+_ANY_PENDING = Statement(lambda _dialect: select(PendingEntry.id).limit(1))
 
 
 def seal_pending(services: WorkerServices) -> int:
@@ -23,7 +24,7 @@ def seal_pending(services: WorkerServices) -> int:
 
     """
     with services.database.reading() as session:
-        if not session.scalar(_IS_ANY_PENDING):
+        if _ANY_PENDING.first(session, {}) is None:
             return 0
     total = 0
     while True:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 
 from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session, aliased
@@ -25,6 +26,7 @@ from app.core.events import events
 from app.domain.event_types import EventType
 from app.infra.database_clock import Moment
 from app.infra.encryption import Undecryptable
+from app.infra.statements import Statement
 
 LEASE = timedelta(seconds=90)
 """Longer than all requests for one contact can take; it is renewed before each contact."""
@@ -52,7 +54,12 @@ class Turn:
 
 def any_due(session: Session, *, now: Moment) -> bool:
     """Return whether any connection is due."""
-    return session.scalar(select(CrmConnection.id).where(_due(now)).limit(1)) is not None
+    return _any_due(now).first(session, {}) is not None
+
+
+@lru_cache(maxsize=8)
+def _any_due(now: Moment) -> Statement:
+    return Statement(lambda _dialect: select(CrmConnection.id).where(_due(now)).limit(1))
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
@@ -179,7 +186,7 @@ def _refuse(session: Session, connection: CrmConnection, reason: str, *, now: Mo
 
 def _ready(now: Moment) -> ColumnElement[bool]:
     return (
-        CrmConnection.status.in_(ACTIVE)
+        or_(*(CrmConnection.status == status for status in ACTIVE))
         & (CrmConnection.due_at <= now)
         & or_(CrmConnection.resume_at.is_(None), CrmConnection.resume_at <= now)
         & or_(CrmConnection.leased_until.is_(None), CrmConnection.leased_until <= now)

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from sqlalchemy import Index, String, delete, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -21,6 +22,7 @@ from app.infra import encryption
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert_into
 from app.infra.digest_keys import digest_keys
+from app.infra.statements import Statement
 
 USABLE_FOR = timedelta(minutes=20)
 """How long a code can be used after any request for it; a request for an older one replaces it."""
@@ -86,8 +88,13 @@ def request(session: Session, email: str, *, now: Moment) -> str:
 
 def due(session: Session, *, now: Moment) -> Sequence[str]:
     """Return the ids of codes whose message is due."""
+    return [code.id for code in _due(now).all(session, {})]
+
+
+@lru_cache(maxsize=8)
+def _due(now: Moment) -> Statement:
     query = select(MailboxCode.id).where(_UNSENT, MailboxCode.next_at <= now, MailboxCode.expires_at > now)
-    return session.scalars(query.order_by(MailboxCode.next_at).limit(_BATCH)).all()
+    return Statement(lambda _dialect: query.order_by(MailboxCode.next_at).limit(_BATCH))
 
 
 def begin_sending(session: Session, code_id: str, *, now: Moment) -> CodeMessage | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import or_, select, update
@@ -17,6 +18,7 @@ from sqlalchemy.sql import ColumnElement
 
 from app.core.uploads.upload_tables import UNFINISHED, Upload
 from app.infra.database_clock import Moment
+from app.infra.statements import Statement
 
 LEASE = timedelta(seconds=20)
 """Time after which another worker continues; every batch of rows renews it."""
@@ -37,7 +39,12 @@ class Turn:
 
 def any_due(session: Session, *, now: Moment) -> bool:
     """Return whether a worker has to continue any upload."""
-    return session.scalar(select(Upload.id).where(_due(now)).limit(1)) is not None
+    return _any_due(now).first(session, {}) is not None
+
+
+@lru_cache(maxsize=8)
+def _any_due(now: Moment) -> Statement:
+    return Statement(lambda _dialect: select(Upload.id).where(_due(now)).limit(1))
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
@@ -105,5 +112,9 @@ def _must_wait(is_busy: Callable[[type[Upload]], ColumnElement[bool]]) -> Column
     """Return the condition for uploads to read or price of a workspace with another one that is busy."""
     other = aliased(Upload)
     busy = (other.workspace_id == Upload.workspace_id, other.id != Upload.id, is_busy(other))
-    is_other_busy = select(other.id).where(other.status.in_(UNFINISHED), *busy).exists()
-    return Upload.status.in_(UNFINISHED) & is_other_busy
+    is_other_busy = select(other.id).where(_is_unfinished(other), *busy).exists()
+    return _is_unfinished(Upload) & is_other_busy
+
+
+def _is_unfinished(upload: type[Upload]) -> ColumnElement[bool]:
+    return or_(*(upload.status == status for status in UNFINISHED))

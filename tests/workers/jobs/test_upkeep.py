@@ -11,8 +11,8 @@ from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_cloc
 from local_servers import free_port
 from polling import wait_until
 from redis import Redis
-from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import event, func, select, update
+from sqlalchemy.orm import ORMExecuteState, Session
 from stored_support import a_contact, an_email
 from structlog.testing import capture_logs
 
@@ -356,6 +356,22 @@ def test_the_sweeper_republishes_jobs_seals_delivers_continues_uploads_pushes_an
     )
     assert steps == Sweeper.STEPS
     assert (audit.audit_if_due,) == Sweeper.RARE_STEPS
+
+
+def test_a_sweep_that_finds_nothing_builds_no_statement(services: WorkerServices) -> None:
+    built: list[str] = []
+
+    def note(execution: ORMExecuteState) -> None:
+        built.append(str(execution.statement))
+
+    event.listen(Session, "do_orm_execute", note)
+    try:
+        for step in Sweeper.STEPS:
+            step(services)
+    finally:
+        event.remove(Session, "do_orm_execute", note)
+
+    assert built == []
 
 
 def test_rare_steps_run_in_the_first_of_several_turns(
