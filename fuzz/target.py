@@ -1,4 +1,4 @@
-"""The service that is fuzzed: every process of the Procfile, with its own data directory and data."""
+"""The service that is fuzzed: every process of Procfile.small, with its own data directory and data."""
 
 from __future__ import annotations
 

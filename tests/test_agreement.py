@@ -20,13 +20,14 @@ from sqlalchemy import text
 from app.api.docs.operations import operation_of
 from app.domain import errors
 from app.domain.errors import all_problems
-from app.domain.kinds import BUILD_COMPANY_FILTER, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.domain.kinds import BUILD_COMPANY_FILTER, CLICKS, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
 from app.domain.version import VERSION
 from app.infra.celery_app import celery
 from app.infra.db import Base, Database
 from app.provider_settings import env_name
 from app.settings import REQUIRED, Settings
 from cli.application import create_app
+from tools.services.supervisor import procfile_commands
 from workers import main
 from workers.execution.job_runner import JOBS
 from workers.providers.registry import load
@@ -100,6 +101,24 @@ def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:
     compose = set(queue_of.findall((ROOT / "docker-compose.yml").read_text()))
 
     assert procfile == compose == {queue.value for queue in Queue}
+
+
+def test_two_workers_of_the_small_procfile_consume_every_queue() -> None:
+    full, small = procfile_commands(), procfile_commands("Procfile.small")
+    workers = {name: command for name, command in small.items() if name.startswith("worker_")}
+    consumed = [_queues(command) for command in workers.values()]
+
+    assert consumed == [list(CLICKS), [Queue.ENRICHMENT, Queue.UPKEEP]]
+    for name, command in small.items():
+        assert _without_queues(command) == _without_queues(full[name])
+
+
+def _queues(command: str) -> list[str]:
+    return re.findall(r"worker -Q (\S+)", command)[0].split(",")
+
+
+def _without_queues(command: str) -> str:
+    return re.sub(r"worker -Q \S+|:-\d+\} -n", "", command)
 
 
 def test_every_route_requires_a_token_or_is_listed_as_open(app: APIFlask) -> None:

@@ -1,1 +1,1 @@
-"""The embedded Redis, a throw-away PostgreSQL, and the processes of the Procfile on one machine."""
+"""The embedded Redis, a throw-away PostgreSQL, and the processes of a Procfile on one machine."""

@@ -22,6 +22,7 @@ from tools.state import DEMO_EMAIL, Lock, State
 if TYPE_CHECKING:
     from types import TracebackType
 
+PROCFILE = "Procfile.small"
 WEB, FLOWER = "web", "flower"  # in the Procfile
 FIRST_PORT = 8000
 FIRST_FLOWER_PORT = 5555
@@ -125,7 +126,7 @@ class LocalStack:
 
     def _start_processes(self, stack: ExitStack, web: socket.socket, reaper: Reaper) -> None:
         site.build_if_changed()
-        commands = procfile_commands()
+        commands = procfile_commands(PROCFILE)
         release = commands.pop(RELEASE, None)
         if release and not revisions.is_at_head(self.env["DATABASE_URL"]):
             with step("migrate the database"):

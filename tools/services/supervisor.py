@@ -1,4 +1,4 @@
-"""Run the processes of the Procfile: start them, restart those that exit, stop them all."""
+"""Run the processes of a Procfile: start them, restart those that exit, stop them all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tools.state import State
 
-RELEASE = "release"  # the Procfile's entry that runs once, before the others start
+RELEASE = "release"  # the entry of a Procfile that runs once, before the others start
 FIRST_RESTART_DELAY = 0.5  # seconds before a process that exits early is restarted; doubled each time
 MAX_RESTART_DELAY = 30.0
 HEALTHY_SECONDS = 30.0  # of uptime, after which earlier exits no longer count
@@ -29,7 +29,7 @@ MAX_LOG_BYTES = 5_000_000  # a larger log is rotated at the start
 
 @dataclass(slots=True)
 class Child:
-    """A process of the Procfile, across its restarts."""
+    """A process of a Procfile, across its restarts."""
 
     name: str
     command: str
@@ -117,9 +117,9 @@ class Supervisor:
         echo(processes.tail(log, lines=5))
 
 
-def procfile_commands() -> dict[str, str]:
-    """Return the shell command of each process in the Procfile, in the order of the file."""
-    return dict(parse_procfile((ROOT / "Procfile").read_text()).processes)
+def procfile_commands(name: str = "Procfile") -> dict[str, str]:
+    """Return the shell command of each process in the Procfile of this name, in the order of the file."""
+    return dict(parse_procfile((ROOT / name).read_text()).processes)
 
 
 def run_to_completion(command: str, state: State, env: Mapping[str, str], name: str) -> None:

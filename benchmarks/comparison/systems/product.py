@@ -1,4 +1,4 @@
-"""The product, as `dev.py up` runs it: every process of the Procfile."""
+"""The product, as `dev.py up` runs it: every process of Procfile.small."""
 
 from __future__ import annotations
 
