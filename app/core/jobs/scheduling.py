@@ -2,7 +2,7 @@
 
 A message only signals that a queue has work; the job is chosen at the claim. It belongs to the workspace that
 occupies the fewest threads of the queue; workspaces with equally many take turns. Each message leads to one
-claim, so every job is claimed even if a message is lost or late.
+claim, so every job is claimed even if a message is late.
 """
 
 from __future__ import annotations
@@ -62,7 +62,11 @@ def claim_next(
         "token": secrets.token_hex(16),
         "max_crashes": max_crashes,
     }
-    return claims.to_claim(_claim_next(lease, now).first(session, values))
+    statement = _claim_next(lease, now)
+    # While this statement runs, a later claim may take the job that it sees, and leave one that was committed
+    # after its snapshot. That job would wait for the sweeper; a second statement sees it.
+    row = statement.first(session, values) or statement.first(session, values)
+    return claims.to_claim(row)
 
 
 def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from jobs_support import LEASE, MAX_CRASHES, NOW, a_job, a_workspace, at_once, claim
+from local_servers import POSTGRES
+from polling import wait_until
+from sqlalchemy import ColumnElement, String, cast, func, text
 from sqlalchemy.orm import Session
 
-from app.core.jobs import leases, scheduling
+from app.core.jobs import claims, leases, scheduling
 from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
 from app.domain.kinds import Kind, Outcome, Queue
@@ -18,13 +23,15 @@ from app.infra.db import Database
 THREADS = 10
 
 
-def claim_next(session: Session, job_id: str = "", *, served: str = "", now: datetime = NOW) -> Claim | None:
+def claim_next(
+    session: Session, job_id: str = "", *, served: str = "", now: datetime = NOW, lease: timedelta = LEASE
+) -> Claim | None:
     return scheduling.claim_next(
         session,
         Queue.INTERACTIVE,
         job_id=job_id,
         last_served=served,
-        lease=LEASE,
+        lease=lease,
         max_crashes=MAX_CRASHES,
         now=now,
     )
@@ -177,6 +184,41 @@ def test_as_many_concurrent_claims_as_jobs_claim_every_job(database: Database) -
     claimed = at_once(len(jobs), take)
 
     assert sorted(map(str, claimed)) == sorted(jobs)
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite has one writer")
+def test_a_claim_whose_job_is_taken_by_a_later_one_claims_the_job_that_it_left(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take(job_id: str, lease: timedelta) -> str | None:
+        with database.transaction() as session:
+            claimed = claim_next(session, job_id, lease=lease)
+            return claimed and claimed.job_id
+
+    def slow(**arguments: Any) -> ColumnElement[bool]:
+        return claimable(**arguments) & (cast(func.pg_sleep(1), String) == "")
+
+    claimable = claims.claimable
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        seen = a_job(session, workspace_id, "seen by both")
+    with ThreadPoolExecutor(1) as pool:
+        with monkeypatch.context() as patched:
+            patched.setattr(claims, "claimable", slow)
+            early = pool.submit(take, seen, LEASE + timedelta(seconds=1))
+            wait_until(lambda: _is_asleep(database))
+        with database.transaction() as session:
+            unseen = a_job(session, workspace_id, "committed meanwhile")
+        late = take(seen, LEASE)
+
+    assert {late, early.result()} == {seen, unseen}
+
+
+def _is_asleep(database: Database) -> bool:
+    """Return whether a statement has its snapshot and sleeps."""
+    with database.reading() as session:
+        query = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
+        return session.scalar(text(query)) is not None
 
 
 @pytest.mark.parametrize(
