@@ -116,7 +116,7 @@ def claim_due(session: Session, *, now: Moment) -> list[str]:
     while len(claimed) < BATCH:
         full = [workspace_id for workspace_id, count in queued.items() if count >= MAX_QUEUED]
         query = select(Webhook).outerjoin(Job).where(_due(now), Webhook.workspace_id.not_in(full))
-        query = query.order_by(Webhook.next_at).limit(BATCH - len(claimed))
+        query = query.order_by(Webhook.next_at, Webhook.id).limit(BATCH - len(claimed))
         due = session.scalars(query.with_for_update(skip_locked=True, of=Webhook)).all()
         if not due:
             break

@@ -94,7 +94,7 @@ def due(session: Session, *, now: Moment) -> Sequence[str]:
 @lru_cache(maxsize=8)
 def _due(now: Moment) -> Statement:
     query = select(MailboxCode.id).where(_UNSENT, MailboxCode.next_at <= now, MailboxCode.expires_at > now)
-    return Statement(lambda _dialect: query.order_by(MailboxCode.next_at).limit(_BATCH))
+    return Statement(lambda _dialect: query.order_by(MailboxCode.next_at, MailboxCode.id).limit(_BATCH))
 
 
 def begin_sending(session: Session, code_id: str, *, now: Moment) -> CodeMessage | None:
