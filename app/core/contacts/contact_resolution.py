@@ -124,9 +124,10 @@ class ContactResolver:
             if not (owners := self._index.with_value(email.email)):
                 continue
             named = self._usable(owners.values(), record)
-            same = [row for row in named if any_name or row["name_key"] in {key, None}]
-            is_personal = len(owners) <= MAX_SHARING and "role" not in email_reasons(email.email)
-            if not same and is_personal:
+            is_role = "role" in email_reasons(email.email)
+            keys = {key} if is_role else {key, None}
+            same = [row for row in named if row["name_key"] in keys or (any_name and not is_role)]
+            if not same and not is_role and len(owners) <= MAX_SHARING:
                 same = [row for row in named if not _is_other_person(row, record)]
             if same:
                 return self._best_match(same, record, employer)

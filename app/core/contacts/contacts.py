@@ -1,10 +1,12 @@
 """Stored contacts, shared by all workspaces; their e-mails and phones are hidden until revealed.
 
 Two records are the same person if they share a LinkedIn URL; failing that, an e-mail address, unless the
-names are of different people, or the names differ and it is the address of a role (info@ …) or of more than
-ten people; failing that, the name at the same company; failing that, for records without profile and e-mail,
-a phone number with no conflicting name or company. Two different LinkedIn profiles are always two people. A
-provider's record without a name never matches a named contact by such an address or a phone number.
+names are of different people, or the names differ and it is the address of more than ten people; failing
+that, the name at the same company; failing that, for records without profile and e-mail, a phone number with
+no conflicting name or company. Two different LinkedIn profiles are always two people. The address of a role
+(info@ …) shows nothing about a person, unless both records have the same name, or both have none. A
+provider's record without a name never matches a named contact by the address of many people or a phone
+number.
 """
 
 from __future__ import annotations

@@ -80,7 +80,11 @@ def parse_name(full: str) -> PersonName:
     if _PLAIN.fullmatch(text) and _meaningful().isdisjoint(text.lower().split()):
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
-    return _from_parsed(_nameparser().parse(text), text)
+    name = _from_parsed(_nameparser().parse(text), text)
+    if "," in text:  # what was before the comma may look like a headline or a nickname now
+        again = parse_name(name.full)
+        return name if again.full == name.full else again
+    return name
 
 
 @lru_cache(maxsize=16384)
@@ -179,7 +183,7 @@ def _kept(character: str) -> str:
 
 
 def _cleaned(full: str) -> str:
-    """Return the name in composed form, without headlines and pictures, with single spaces."""
+    """Return the name in composed form, without headlines, pictures and numbers beside a comma."""
     if len(full) > MAX_NAME_LENGTH:
         raise InvalidValue(f"The name is too long. Use at most {MAX_NAME_LENGTH} characters.")
     text = full
@@ -189,7 +193,7 @@ def _cleaned(full: str) -> str:
     text = " ".join(_PICTURES.sub("", _HEADLINE.sub("", text)).split())
     if not any(map(str.isalpha, text)):
         raise InvalidValue("The name must contain a letter.")
-    return text
+    return ", ".join(part.strip() for part in text.split(",") if any(map(str.isalpha, part)))
 
 
 def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the library has no types

@@ -89,6 +89,19 @@ def test_a_role_address_does_not_identify_a_person(session: Session) -> None:
     assert people == 2
 
 
+@pytest.mark.parametrize("names", [(None, "Bob Ray"), ("Bob Ray", None)])
+def test_a_role_address_does_not_give_a_name_to_a_profile(
+    session: Session, names: tuple[str | None, str | None]
+) -> None:
+    shared, (first, second) = email("info@acme.example"), names
+
+    people = keep_both(
+        session, person(first, linkedin_url=ADA, emails=(shared,)), person(second, emails=(shared,))
+    )
+
+    assert people == 2
+
+
 def test_a_role_address_and_the_same_name_are_the_same_person(session: Session) -> None:
     shared = email("info@acme.example")
 
