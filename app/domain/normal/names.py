@@ -213,7 +213,7 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the l
     if not any(map(str.isalpha, "".join(parts))):
         return PersonName(parsed.nickname or text, "", parsed.nickname or text)
     middle = parsed.middle.split()
-    if middle and not last:  # nothing before the comma
+    if middle and not last:  # only a nickname before the comma
         *middle, last = middle
     if "," in text:  # otherwise in the written order: East Asian names begin with the family name
         parts = (first, *middle, last)

@@ -249,6 +249,8 @@ def suspended(processes: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
     try:
         for process in processes:
             os.killpg(process.pid, signal.SIGSTOP)
+            if hasattr(os, "waitid"):  # not on macOS before Python 3.13
+                os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         yield
     finally:
         for process in processes:
