@@ -81,7 +81,7 @@ def parse_name(full: str) -> PersonName:
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
     name = _from_parsed(_nameparser().parse(text), text)
-    if "," in text:  # what was before the comma may look like a headline or a nickname now
+    if "," in text and "," not in name.full:  # what was before it may look like a headline or a nickname now
         again = parse_name(name.full)
         return name if again.full == name.full else again
     return name

@@ -152,3 +152,7 @@ def test_an_unknown_given_name_is_equivalent_to_itself_only() -> None:
 @given(text=st.text(st.characters(max_codepoint=0x24F)))
 def test_the_key_of_a_latin_name_is_the_same_beside_other_scripts(text: str) -> None:
     assert name_key(f"é {text} 王") == f"{name_key(f'é {text}')} 王"
+
+
+def test_a_name_that_keeps_its_comma_is_parsed_once() -> None:
+    assert "," in parse_name(") PhD, PhD née' |").full
