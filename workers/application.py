@@ -14,7 +14,7 @@ from app import settings as app_settings
 from app.infra import celery_app, log
 from workers import invalid_settings
 
-SECONDS_BETWEEN_BEAT_HEARTBEATS = 5
+SECONDS_BETWEEN_BEAT_HEARTBEATS = 10
 
 with invalid_settings.reported():
     settings = app_settings.load()

@@ -2,6 +2,9 @@
 
 Flower itself serves /metrics and /healthcheck without a login, and so exposes worker names, task names and
 counts. Static files and the login page stay public.
+
+The workers publish their events anyway. With `--enable-events=False`, Flower does not ask them to every five
+seconds.
 """
 
 from __future__ import annotations

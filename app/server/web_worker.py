@@ -13,6 +13,7 @@ from typing import Any
 
 import gevent
 from gevent import monkey
+from gevent.event import Event
 from gevent.pool import Pool
 from gevent.server import StreamServer
 from gunicorn.http.errors import NoMoreData, ParseException
@@ -25,8 +26,8 @@ from app.server.connection_counts import ConnectionCount
 from app.server.connections import Connection, ConnectionRegistry, ReadPhase
 from app.server.raw_responses import problem_of, raw_response
 
-TICK_SECONDS = 0.5
-"""Interval between checks whether the process must stop, in seconds; each costs processor time at rest."""
+TICK_SECONDS = 2.0
+"""Interval between notifications of the arbiter, and checks whether it still runs."""
 CLOSING_TICK_SECONDS = 0.05
 MAX_UNREAD_BYTES = 256 * 1024
 """The most bytes of an unread body that are read before the next request; else the connection closes."""
@@ -49,6 +50,7 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
         super().__init__(*arguments)
         self.connections = ConnectionRegistry(self.worker_connections)
         self.on_closing = _noop
+        self._stopping = Event()
 
     def patch(self) -> None:
         """Patch as gunicorn.conf.py does: with other arguments, gevent would patch again and warn."""
@@ -58,13 +60,18 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
             for listener in self.sockets
         ]
 
+    def handle_exit(self, sig: object, frame: object) -> None:
+        """Stop serving; in a greenlet, because a signal handler must not switch to another one."""
+        super().handle_exit(sig, frame)
+        gevent.spawn(self._stopping.set)
+
     def run(self) -> None:
         """Serve until stopped, then finish the accepted requests."""
         pool = Pool(self.worker_connections)
         servers = [self._listen(listener, pool) for listener in self.sockets]
         while self.alive:
             self.notify()
-            gevent.sleep(TICK_SECONDS)
+            self._stopping.wait(TICK_SECONDS)
         for server in servers:
             _accept_backlog(server, pool)
         self.on_closing()

@@ -21,7 +21,7 @@ SECONDS = 40.0
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedWorkers]:
     """One supervised worker with a low limit for stalls; it is restarted when it ends."""
-    with supervised_workers(tmp_path_factory.mktemp("worker"), "one", STALLED_SAMPLES="4") as workers:
+    with supervised_workers(tmp_path_factory.mktemp("worker"), "one", STALLED_SAMPLES="2") as workers:
         yield workers
 
 

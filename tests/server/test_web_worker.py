@@ -67,6 +67,11 @@ REAL_CONF = f"""
 exec(open({str(ROOT / "gunicorn.conf.py")!r}).read())
 del post_worker_init  # which needs the service's application
 """
+RARE_TICKS = """
+from app.server import web_worker
+
+web_worker.TICK_SECONDS = 20
+"""
 PAIR_CONF = """
 from app.server import web_worker
 
@@ -310,6 +315,13 @@ def test_shutdown_disconnects_slow_clients_in_time(mortal: Server) -> None:
 
         assert read_to_end(connection).endswith(b"request_timeout")
         assert mortal.process.wait(5) == 0
+
+
+def test_an_idle_worker_stops_without_waiting_for_its_next_tick(tmp_path: Path) -> None:
+    with serving(tmp_path, configuration=CONF + RARE_TICKS) as server:
+        server.process.send_signal(signal.SIGTERM)
+
+        assert server.process.wait(4) == 0  # gunicorn would kill the worker after five seconds
 
 
 def test_a_reload_fails_no_request(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ READY_SECONDS = 120.0
 MAX_STARTUP_EXITS = 3  # of one process, until the start fails
 LOCK_WAIT_SECONDS = 2 * processes.GRACE_SECONDS
 POLL_SECONDS = 0.5
+TICK_SECONDS = 1.0
 START_POLL_SECONDS = 0.05
 
 
@@ -65,7 +66,7 @@ class LocalStack:
         if self.exit_stack:
             self.exit_stack.__exit__(kind, error, trace)
 
-    def tick(self, seconds: float = POLL_SECONDS) -> None:
+    def tick(self, seconds: float = TICK_SECONDS) -> None:
         """Restart processes that have exited, then sleep for a moment."""
         if self.supervisor:
             self.supervisor.restart_exited()

@@ -28,10 +28,13 @@ def index_once(services: WorkerServices, *, seconds: float = _SECONDS) -> int:
     Return how many rows were indexed.
     """
     ends_at, total = time.monotonic() + seconds, 0
-    for source in SOURCES:
+    now = database_clock.now()
+    with services.database.reading() as session:
+        behind = [source for source in SOURCES if mentions.is_behind(session, source, now=now)]
+    for source in behind:
         count = 1
         while count and time.monotonic() < ends_at:
             with services.database.transaction() as session:
-                count = mentions.index_next(session, source, now=database_clock.now())
+                count = mentions.index_next(session, source, now=now)
             total += count
     return total

@@ -26,7 +26,9 @@ def encrypt(services: WorkerServices) -> None:
 def encrypt_once(services: WorkerServices, *, seconds: float = _SECONDS) -> bool:
     """Encrypt in batches, each in its own transaction, until the time is over; return whether all is done."""
     ends_at, is_done = time.monotonic() + seconds, True
-    for name in reencryption.names():
+    with services.database.reading() as session:
+        unfinished = reencryption.unfinished(session)
+    for name in unfinished:
         is_finished = False
         try:
             while not is_finished and time.monotonic() < ends_at:

@@ -38,6 +38,8 @@ CALL_RETENTION = timedelta(days=180)
 FULL_QUEUE = 200
 """Queue length above which no messages are republished."""
 RARE_TURNS = 60
+FOLLOWER_PAUSE = 3
+"""How many times as long a worker pauses that found the steps just run by another worker."""
 
 Step: TypeAlias = Callable[[WorkerServices], object]
 
@@ -167,8 +169,8 @@ def _publish(services: WorkerServices, stale_jobs: list[StaleJob]) -> None:
 class Sweeper:
     """A thread that runs the maintenance steps periodically, in turns with the other workers.
 
-    All workers together run them at most twice per `SWEEP_SECONDS`; a worker that cannot reach Redis runs
-    them on its own.
+    All workers together run them at most twice per `SWEEP_SECONDS`. A worker that finds them just run waits
+    longer, so that mostly one worker runs them; a worker that cannot reach Redis runs them on its own.
     """
 
     STEPS: Sequence[Step] = (
@@ -196,10 +198,16 @@ class Sweeper:
         self._stopped.set()
 
     def _run(self, services: WorkerServices) -> None:
-        pause, turns = services.settings.sweep_seconds, 0
-        while not self._stopped.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
-            if not services.publisher.try_lock("sweep", 0.5 * pause):
+        seconds, turns, is_leading = services.settings.sweep_seconds, 0, True
+        while not self._stopped.wait(_pause(seconds, is_leading=is_leading)):
+            is_leading = services.publisher.try_lock("sweep", 0.5 * seconds)
+            if not is_leading:
                 continue
             for step in self._steps if turns % RARE_TURNS else (*self._steps, *self._rare_steps):
                 maintenance.attempt(partial(step, services))
             turns += 1
+
+
+def _pause(seconds: float, *, is_leading: bool) -> float:
+    """Return a random number of seconds, so that workers do not act at the same moments."""
+    return random.uniform(0.5, 1.5) * seconds * (1 if is_leading else FOLLOWER_PAUSE)  # noqa: S311 -- not a secret

@@ -9,7 +9,7 @@ from app.infra import beat_heartbeat
 
 
 class Scheduler(PersistentScheduler):  # type: ignore[misc]  # Celery has no types
-    """Celery's scheduler with a heartbeat at each turn; a turn follows within five seconds."""
+    """Celery's scheduler with a heartbeat at each turn; a turn follows within ten seconds."""
 
     def tick(self, *arguments: object, **options: object) -> float:
         """Record the heartbeat and send the tasks that are due; return the seconds until the next turn."""

@@ -22,16 +22,17 @@ from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
 from workers.runtime.activity import Activity, RunningTask
 
-SAMPLE_SECONDS = 1.0
+SAMPLE_SECONDS = 2.0
 CONNECTION_POLL_SECONDS = 0.05
 """Interval between checks whether the consumer of a starting worker is connected."""
-REPORT_SECONDS = 3.0
-STALLED_SAMPLES = 8
+REPORT_SECONDS = 5.0
+"""Interval between heartbeats; three missed ones make a worker offline."""
+STALLED_SAMPLES = 4
 """Consecutive samples with waiting messages and idle threads after which the worker counts as stalled.
 
 Longer than the consumer takes to reconnect.
 """
-DISCONNECTED_SAMPLES = 3
+DISCONNECTED_SAMPLES = 2
 """Consecutive samples without the queue after which the worker reports it."""
 STUCK_LEASES = 3
 """Number of lease periods after which a job whose lease is not renewed counts as hanging."""

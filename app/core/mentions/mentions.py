@@ -29,12 +29,15 @@ BATCH = 500
 _BEGINNING: Place = (datetime.fromtimestamp(0, UTC), "", -1)
 
 
+def is_behind(session: Session, source: Source, *, now: Moment) -> bool:
+    """Return whether `index_next` has rows to index; a read without locks."""
+    position = session.get(MentionPosition, source.name)
+    return bool(_settled(session, source, position, now, limit=1))
+
+
 def index_next(session: Session, source: Source, *, now: Moment) -> int:
     """Index the next batch of settled rows of the source; return how many there were."""
-    position = _locked(session, source)
-    place = _place(session, position, now)
-    query = source.query.where(source.behind(place), source.changed_at <= now - SETTLING)
-    rows = session.execute(query.order_by(*source.order).limit(BATCH)).all()
+    rows = _settled(session, source, _locked(session, source), now, limit=BATCH)
     if rows:
         _store(session, source, rows)
         at, last_id, last_number = source.place_of(rows[-1])
@@ -88,6 +91,15 @@ def lock(session: Session) -> None:
     """Block indexing until the transaction ends, so that it stores nothing that is being erased."""
     for source in SOURCES:
         _locked(session, source)
+
+
+def _settled(
+    session: Session, source: Source, position: MentionPosition | None, now: Moment, *, limit: int
+) -> Sequence[Any]:
+    """Return the first rows behind the position that have settled."""
+    place = _place(session, position, now)
+    query = source.query.where(source.behind(place), source.changed_at <= now - SETTLING)
+    return session.execute(query.order_by(*source.order).limit(limit)).all()
 
 
 def _indexed_keys(session: Session, source: Source, matcher: PersonMatcher) -> list[Key]:

@@ -55,6 +55,15 @@ def progress(session: Session) -> list[EncryptionProgress]:
     return list(session.scalars(select(EncryptionProgress).order_by(EncryptionProgress.name)))
 
 
+def unfinished(session: Session) -> list[str]:
+    """Return those of `names` that are not finished under the current key; a read without locks."""
+    finished = select(EncryptionProgress.name).where(
+        EncryptionProgress.key_id == key_ring(session).current_id, EncryptionProgress.finished_at.is_not(None)
+    )
+    done = set(session.scalars(finished))
+    return [name for name in names() if name not in done]
+
+
 def restart(session: Session, *, now: datetime) -> None:
     """Restart everything that was finished, in case a process wrote with an earlier key since."""
     for name in names():

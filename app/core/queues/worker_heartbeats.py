@@ -1,6 +1,6 @@
 """Heartbeats of workers: which are alive, which queues they consume, and when they last made progress.
 
-Each worker writes its row about once a second. A row reports progress and is not a mere ping: the state of
+Each worker writes its row every few seconds. A row reports progress and is not a mere ping: the state of
 the worker's queue connection, the number of busy threads, and when it last took and finished a message.
 Times are the database's, so that hosts with different clocks agree on which workers are alive.
 """

@@ -322,6 +322,20 @@ def test_a_change_of_the_key_starts_every_table_again(database: Database, rotate
         assert session.scalars(select(Email)).one().email == ADA
 
 
+def test_a_table_is_unfinished_until_it_is_encrypted_under_the_current_key(
+    database: Database, rotated: Database
+) -> None:
+    finish(database, batches=1)
+    with database.reading() as session:
+        begun = reencryption.unfinished(session)
+    finish(database)
+
+    with database.reading() as session, rotated.reading() as session_with_new_key:
+        assert begun == reencryption.names()[1:]
+        assert reencryption.unfinished(session) == []
+        assert reencryption.unfinished(session_with_new_key) == reencryption.names()
+
+
 def test_an_uploaded_file_is_encrypted_under_the_new_key(
     settings: Settings, database: Database, rotated: Database
 ) -> None:

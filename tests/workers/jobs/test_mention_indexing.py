@@ -52,5 +52,12 @@ def test_beat_indexes_all_jobs_in_batches(services: WorkerServices, settings: Se
     assert mentions.index_once(services) == 0
 
 
+def test_a_turn_after_everything_is_indexed_takes_no_write_lock(services: WorkerServices) -> None:
+    mentions.index_once(services)
+
+    with services.database.transaction():
+        assert mentions.index_once(services) == 0
+
+
 def test_a_turn_ends_when_its_time_is_over(services: WorkerServices) -> None:
     assert mentions.index_once(services, seconds=0) == 0

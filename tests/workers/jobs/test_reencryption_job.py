@@ -47,6 +47,13 @@ def test_beat_encrypts_what_an_earlier_release_stored(services: WorkerServices, 
     assert reencryption.encrypt_once(services)
 
 
+def test_a_turn_after_everything_is_encrypted_takes_no_write_lock(services: WorkerServices) -> None:
+    reencryption.encrypt_once(services)
+
+    with services.database.transaction():
+        assert reencryption.encrypt_once(services)
+
+
 def test_a_turn_ends_when_its_time_is_over(services: WorkerServices) -> None:
     assert not reencryption.encrypt_once(services, seconds=0)
     assert ADDRESS in stored(services)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -436,6 +437,27 @@ def test_a_sweeper_skips_the_rounds_in_which_another_worker_holds_the_lock(
     wait_until(lambda: len(rounds) > 5)
 
     assert done == [3, 5]
+
+
+def test_a_sweeper_that_finds_the_steps_just_run_waits_longer(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free, waits = iter([True, False, True]), []
+
+    class Stopped:
+        def wait(self, seconds: float) -> bool:
+            waits.append(seconds / services.settings.sweep_seconds)
+            return len(waits) > 3
+
+    monkeypatch.setattr(JobPublisher, "try_lock", lambda *_arguments: next(free))
+    monkeypatch.setattr(random, "uniform", lambda _low, _high: 1.0)
+    sweeper = Sweeper(())
+    monkeypatch.setattr(sweeper, "_stopped", Stopped())
+
+    sweeper.start(services)
+
+    wait_until(lambda: len(waits) == 4)
+    assert waits == pytest.approx([1, 1, upkeep.FOLLOWER_PAUSE, 1])
 
 
 def test_the_sweeper_works_without_redis(

@@ -16,7 +16,7 @@ def test_beat_uses_the_scheduler_that_records_its_heartbeat() -> None:
     assert symbol_by_name(app.conf.beat_scheduler) is Scheduler
 
 
-def test_each_turn_records_a_heartbeat_and_the_next_turn_is_within_five_seconds(
+def test_each_turn_records_a_heartbeat_and_the_next_turn_is_within_ten_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded: list[str] = []
@@ -28,7 +28,7 @@ def test_each_turn_records_a_heartbeat_and_the_next_turn_is_within_five_seconds(
     scheduler.close()
 
     assert len(recorded) == 1
-    assert seconds <= 5
+    assert seconds <= 10
 
 
 def test_tasks_run_again_after_a_clock_that_was_a_day_ahead_is_corrected(
