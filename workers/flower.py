@@ -3,12 +3,13 @@
 Flower itself serves /metrics and /healthcheck without a login, and so exposes worker names, task names and
 counts. Static files and the login page stay public.
 
-The workers publish their events anyway. With `--enable-events=False`, Flower does not ask them to every five
-seconds.
+It would also ask the workers every five seconds to publish events, which they do anyway; `--enable-events`
+restores that.
 """
 
 from __future__ import annotations
 
+from flower.options import options
 from flower.views.monitor import Healthcheck, Metrics
 from tornado.web import authenticated
 
@@ -16,5 +17,6 @@ from workers.application import app
 
 __all__ = ["app"]
 
+options.enable_events = False
 Metrics.get = authenticated(Metrics.get)
 Healthcheck.get = authenticated(Healthcheck.get)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from flower.options import options
 from flower.urls import handlers
 from local_servers import free_port
 from polling import wait_until
@@ -74,3 +76,8 @@ def test_no_page_of_flower_is_public(flower: str) -> None:
 
     assert len(paths) > 20
     assert open_to_all - {"/static/x", "/login/?", "/logout"} == set()
+
+
+def test_flower_does_not_ask_the_workers_for_events_that_they_publish_anyway() -> None:
+    assert importlib.import_module("workers.flower").app.conf.worker_send_task_events
+    assert options.enable_events is False
