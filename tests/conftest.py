@@ -56,6 +56,8 @@ PLAIN_LOG = [
 
 TESTS = Path(__file__).parent
 END_TO_END, EXTENSION = "e2e", "extension"
+USERS_OF_THE_DATABASE = {"audit", "sweeper"}
+"""Names of the worker's threads that use the database."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -226,6 +228,8 @@ def database(settings: Settings) -> Iterator[Database]:
             for table in reversed(Base.metadata.sorted_tables):  # TRUNCATE takes 20 times as long
                 connection.execute(table.delete())
     database.close()
+    # A thread that is left would open connections that nobody closes, and fail whichever test runs then.
+    assert not [thread for thread in threading.enumerate() if thread.name in USERS_OF_THE_DATABASE]
 
 
 @pytest.fixture

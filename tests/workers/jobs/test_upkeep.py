@@ -451,12 +451,13 @@ def test_a_sweeper_that_finds_the_steps_just_run_waits_longer(
 
     monkeypatch.setattr(JobPublisher, "try_lock", lambda *_arguments: next(free))
     monkeypatch.setattr(random, "uniform", lambda _low, _high: 1.0)
-    sweeper = Sweeper(())
+    sweeper = Sweeper((), ())
     monkeypatch.setattr(sweeper, "_stopped", Stopped())
 
     sweeper.start(services)
 
     wait_until(lambda: len(waits) == 4)
+    wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
     assert waits == pytest.approx([1, 1, upkeep.FOLLOWER_PAUSE, 1])
 
 
@@ -472,7 +473,7 @@ def test_the_sweeper_works_without_redis(
 
 def test_a_stopped_sweeper_no_longer_sweeps(services: WorkerServices) -> None:
     sweeps: list[WorkerServices] = []
-    sweeper = Sweeper((sweeps.append,))
+    sweeper = Sweeper((sweeps.append,), ())
     sweeper.stop()
 
     sweeper.start(services)
