@@ -330,6 +330,11 @@ def rows(database: Database) -> tuple[int | None, ...]:
         )
 
 
+def wait_for_sweepers() -> None:
+    """Wait until the threads of all stopped sweepers have ended."""
+    wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+
+
 @pytest.fixture
 def sweep() -> Iterator[Callable[..., None]]:
     """Start sweeper threads with the given steps, and stop them after the test."""
@@ -342,7 +347,7 @@ def sweep() -> Iterator[Callable[..., None]]:
     yield start
     for started in sweepers:
         started.stop()
-    wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+    wait_for_sweepers()
 
 
 def test_the_sweeper_republishes_jobs_seals_delivers_continues_uploads_pushes_and_audits() -> None:
@@ -457,7 +462,7 @@ def test_a_sweeper_that_finds_the_steps_just_run_waits_longer(
     sweeper.start(services)
 
     wait_until(lambda: len(waits) == 4)
-    wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+    wait_for_sweepers()
     assert waits == pytest.approx([1, 1, upkeep.FOLLOWER_PAUSE, 1])
 
 
@@ -478,5 +483,5 @@ def test_a_stopped_sweeper_no_longer_sweeps(services: WorkerServices) -> None:
 
     sweeper.start(services)
 
-    wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+    wait_for_sweepers()
     assert sweeps == []
