@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from app.core.lists.importer import COUNTS, ImportOptions, ImportSummary
+from app.domain.lists.cell_warnings import NO_COUNTRY, described
 from app.domain.lists.list_countries import fitting_country
-from app.domain.lists.phone_cells import NO_COUNTRY
 
 MAX_LINES = 20
 """The lines that a note names."""
@@ -30,7 +30,7 @@ def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[s
         "columns": summary.layout.meanings,
         "read": summary.read,
         **{name: summary.counts[name] for name in COUNTS},
-        "warnings": dict(sorted(summary.warnings.items())),
+        "warnings": described(summary.warnings, summary.layout.header),
         "conflicts": summary.conflicts,
         "conflict_lines": summary.conflict_lines,
         "phones_read_as": summary.countries.majority,
@@ -73,15 +73,22 @@ def _notes(summary: ImportSummary) -> Iterator[str]:
         yield f"Sheets not read: {', '.join(sheets)}. Use --sheet to import one."
     if lines := summary.format.other_lines:
         yield f"These lines are not UTF-8 and were read as Windows-1252: {_listed(lines)}."
-    if invalid := {field: count for field, count in summary.warnings.items() if field != NO_COUNTRY}:
-        counts = ", ".join(f"{field} ({count})" for field, count in sorted(invalid.items()))
-        yield f"Invalid values left out of imported rows: {counts}."
+    yield from _cell_notes(summary)
     if summary.conflicts:
         yield (
             f"Rows with the e-mail address of another person: {summary.conflicts} (lines "
             f"{_listed(summary.conflict_lines[:MAX_LINES])}). Both people are stored with the address."
         )
     yield from _phone_notes(summary)
+
+
+def _cell_notes(summary: ImportSummary) -> Iterator[str]:
+    """Yield a line for each column and kind of cells that were left out, changed or guessed."""
+    for warning in described(summary.warnings, summary.layout.header):
+        if warning["code"] != NO_COUNTRY:
+            effect = warning["effect"].replace("_", " ")
+            lines = f" (line {_listed(warning['lines'])})" if warning["lines"] else ""
+            yield f"{warning['column']}: {warning['count']} {effect}{lines}. {warning['detail']}"
 
 
 def _phone_notes(summary: ImportSummary) -> Iterator[str]:
@@ -91,7 +98,7 @@ def _phone_notes(summary: ImportSummary) -> Iterator[str]:
             f"Phone numbers without a country code were read as numbers of {majority}, as most of the list, "
             "unless their row names another country. Use --country to name one."
         )
-    if dropped := summary.warnings[NO_COUNTRY]:
+    if dropped := summary.warnings.count(NO_COUNTRY):
         yield (
             f"Phone numbers left out because neither the row nor the list shows their country: {dropped}. "
             f"Import the list again with --country {_suggested_country(summary) or 'CC'} if they are numbers "
@@ -105,4 +112,4 @@ def _listed(lines: Iterable[int]) -> str:
 
 def _suggested_country(summary: ImportSummary) -> str | None:
     """Return the country of most phone numbers that were left out; None if none were, or none fits."""
-    return fitting_country(summary.countries.national) if summary.warnings[NO_COUNTRY] else None
+    return fitting_country(summary.countries.national) if summary.warnings.count(NO_COUNTRY) else None

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from app.core.lists import importer, queued_imports
 from app.core.lists.importer import Checkpoint, ImportOptions
 from app.core.lists.queued_imports import Progress, QueuedImport
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.cells import escape_formula
 from app.domain.lists.csv_records import Row
 from app.infra import database_clock, import_folder
@@ -38,7 +39,7 @@ class ImportTurn:
         self._rejects: IO[bytes] | None = None
         self._file: IO[bytes] | None = None
         self._counts: Counter[str] = Counter(queued.result.get("counts", {}))
-        self._warnings: Counter[str] = Counter(queued.result.get("warnings", {}))
+        self._warnings = CellWarnings.from_json(queued.result.get("warnings", []))
 
     def run(self, options: ImportOptions, file: IO[bytes]) -> None:
         """Import the rest of the file.
@@ -120,7 +121,7 @@ class ImportTurn:
         if self._is_over():
             raise ImportPausedError
 
-    def _save(self, session: Session, rows: int, counts: Counter[str], warnings: Counter[str]) -> None:
+    def _save(self, session: Session, rows: int, counts: Counter[str], warnings: CellWarnings) -> None:
         """Store the state after a batch in the transaction that writes it."""
         if self._rejects is None or self._file is None:  # the importer has opened both
             raise RuntimeError("The import has not begun.")
@@ -135,7 +136,7 @@ class ImportTurn:
         queued_imports.store_progress(session, self._queued, progress, now=database_clock.now())
 
     def _result(self) -> dict[str, Any]:
-        return {"counts": dict(self._counts), "warnings": dict(self._warnings)}
+        return {"counts": dict(self._counts), "warnings": self._warnings.to_json()}
 
 
 def _write(file: IO[bytes], cells: Sequence[object]) -> None:

@@ -19,6 +19,7 @@ from app.core.lists import import_runs, imported_rows, ingest
 from app.core.lists.ingest import IngestResult
 from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
 from app.domain.errors import InvalidValue, Unavailable
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
 from app.domain.lists.csv_files import ListFormat
 from app.domain.lists.csv_records import Row
@@ -55,7 +56,7 @@ class ImportOptions:
 
 @dataclass(slots=True)
 class ImportSummary:
-    """The result of an import; `warnings` counts, by field, the invalid values left out of imported rows.
+    """The result of an import; `warnings` counts the cells of imported rows that were left out, changed or guessed.
 
     `countries` are those that the list suggests for its phone numbers. `conflicts` counts the rows with an
     e-mail address that is also another person's, and `conflict_lines` are the lines of the first of them.
@@ -66,7 +67,7 @@ class ImportSummary:
     delimiter: str
     countries: ListCountries = UNKNOWN
     counts: Counter[str] = field(default_factory=Counter)
-    warnings: Counter[str] = field(default_factory=Counter)
+    warnings: CellWarnings = field(default_factory=CellWarnings)
     conflicts: int = 0
     conflict_lines: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -94,8 +95,8 @@ class Checkpoint:
 
     rows: int
     counts: Counter[str]
-    warnings: Counter[str]
-    save: Callable[[Session, int, Counter[str], Counter[str]], None]
+    warnings: CellWarnings
+    save: Callable[[Session, int, Counter[str], CellWarnings], None]
 
 
 class _DryRun(Exception):  # noqa: N818 -- not an error
@@ -152,7 +153,7 @@ def _import_rows(  # noqa: PLR0917 -- the arguments of `run` and the table
     summary = ImportSummary(layout, table.format, table.delimiter, countries)
     if checkpoint is not None:
         summary.counts += checkpoint.counts
-        summary.warnings += checkpoint.warnings
+        summary.warnings = checkpoint.warnings
     parser = _parser(database, options, summary)
     with rejects(layout.header) as reject:
         started = time.perf_counter()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from typing import Any, TypeAlias
 from app.core.lists.imported_rows import RowDigester
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity
 from app.domain.lists.company_rows import company_of
 from app.domain.lists.csv_records import Row
@@ -29,14 +29,14 @@ _DATES = frozenset({"updated_at", "email_verified_at"})
 
 @dataclass(frozen=True, slots=True)
 class RowParser:
-    """Parses rows with the columns and defaults of one list, and counts the invalid values left out of them.
+    """Parses rows with the columns and defaults of one list, and counts the cells that were left out, changed or guessed.
 
     Without a digester no row has a digest.
     """
 
     layout: ColumnMapping
     defaults: ImportDefaults
-    warnings: Counter[str]
+    warnings: CellWarnings
     digester: RowDigester | None
 
     def digest(self, row: Row) -> bytes | None:
@@ -56,12 +56,12 @@ class RowParser:
     def _parse(self, row: Row, digest: bytes | None) -> Any:  # noqa: ANN401 -- what the entity's ingestion takes
         if row.fault is not None:
             raise InvalidValue(row.fault)
-        invalid_before = self.warnings.total()
-        values = RowValues(self.layout, row.cells, self.defaults, self.warnings)
+        warned_before = self.warnings.total
+        values = RowValues(self.layout, row.cells, self.defaults, self.warnings, row.line)
         if self.layout.entity is Entity.COMPANIES:
             return company_of(values)
         person = person_of(values, self.layout)
-        if self.warnings.total() > invalid_before or not self._is_dated(person.found):
+        if self.warnings.total > warned_before or not self._is_dated(person.found):
             digest = None
         return ParsedPerson(person.found, person.numbers, digest, row.line)
 

@@ -42,7 +42,7 @@ def _addresses(row: RowValues, column: ValueColumns) -> Iterator[str]:
         try:
             yield _plain_email(address) if is_plain else read_email(address)
         except InvalidValue:
-            row.warnings["email"] += 1
+            row.warn("email", column=column.index)
 
 
 def read_email(text: str) -> str:
@@ -114,7 +114,7 @@ def _reported_status(
     try:
         return EmailStatus.VALID, min(parse_timestamp(text), row.defaults.now)
     except InvalidValue:
-        row.warnings["email_status"] += 1
+        row.warn("email_status")
         return EmailStatus.UNKNOWN, verified_at
 
 

@@ -134,7 +134,7 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
         if text := full or first or last:
             return _parsed(text) if full or first else PersonName("", text, text), bool(full)
     except InvalidValue:
-        row.warnings["full_name"] += 1
+        row.warn("full_name")
     return None, False
 
 

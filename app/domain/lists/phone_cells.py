@@ -9,15 +9,13 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundPhone
+from app.domain.lists.cell_warnings import INVALID, NO_COUNTRY
 from app.domain.lists.cells import parse_boolean, phones_in
 from app.domain.lists.column_mapping import ValueColumns
 from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.normal.countries import country_of
 from app.domain.normal.phones import PhoneNumber, assigned_phone, parse_phone
 from app.domain.normal.vocabularies import email_status, phone_type
-
-NO_COUNTRY = "phone_country"
-"""The warning that counts numbers without a country code for which the list names no country."""
 
 _MIN_INTERNATIONAL_DIGITS = 11
 _MIN_DIGITS = 5
@@ -80,7 +78,8 @@ def _numbers(
         try:
             yield parse_phone(part) if is_international else _number(part, countries)
         except InvalidValue:
-            row.warnings["phone" if countries.named or not _is_national(part) else NO_COUNTRY] += 1
+            lacks_country = not countries.named and _is_national(part)
+            row.warn("phone", NO_COUNTRY if lacks_country else INVALID, column.index)
 
 
 def _is_national(text: str) -> bool:
@@ -138,5 +137,5 @@ def _status(row: RowValues, column: ValueColumns) -> str:
     try:
         return email_status(text).value
     except InvalidValue:
-        row.warnings["phone_status"] += 1
+        row.warn("phone_status")
         return "unknown"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +9,7 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import Source, SourceKind
+from app.domain.lists.cell_warnings import INVALID, CellWarnings
 from app.domain.lists.cells import parse_timestamp, value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.list_countries import UNKNOWN, ListCountries
@@ -31,17 +31,30 @@ class ImportDefaults:
 
 
 class RowValues:
-    """The values of one row. A value that cannot be parsed is omitted and counted in `warnings`."""
+    """The values of one row. A value that cannot be parsed is omitted and counted in `warnings`.
 
-    __slots__ = ("_single", "cells", "defaults", "warnings")
+    `line` is the row's first line in its file, from 1; 0 if it has none.
+    """
 
-    def __init__(
-        self, layout: ColumnMapping, cells: Sequence[str], defaults: ImportDefaults, warnings: Counter[str]
+    __slots__ = ("_single", "cells", "defaults", "line", "warnings")
+
+    def __init__(  # noqa: PLR0917 -- a row and what it is read with
+        self,
+        layout: ColumnMapping,
+        cells: Sequence[str],
+        defaults: ImportDefaults,
+        warnings: CellWarnings,
+        line: int = 0,
     ) -> None:
         self._single = layout.single
         self.cells = cells
         self.defaults = defaults
         self.warnings = warnings
+        self.line = line
+
+    def warn(self, field: str, code: str = INVALID, column: int | None = None) -> None:
+        """Count a cell of the field that was left out, changed or guessed; `code` is one of `KINDS`."""
+        self.warnings.add(field, code, column=column, line=self.line)
 
     def raw(self, field: str) -> list[str]:
         """Return the raw cells of the field's columns, the most reliable first."""
@@ -62,16 +75,16 @@ class RowValues:
 
     def normal(self, field: str, form: Callable[[str], str]) -> str | None:
         """Return the normal form of the field's first valid value; None if there is none."""
-        is_invalid = False
+        invalid = None
         for index in self._single.get(field, ()):
             text = value(self.cells[index])
             if text is not None:
                 try:
                     return form(text)
                 except (InvalidValue, NotAProfileUrl):
-                    is_invalid = True
-        if is_invalid:
-            self.warnings[field] += 1
+                    invalid = index
+        if invalid is not None:
+            self.warn(field, column=invalid)
         return None
 
     def cell(self, index: int | None) -> str | None:
@@ -87,7 +100,7 @@ class RowValues:
         except InvalidValue:
             moment = None
         if moment is None or moment > self.defaults.now:
-            self.warnings[field] += 1
+            self.warn(field)
             return None
         return moment
 

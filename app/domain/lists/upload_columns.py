@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from app.domain.findings import FoundContact
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, map_columns
 from app.domain.lists.header_fields import column
 from app.domain.lists.people_rows import person_of
@@ -75,7 +75,7 @@ def subject_of(cells: Sequence[str], layout: ColumnMapping, defaults: ImportDefa
         InvalidValue: the row identifies no person; the message says what it needs.
 
     """
-    row = RowValues(layout, cells, defaults, Counter())
+    row = RowValues(layout, cells, defaults, CellWarnings())
     return _subject(person_of(row, layout).found)
 
 

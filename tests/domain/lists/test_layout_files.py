@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.company_rows import company_of
 from app.domain.lists.people_rows import person_of
@@ -33,7 +33,7 @@ def row(name: str, entity: Entity) -> tuple[RowValues, object]:
         table = read_table(file, lambda cells: map_columns(cells, entity).known_count)
         layout = map_columns(table.header, entity)
         [only] = table.rows
-    return RowValues(layout, only.cells, ImportDefaults(name, NOW, NOW), Counter()), layout
+    return RowValues(layout, only.cells, ImportDefaults(name, NOW, NOW), CellWarnings()), layout
 
 
 def emails(found: FoundContact) -> list[tuple[str, str, EmailStatus]]:

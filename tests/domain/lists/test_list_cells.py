@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundContact
 from app.domain.lists import cells, email_cells
+from app.domain.lists.cell_warnings import CellWarnings, WarningKey
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.company_rows import company_of
 from app.domain.lists.email_cells import read_email
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def row(entity: Entity = Entity.CONTACTS, region: str | None = None, **cells: str) -> RowValues:
     layout = map_columns([name.replace("_", " ") for name in cells], entity)
-    return RowValues(layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW, region), Counter())
+    return RowValues(layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW, region), CellWarnings())
 
 
 def person(region: str | None = None, **cells: str) -> FoundContact:
@@ -309,7 +309,7 @@ def test_an_unknown_status_is_counted_as_a_warning() -> None:
     found = person_of(values, map_columns(["email", "email status"], Entity.CONTACTS)).found
 
     assert found.emails[0].status is EmailStatus.UNKNOWN
-    assert values.warnings == {"email_status": 1}
+    assert values.warnings.counts == {WarningKey("email_status", None, "invalid"): 1}
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_an_invalid_number_is_left_out_of_the_row() -> None:
     found = person_of(values, layout).found
 
     assert len(found.phones) == 1
-    assert values.warnings == {"phone": 1}
+    assert values.warnings.counts == {WarningKey("phone", 1, "invalid"): 1}
 
 
 @pytest.mark.parametrize(
@@ -491,7 +491,7 @@ def test_an_invalid_date_is_counted_as_a_warning() -> None:
     found = person_of(values, map_columns(["email", "updated at"], Entity.CONTACTS)).found
 
     assert found.source.at == NOW
-    assert values.warnings == {"updated_at": 1}
+    assert values.warnings.counts == {WarningKey("updated_at", None, "invalid"): 1}
 
 
 LONG_CELLS = (" " * 130_000 + "?", "; " * 60_000, "a" * 130_000, "1 " * 60_000, "<" * 130_000)

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
 
+from app.domain.lists.cell_warnings import CellWarnings, WarningKey
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.list_countries import UNKNOWN, fitting_country, list_countries
 from app.domain.lists.people_rows import person_of
@@ -15,13 +15,13 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def phones(
-    header: str, *rows: str, region: str | None = None, warnings: Counter[str] | None = None
+    header: str, *rows: str, region: str | None = None, warnings: CellWarnings | None = None
 ) -> list[str]:
     """Return the numbers of the first row of a list."""
     layout = map_columns(header.split(","), Entity.CONTACTS)
     cells = [row.split(",") for row in rows]
     defaults = ImportDefaults("list.csv", NOW, NOW, region, list_countries(layout, cells))
-    values = RowValues(layout, cells[0], defaults, Counter() if warnings is None else warnings)
+    values = RowValues(layout, cells[0], defaults, CellWarnings() if warnings is None else warnings)
     return [phone.e164 for phone in person_of(values, layout).found.phones]
 
 
@@ -80,18 +80,18 @@ def test_what_the_row_says_goes_before_the_option_and_the_option_before_a_guess(
 def test_a_phone_is_left_out_and_counted_where_nothing_shows_its_country(
     header: str, rows: list[str]
 ) -> None:
-    warnings: Counter[str] = Counter()
+    warnings: CellWarnings = CellWarnings()
 
     assert phones(header, *rows, warnings=warnings) == []
-    assert warnings == {"phone_country": 1}
+    assert warnings.counts == {WarningKey("phone", 1, "no_country"): 1}
 
 
 @pytest.mark.parametrize("cell", ["1234", "none yet", "+1 23", "00 12"])
 def test_what_is_not_a_number_is_counted_as_invalid(cell: str) -> None:
-    warnings: Counter[str] = Counter()
+    warnings: CellWarnings = CellWarnings()
 
     assert phones("email,phone", f"a@acme.example,{cell}", warnings=warnings) == []
-    assert warnings == {"phone": 1}
+    assert warnings.counts == {WarningKey("phone", 1, "invalid"): 1}
 
 
 def test_a_state_names_the_country_of_the_person_and_of_the_company() -> None:
@@ -99,7 +99,7 @@ def test_a_state_names_the_country_of_the_person_and_of_the_company() -> None:
     cells = ["Ada Lovelace", "TX", "Acme", "Oregon"]
     defaults = ImportDefaults("list.csv", NOW, NOW, countries=list_countries(layout, [cells]))
 
-    found = person_of(RowValues(layout, cells, defaults, Counter()), layout).found
+    found = person_of(RowValues(layout, cells, defaults, CellWarnings()), layout).found
 
     assert found.company is not None
     assert (found.country, found.company.country) == ("US", "US")
