@@ -12,9 +12,6 @@ from app.core.lists.importer import COUNTS, ImportOptions, ImportSummary
 from app.domain.lists.cell_warnings import NO_COUNTRY, described
 from app.domain.lists.list_countries import fitting_country
 
-MAX_LINES = 20
-"""The lines that a note names."""
-
 
 def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[str, Any]:
     """Return the result as an object for scripts."""
@@ -74,11 +71,6 @@ def _notes(summary: ImportSummary) -> Iterator[str]:
     if lines := summary.format.other_lines:
         yield f"These lines are not UTF-8 and were read as Windows-1252: {_listed(lines)}."
     yield from _cell_notes(summary)
-    if summary.conflicts:
-        yield (
-            f"Rows with the e-mail address of another person: {summary.conflicts} (lines "
-            f"{_listed(summary.conflict_lines[:MAX_LINES])}). Both people are stored with the address."
-        )
     yield from _phone_notes(summary)
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import compress
 
 from sqlalchemy.orm import Session
 
@@ -16,6 +15,7 @@ from app.core.contacts.suppression_checks import any_suppressed
 from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import imported_rows
 from app.domain.findings import FoundCompany, FoundContact
+from app.domain.lists.cell_warnings import CONFLICT_FIELDS, CellWarnings
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
@@ -27,16 +27,17 @@ _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """What was counted, and the lines of rows with an e-mail address that is also another person's."""
+    """What was counted, and the warnings and lines of rows that share an identifier with another person."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    shared_address_lines: tuple[int, ...] = ()
+    warnings: CellWarnings = field(default_factory=CellWarnings)
+    conflict_lines: tuple[int, ...] = ()
 
 
 def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> IngestResult:
     """Upsert the contacts that are not suppressed; count the new, updated, unchanged and suppressed ones.
 
-    A person with the address of another person is stored as a separate contact with that address. A
+    A person with an identifier of another person is stored as a separate contact, with a warning. A
     suppressed phone is dropped. A contact with a suppressed profile or e-mail is dropped entirely. The
     digests of rows of which nothing was dropped are stored.
     """
@@ -59,8 +60,12 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
     imported_rows.store(session, complete, now=now)
     counts = Counter(_COUNTED[result.change] for result in results)
     counts["suppressed"] += len(people) - len(allowed)
-    shared = [result.shares_address for result in results]
-    return IngestResult(counts, tuple(person.line for person, _ in compress(allowed, shared)))
+    lines = [(person.line, result) for (person, _), result in zip(allowed, results, strict=True)]
+    warnings = CellWarnings()
+    for line, result in lines:
+        for code in result.conflicts:
+            warnings.add(CONFLICT_FIELDS[code], code, line=line)
+    return IngestResult(counts, warnings, tuple(line for line, result in lines if result.conflicts))
 
 
 def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: datetime) -> IngestResult:

@@ -12,6 +12,17 @@ MAX_LINES = 3
 """The lines that are kept as examples of each warning."""
 INVALID = "invalid"
 NO_COUNTRY = "no_country"
+SHARED_PROFILE = "shared_profile"
+SHARED_ADDRESS = "shared_address"
+SHARED_NUMBER = "shared_number"
+NAMESAKE = "namesake"
+CONFLICT_FIELDS = {
+    SHARED_PROFILE: "linkedin_url",
+    SHARED_ADDRESS: "email",
+    SHARED_NUMBER: "phone",
+    NAMESAKE: "full_name",
+}
+"""The codes of rows that share an identifier with another person, and the field of the identifier."""
 
 
 class Effect(StrEnum):
@@ -37,6 +48,24 @@ KINDS: Mapping[str, WarningKind] = {
         Effect.LEFT_OUT,
         "Neither the row nor the list shows the country of these numbers.",
         "Name the country of numbers without a country code.",
+    ),
+    SHARED_PROFILE: WarningKind(
+        Effect.LEFT_OUT,
+        "These rows have the profile of a person with another name. It identifies neither.",
+    ),
+    SHARED_ADDRESS: WarningKind(
+        Effect.GUESSED,
+        "These rows have the e-mail address of a person with another name. Both people are stored with it.",
+    ),
+    SHARED_NUMBER: WarningKind(
+        Effect.GUESSED,
+        "These rows have only a phone number, and several people have it. They are stored as further people.",
+    ),
+    NAMESAKE: WarningKind(
+        Effect.GUESSED,
+        "These rows have the name and the company of a person with another address or number. They are stored "
+        "as people of their own.",
+        "If they are one person, add the LinkedIn profile or the known address to the row.",
     ),
 }
 
@@ -69,6 +98,19 @@ class CellWarnings:
     def count(self, code: str) -> int:
         """Return how many cells have this code."""
         return sum(count for key, count in self.counts.items() if key.code == code)
+
+    def extend(self, others: CellWarnings) -> None:
+        """Add the warnings of a further part of the list."""
+        for key, count in others.counts.items():
+            self.counts[key] += count
+            self.lines[key] = list(dict.fromkeys([*self.lines.get(key, []), *others.lines[key]]))[:MAX_LINES]
+
+    def joined(self, others: CellWarnings) -> CellWarnings:
+        """Return these warnings with others."""
+        both = CellWarnings()
+        both.extend(self)
+        both.extend(others)
+        return both
 
     @property
     def total(self) -> int:
