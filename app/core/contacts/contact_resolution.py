@@ -14,9 +14,9 @@ from app.core.contacts.bulk import new_ids
 from app.core.contacts.contact_finder import COMPARED, ContactFinder
 from app.core.contacts.contact_index import ContactIndex, Row
 from app.core.contacts.job_changes import Employer, Move
-from app.domain.findings import FoundContact, Source
+from app.domain.findings import FoundContact, Source, SourceKind
 from app.domain.normal.names import person_key
-from app.domain.records.merging import Change, initial_provenance, merge
+from app.domain.records.merging import Change, initial_provenance, merge, value_time
 
 _UNITS = (
     ("full_name", "first_name", "last_name"),
@@ -57,6 +57,7 @@ class ContactResolver:
         self.conflicts: list[tuple[str, ...]] = []
         self._changed: dict[str, Row] = {}
         self._moved: dict[str, tuple[str, Source]] = {}
+        self._outdated: set[tuple[str, str]] = set()
         self._ids = new_ids("con", len(records))
         known = [None if employer in new_companies else employer for employer in employers]
         self._index = ContactIndex.load(session, table, records, known)
@@ -82,6 +83,21 @@ class ContactResolver:
             if self._index.rows[contact_id]["company_id"] != previous
         ]
 
+    @property
+    def outdated(self) -> list[Move]:
+        """Return the moves of which the records show the company before: older ones than the stored data."""
+        return [
+            Move(
+                contact_id=contact_id,
+                previous=Employer(company_id=employer),
+                current=Employer(company_id=row["company_id"]),
+                source=SourceKind.IMPORT.value,
+                as_of=value_time(row["provenance"], "company_id"),
+            )
+            for contact_id, employer in sorted(self._outdated)
+            if (row := self._index.rows[contact_id])["company_id"] not in {None, employer}
+        ]
+
     def upsert(self, record: FoundContact, employer: str | None, now: datetime) -> tuple[Row, Change | None]:
         """Merge the record into a matching row, or add one; return it and the change, None for a new row."""
         found = self._finder.identify(record, employer)
@@ -97,6 +113,8 @@ class ContactResolver:
         change = merge(row, values, _UNITS, record.source)
         if previous is not None and row["company_id"] != previous:
             self._moved[row["id"]] = (self._moved.get(row["id"], (previous,))[0], record.source)
+        if employer is not None and row["company_id"] != employer:
+            self._outdated.add((row["id"], employer))
         if row["linkedin_url"] is None and record.linkedin_url is not None:
             row["linkedin_url"] = record.linkedin_url
             change = Change.CHANGED

@@ -21,7 +21,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, false, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import companies, emails, job_changes, phones
+from app.core.contacts import companies, emails, former_addresses, job_changes, phones
 from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.contact_finder import name_of
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver
@@ -128,6 +128,7 @@ def upsert_many(
             resolver.mark_changed(row, change, now)
     update_all(session, Contact, resolver.changed, UPDATED_COLUMNS)
     job_changes.record(session, resolver.moves, now=now)
+    former_addresses.mark(session, [*resolver.moves, *resolver.outdated])
     return [
         UpsertResult(row["id"], _greatest(contact_change, change), codes)
         for (row, contact_change), change, codes in zip(results, changes, resolver.conflicts, strict=True)

@@ -29,7 +29,7 @@ from app.core.contacts import bounce_reports, hidden_values, saved_profiles, sup
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
+from app.core.contacts.emails import Email, at_most_risky
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedRow
 from app.core.contacts.suppression_digests import Identifier
@@ -52,7 +52,7 @@ class BouncedEmail:
     @property
     def status(self) -> str:
         """The stored status, lowered to risky at best."""
-        return bounce_reports.status_after_bounce(self.row.status)
+        return at_most_risky(self.row.status)
 
     @property
     def status_reasons(self) -> list[str]:

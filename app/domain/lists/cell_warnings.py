@@ -63,8 +63,8 @@ KINDS: Mapping[str, WarningKind] = {
     ),
     NAMESAKE: WarningKind(
         Effect.GUESSED,
-        "These rows have the name and the company of a person with another address or number. They are stored "
-        "as people of their own.",
+        "These rows have the name and the company of a person with another address or number. They are "
+        "stored as people of their own.",
         "If they are one person, add the LinkedIn profile or the known address to the row.",
     ),
 }
