@@ -27,7 +27,7 @@ def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[s
         "columns": summary.layout.meanings,
         "read": summary.read,
         **{name: summary.counts[name] for name in COUNTS},
-        "warnings": described(summary.warnings, summary.layout.header),
+        "warnings": _warnings(summary),
         "conflicts": summary.conflicts,
         "conflict_lines": summary.conflict_lines,
         "phones_read_as": summary.countries.majority,
@@ -76,11 +76,16 @@ def _notes(summary: ImportSummary) -> Iterator[str]:
 
 def _cell_notes(summary: ImportSummary) -> Iterator[str]:
     """Yield a line for each column and kind of cells that were left out, changed or guessed."""
-    for warning in described(summary.warnings, summary.layout.header):
+    for warning in _warnings(summary):
         if warning["code"] != NO_COUNTRY:
             effect = warning["effect"].replace("_", " ")
             lines = f" (line {_listed(warning['lines'])})" if warning["lines"] else ""
             yield f"{warning['column']}: {warning['count']} {effect}{lines}. {warning['detail']}"
+
+
+def _warnings(summary: ImportSummary) -> list[dict[str, Any]]:
+    header = summary.layout.header
+    return described(summary.warnings, header, [summary.layout.meanings[name] for name in header])
 
 
 def _phone_notes(summary: ImportSummary) -> Iterator[str]:

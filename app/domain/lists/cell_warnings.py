@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
@@ -15,6 +15,7 @@ NO_COUNTRY = "no_country"
 SHARED_PROFILE = "shared_profile"
 SHARED_ADDRESS = "shared_address"
 SHARED_NUMBER = "shared_number"
+SHARED_IN_LIST = "shared_in_list"
 NAMESAKE = "namesake"
 CONFLICT_FIELDS = {
     SHARED_PROFILE: "linkedin_url",
@@ -52,6 +53,11 @@ KINDS: Mapping[str, WarningKind] = {
     SHARED_PROFILE: WarningKind(
         Effect.LEFT_OUT,
         "These rows have the profile of a person with another name. It identifies neither.",
+    ),
+    SHARED_IN_LIST: WarningKind(
+        Effect.LEFT_OUT,
+        "These rows share a profile, an address or a number with people of other names in the list, so it "
+        "identifies none of them.",
     ),
     SHARED_ADDRESS: WarningKind(
         Effect.GUESSED,
@@ -135,20 +141,25 @@ class CellWarnings:
         return warnings
 
 
-def described(warnings: CellWarnings, header: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the warnings with the name of their column, their effect, and what to do, for people."""
-    names = list(header)
+def described(
+    warnings: CellWarnings, header: Sequence[str], fields: Sequence[str | None]
+) -> list[dict[str, Any]]:
+    """Return the warnings with the name of their column, their effect, and what to do, for people.
+
+    `fields` are the fields of the columns of the header.
+    """
+    columns = {field: name for field, name in zip(reversed(fields), reversed(header), strict=True) if field}
     return [
         {
-            "column": entry["field"] if entry["column"] is None else names[entry["column"]],
-            "field": entry["field"],
-            "code": entry["code"],
-            "effect": KINDS[entry["code"]].effect.value,
-            "count": entry["count"],
-            "lines": entry["lines"],
-            "detail": " ".join(filter(None, (KINDS[entry["code"]].text, KINDS[entry["code"]].option))),
+            "column": header[column] if column is not None else columns.get(field, field),
+            "field": field,
+            "code": code,
+            "effect": KINDS[code].effect.value,
+            "count": count,
+            "lines": warnings.lines[WarningKey(field, column, code)],
+            "detail": " ".join(filter(None, (KINDS[code].text, KINDS[code].option))),
         }
-        for entry in warnings.to_json()
+        for (field, column, code), count in sorted(warnings.counts.items(), key=_place)
     ]
 
 

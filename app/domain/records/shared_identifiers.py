@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from app.domain.findings import FoundContact
 from app.domain.normal.names import PersonName, person_key
@@ -24,6 +25,16 @@ def shared_identifiers(records: Iterable[FoundContact]) -> frozenset[str]:
             if owner is not name and value not in shared and are_other_people(owner, name):
                 shared.add(value)
     return frozenset(shared)
+
+
+def without_shared(record: FoundContact, shared: Collection[str]) -> FoundContact:
+    """Return the record without the identifiers that are shared."""
+    return replace(
+        record,
+        linkedin_url=None if record.linkedin_url in shared else record.linkedin_url,
+        emails=tuple(email for email in record.emails if email.email not in shared),
+        phones=tuple(phone for phone in record.phones if phone.e164 not in shared),
+    )
 
 
 def identifiers_of(record: FoundContact) -> list[str]:
