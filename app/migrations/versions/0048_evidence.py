@@ -22,8 +22,10 @@ def upgrade() -> None:
         "contacts", sa.Column("linkedin_shared", sa.Boolean(), nullable=False, server_default=sa.false())
     )
     op.add_column("uploads", sa.Column("warnings", JSON, nullable=False, server_default=sa.text("'[]'")))
+    op.add_column("provider_calls", sa.Column("reason", sa.String(), nullable=True))
 
 
 def downgrade() -> None:
+    op.drop_column("provider_calls", "reason")
     op.drop_column("uploads", "warnings")
     op.drop_column("contacts", "linkedin_shared")
