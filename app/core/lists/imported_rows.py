@@ -41,6 +41,7 @@ _LIBRARIES = (
     "nicknames",
     "openpyxl",
     "phonenumberslite",
+    "pycountry",
     "publicsuffixlist",
     "rapidfuzz",
 )

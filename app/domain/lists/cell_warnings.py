@@ -12,6 +12,7 @@ MAX_LINES = 3
 """The lines that are kept as examples of each warning."""
 INVALID = "invalid"
 NO_COUNTRY = "no_country"
+AMBIGUOUS_PLACE = "ambiguous_place"
 
 
 class Effect(StrEnum):
@@ -37,6 +38,11 @@ KINDS: Mapping[str, WarningKind] = {
         Effect.LEFT_OUT,
         "Neither the row nor the list shows the country of these numbers.",
         "Name the country of numbers without a country code.",
+    ),
+    AMBIGUOUS_PLACE: WarningKind(
+        Effect.LEFT_OUT,
+        "These places may be in several countries, such as Canada and California, so none was stored.",
+        "Add a column with the country.",
     ),
 }
 
