@@ -31,7 +31,15 @@ _REGISTERED = re.compile(
     re.IGNORECASE,
 )
 _MAX_REGISTERED = 9
-_CONJUNCTIONS = frozenset({"and", "und", "et", "og", "och", "и", "та", "και", "ve"})
+_CONJUNCTIONS = frozenset({"und", "et", "og", "och", "и", "та", "και", "ve"})
+_SPELT_OUT = {
+    "corp": "corporation",
+    "corpn": "corporation",
+    "co": "company",
+    "inc": "incorporated",
+    "ltd": "limited",
+}
+_UNUSUAL = _CONJUNCTIONS | _SPELT_OUT.keys()
 _AND = re.compile(r"(?<=\w{3}) (?:[yY]|e) (?=\w{3})")
 _MIN_JOINED = 3
 _MARKS = re.compile("[\u00a9\u00ae\u2120\u2122]")
@@ -72,7 +80,7 @@ def parse_company(text: str) -> CompanyName:
         forms.append(" ".join(remaining[:size]))
         del remaining[:size]
     classes = frozenset(filter(None, map(form_class, forms)))
-    return CompanyName(tuple(_canonical(_without_and(remaining)) or _letters(text)), classes, joined)
+    return CompanyName(tuple(_canonical(_usual_words(remaining)) or _letters(text)), classes, joined)
 
 
 def company_key(text: str) -> str:
@@ -112,20 +120,18 @@ def _without_remarks(text: str) -> str:
     return _REMARK.sub("", text).replace("(I)", "(India)")
 
 
-def _without_and(names: list[str]) -> list[str]:
-    """Return the words without "and" in any language between two words that are not abbreviations.
-
-    So `Smith & Jones`, `Smith und Jones` and `Smith Jones` are one name, `H&M` and `HM` are two.
-    """
-    if _CONJUNCTIONS.isdisjoint(names):
+def _usual_words(names: list[str]) -> list[str]:
+    """Return the words with "and" for that of other languages, and legal forms within the name spelt out."""
+    if _UNUSUAL.isdisjoint(names):
         return names
     around = zip(["", *names], names, [*names[1:], ""], strict=False)
-    shortest = _MIN_JOINED
-    return [
-        word
-        for before, word, after in around
-        if word not in _CONJUNCTIONS or len(before) < shortest or len(after) < shortest
-    ]
+    return [_usual(*words) for words in around]
+
+
+def _usual(before: str, word: str, after: str) -> str:
+    if word in _CONJUNCTIONS and min(len(before), len(after)) >= _MIN_JOINED:
+        return "and"
+    return _SPELT_OUT.get(word, word) if before else word
 
 
 def _canonical(names: list[str]) -> list[str]:

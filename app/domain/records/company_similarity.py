@@ -32,6 +32,8 @@ MIN_LENGTH_OF_TWO_TYPOS = 9
 MIN_JOINED_LENGTH = 9
 """Shorter names that differ in a letter and in spaces are different."""
 _MIN_PLURAL = 4
+_MIN_JOINED = 3
+"""The length of the words between which "and" may be missing."""
 _MAX_INITIALS = 2
 _MOVABLE = frozenset({"international"})
 _VOWEL = re.compile(r"[aeiouy]|[^\x00-\x7f]")
@@ -56,7 +58,7 @@ def company_score(a: str, b: str) -> float:
     shortest = min(len("".join(name.words)) for name in (left, right))
     if left.joined == right.joined and shortest >= MIN_LENGTH:
         return SAME
-    return _words_score(left.words, right.words, _acronyms(a, b)) * (
+    return _words_score(_without_and(left.words), _without_and(right.words), _acronyms(a, b)) * (
         ANOTHER_FORM if have_different_forms(a, b) else 1
     )
 
@@ -64,13 +66,17 @@ def company_score(a: str, b: str) -> float:
 def similar_keys(words: tuple[str, ...]) -> list[str]:
     """Return keys of names that are the same or nearly the same as these words.
 
-    They are the words joined, with and without general words, without a legal form that is joined to them,
-    in another order, and with a typing error or another space within the first letters. Names with a later
-    error are next to this one in alphabetical order.
+    They are the words joined, with and without general words and "and", without a legal form that is joined
+    to them, in another order, and with a typing error or another space within the first letters. Names with a
+    later error are next to this one in alphabetical order.
     """
     key, short = " ".join(words), " ".join(core(words))
-    others = [f"{short} {word}" for word in GENERAL] + [key.removesuffix(form) for form in ATTACHED_FORMS]
-    return sorted({key, "".join(words), short, *others, *_misspelt(key), *_turned(words)} - {""})
+    general = {short} | {f"{short} {word}" for word in GENERAL}
+    attached = {key.removesuffix(form) for form in ATTACHED_FORMS}
+    connected = {" ".join((*words[:at], "and", *words[at:])) for at in range(1, len(words))}
+    connected.add(" ".join(_without_and(words)))
+    found = {key, "".join(words)} | general | attached | connected | _misspelt(key) | _turned(words)
+    return sorted(found - {""})
 
 
 def _turned(words: tuple[str, ...]) -> set[str]:
@@ -81,6 +87,16 @@ def _turned(words: tuple[str, ...]) -> set[str]:
         for rest in (_without(words, word),)
         for at in range(len(rest) + 1)
     }
+
+
+def _without_and(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words without "and" between two words that are not abbreviations, as in H&M."""
+    if "and" not in words:
+        return words
+    around = zip(("", *words), words, (*words[1:], ""), strict=False)
+    return tuple(
+        word for before, word, after in around if word != "and" or min(len(before), len(after)) < _MIN_JOINED
+    )
 
 
 def _misspelt(key: str) -> set[str]:

@@ -123,7 +123,8 @@ def test_legal_forms_of_other_scripts_are_taken_off(text: str, key: str) -> None
         ("Acme UK", "acme uk"),
         ("Acme IS", "acme is"),
         ("Société Générale", "societe generale"),
-        ("Compagnie de Saint-Gobain", "company de saint gobain"),
+        ("Compagnie de Saint-Gobain", "compagnie de saint gobain"),
+        ("Inc. Magazine", "inc magazine"),
         ("Sociedad Anónima", "sociedad anonima"),
         ("Limited Partnership", "limited partnership"),
         ("A.G.", "ag"),
@@ -147,11 +148,7 @@ def test_words_that_are_legal_forms_elsewhere_are_kept(text: str, key: str) -> N
     ],
 )
 def test_and_in_other_languages_is_an_ampersand(text: str) -> None:
-    assert company_key(text) == company_key("Smith & Jones") == company_key("Smith Jones")
-
-
-def test_and_between_abbreviations_is_kept() -> None:
-    assert company_key("H&M") == "h and m"
+    assert company_key(text) == company_key("Smith & Jones")
 
 
 @settings(max_examples=300, deadline=None)

@@ -24,6 +24,7 @@ from app.domain.records.company_similarity import company_score, similar_keys
         ("First Bank Int'l", "First International Bank", 0.82),
         ("Acme Worldwide", "Acme Worldwide Holdings Ltd", 0.93),
         ("Packaging Corp of Acme", "Packaging Corporation of Acme", 1.0),
+        ("Smith & Jones", "Smith Jones", 1.0),
         ("Goldsmith Group Inc/The", "The Goldsmith Group, Inc.", 1.0),
         ("", "Acme", 0.0),
         ("!!!", "???", 0.0),
@@ -43,6 +44,7 @@ def test_two_spellings_of_a_company_have_this_similarity(a: str, b: str, expecte
         ("Bank of Iran", "Bank of Iraq"),
         ("Bank of Iceland", "Bank of Ireland"),
         ("HDFC Bank", "IDFC Bank"),
+        ("Acme H&M", "Acme HM"),
         ("Hdfc Bank", "Idfc Bank"),
         ("LIC Housing Finance", "GIC Housing Finance"),
         ("EOG Resources", "EON Resources"),
@@ -69,10 +71,22 @@ def test_different_companies_are_not_candidates(a: str, b: str) -> None:
 
 @pytest.mark.parametrize(
     "other",
-    ["Axme Engines", "Ame Engines", "Amce Engines", "Ac me Engines", "Acme Engines Labs", "AcmeEngines"],
+    [
+        "Acme and Engines",
+        "Axme Engines",
+        "Ame Engines",
+        "Amce Engines",
+        "Ac me Engines",
+        "Acme Engines Labs",
+        "AcmeEngines",
+    ],
 )
 def test_the_keys_of_similar_names_contain_an_early_typing_error_and_general_words(other: str) -> None:
     assert company_key(other) in similar_keys(parse_company("Acme Engines").words)
+
+
+def test_the_keys_of_similar_names_contain_the_name_without_and() -> None:
+    assert "smith jones" in similar_keys(parse_company("Smith & Jones").words)
 
 
 def test_the_keys_of_similar_names_contain_each_order_of_initials() -> None:
