@@ -42,8 +42,8 @@ _LIBRARIES = (
     "nicknames",
     "openpyxl",
     "phonenumberslite",
-    "pycountry",
     "publicsuffixlist",
+    "pycountry",
     "rapidfuzz",
 )
 """The folders and libraries that decide what a row becomes."""
