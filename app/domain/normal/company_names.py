@@ -131,7 +131,8 @@ def _usual_words(names: list[str]) -> list[str]:
 def _usual(before: str, word: str, after: str) -> str:
     if word in _CONJUNCTIONS and min(len(before), len(after)) >= _MIN_JOINED:
         return "and"
-    return _SPELT_OUT.get(word, word) if before else word
+    is_spelt_out = before and (word != "co" or after == "of")  # not the Co of Co-operative
+    return _SPELT_OUT.get(word, word) if is_spelt_out else word
 
 
 def _canonical(names: list[str]) -> list[str]:

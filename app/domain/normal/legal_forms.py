@@ -145,7 +145,7 @@ def _grammars_by_edge() -> tuple[dict[str, list[_Grammar]], dict[str, list[_Gram
     """Return the grammars of the spelt-out forms with each first word and with each word that may be last."""
     by_edge: tuple[dict[str, list[_Grammar]], dict[str, list[_Grammar]]] = ({}, {})
     for _language, lists in entries("legal_form_grammar.txt"):
-        first, deciding, joining = (frozenset(text.split()) for text in lists)
+        first, deciding, joining = (frozenset(name_key(text).split()) for text in lists)
         grammar = _Grammar(first, deciding, first | deciding | joining)
         for edge, start in zip(by_edge, (first, deciding), strict=True):
             for word in start:
