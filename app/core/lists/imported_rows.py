@@ -34,6 +34,7 @@ _APP = Path(__file__).parents[2]
 _RULES = (_APP / "domain", _APP / "core" / "contacts")
 _LIBRARIES = (
     "babel",
+    "cleanco",
     "disposable-email-domains",
     "email-validator",
     "idna",
@@ -42,6 +43,7 @@ _LIBRARIES = (
     "openpyxl",
     "phonenumberslite",
     "publicsuffixlist",
+    "pycountry",
     "rapidfuzz",
 )
 """The folders and libraries that decide what a row becomes."""

@@ -24,6 +24,7 @@ CONFLICT_FIELDS = {
     NAMESAKE: "full_name",
 }
 """The codes of rows that share an identifier with another person, and the field of the identifier."""
+AMBIGUOUS_PLACE = "ambiguous_place"
 
 
 class Effect(StrEnum):
@@ -72,6 +73,11 @@ KINDS: Mapping[str, WarningKind] = {
         "These rows have the name and the company of a person with another address or number. They are "
         "stored as people of their own.",
         "If they are one person, add the LinkedIn profile or the known address to the row.",
+    ),
+    AMBIGUOUS_PLACE: WarningKind(
+        Effect.LEFT_OUT,
+        "These places may be in several countries, such as Canada and California, so none was stored.",
+        "Add a column with the country.",
     ),
 }
 

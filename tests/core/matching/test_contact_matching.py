@@ -202,7 +202,7 @@ def test_two_people_of_one_name_at_one_company_are_ambiguous(session: Session) -
     "asked",
     [
         "Analytical Engine",
-        "Xnalytical Engines",
+        "Axalytical Engines",
         "AnalyticalEngines Ltd",
         "Analytical Engines Technologies",
         "Analytical Enginess",

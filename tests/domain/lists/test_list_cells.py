@@ -17,8 +17,9 @@ from app.domain.lists.company_rows import company_of
 from app.domain.lists.email_cells import read_email
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
-from app.domain.normal.countries import country_code, parse_location
+from app.domain.normal.countries import country_code
 from app.domain.normal.emails import normal_email
+from app.domain.normal.places import parse_location
 from app.domain.normal.text_folding import fold, snake_case, split_camel
 from app.domain.normal.vocabularies import department, email_status, headcount, phone_type, seniority
 
@@ -210,7 +211,7 @@ def test_a_place_in_a_country_is_not_the_country(text: str) -> None:
     [
         ("Greater Munich Metropolitan Area", ("Munich", None)),
         ("Lyon, Rhône, France", ("Lyon", "FR")),
-        ("Boston, MA", ("Boston", None)),
+        ("Boston, MA", ("Boston", "US")),
         ("Springfield, Somewhere", ("Springfield", None)),
         ("Germany", (None, "DE")),
         ("", (None, None)),
