@@ -24,7 +24,7 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
     engine.dispose()
 
 
-@pytest.mark.parametrize(("before", "after"), [("0016", "0017"), ("0047", "0048")])
+@pytest.mark.parametrize(("before", "after"), [("0016", "0017"), ("0048", "0049")])
 def test_the_keys_of_stored_companies_follow_the_new_rules(
     connection: Connection, before: str, after: str
 ) -> None:

@@ -3,15 +3,15 @@
 It reads every company and writes those whose key changes. A run that is interrupted changes nothing, and the
 next one starts again.
 
-Revision: 0048, after 0047
+Revision: 0049, after 0048
 """
 
 from __future__ import annotations
 
 from app.migrations import company_keys
 
-revision = "0048"
-down_revision = "0047"
+revision = "0049"
+down_revision = "0048"
 branch_labels = None
 depends_on = None
 
