@@ -25,6 +25,7 @@ from app.api.http.services import services
 from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.crm import connections, people, pushes
 from app.core.crm.pushes import MAX_LIST, PushItem, PushSummary
+from app.crm import notes
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, FieldError, NotFound, ValidationFailed
@@ -150,6 +151,7 @@ def _item_json(item: PushItem) -> dict[str, Any]:
         "outcome": item.outcome,
         "error": item.error,
         "actions": item.actions,
+        "notes": list(map(notes.described, item.notes or ())),
         "attempts": item.attempts,
         "finished_at": clock.rfc3339(item.finished_at),
         "latency_ms": item.latency_ms,

@@ -49,6 +49,7 @@ class Turn:
     mapping: Mapping[str, str]
     credentials: Credentials
     is_checked: bool
+    account: str | None
     lease: int
 
 
@@ -100,6 +101,7 @@ def begin(session: Session, connection_id: str, *, now: Moment) -> Turn | None:
         mapping=connection.mapping,
         credentials=credentials,
         is_checked=connection.status == ConnectionStatus.CONNECTED,
+        account=connection.account,
         lease=connection.lease,
     )
 
@@ -126,6 +128,12 @@ def hold(session: Session, turn: Turn, *, now: Moment) -> CrmConnection:
 def store_credentials(session: Session, turn: Turn, credentials: Credentials, *, now: Moment) -> None:
     """Store the tokens that the CRM issued during the turn."""
     connections.store_credentials(session, hold(session, turn, now=now), credentials)
+
+
+def store_account(session: Session, turn: Turn, account: str, *, now: Moment) -> None:
+    """Record the account of the CRM to which the credentials belong; empty if the CRM does not say it."""
+    hold(session, turn, now=now).account = account
+    session.flush()
 
 
 def confirm(session: Session, turn: Turn, *, now: Moment) -> None:

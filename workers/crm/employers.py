@@ -1,0 +1,45 @@
+"""The record of a person's company in the CRM: found or created, or the reason why there is none to link."""
+
+from __future__ import annotations
+
+from app.crm.errors import AccessRefused, Duplicate, Rejected
+from app.crm.exchange import Send
+from app.crm.notes import Note, NoteCode
+from app.crm.person import Employer
+from app.crm.vendor import Crm
+from workers.crm.writing import FORBIDDEN
+
+
+def company_id(crm: Crm, send: Send, employer: Employer, *, dry_run: bool) -> str | Note:
+    """Return the id of the company's record, or a note; its name in a dry run that would create it.
+
+    Raises:
+        AccessRefused: the credentials are not accepted.
+        Throttled, Unreachable: it can be tried again.
+
+    """
+    found = crm.find_company(send, employer)
+    if found is not None:
+        return found
+    if dry_run:
+        is_in_trash = crm.is_company_in_trash(send, employer)
+        return Note(NoteCode.COMPANY_IN_TRASH) if is_in_trash else employer.name or employer.domain or ""
+    try:
+        return crm.create_company(send, employer)
+    except Duplicate as duplicate:
+        return duplicate.record_id or _existing(crm, send, employer)
+    except Rejected:
+        return Note(NoteCode.COMPANY_REFUSED)
+    except AccessRefused as refusal:
+        if refusal.reason != FORBIDDEN:
+            raise
+        return Note(NoteCode.COMPANY_REFUSED)
+
+
+def _existing(crm: Crm, send: Send, employer: Employer) -> str | Note:
+    """Return the company because of which the CRM did not create another one."""
+    found = crm.find_company(send, employer)
+    if found is not None:
+        return found
+    is_in_trash = crm.is_company_in_trash(send, employer)
+    return Note(NoteCode.COMPANY_IN_TRASH if is_in_trash else NoteCode.COMPANY_REFUSED)
