@@ -25,7 +25,7 @@ from app.api.http.services import services
 from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.crm import connections, people, pushes
 from app.core.crm.pushes import MAX_LIST, PushItem, PushSummary
-from app.crm import notes
+from app.crm import notes, sentences
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, FieldError, NotFound, ValidationFailed
@@ -150,6 +150,7 @@ def _item_json(item: PushItem) -> dict[str, Any]:
         "contact_id": item.contact_id,
         "outcome": item.outcome,
         "error": item.error,
+        "error_message": sentences.sentence(item.error) or None,
         "actions": item.actions,
         "notes": list(map(notes.described, item.notes or ())),
         "attempts": item.attempts,

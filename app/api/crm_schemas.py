@@ -146,6 +146,9 @@ class ConnectionSchema(ResponseSchema):
         allow_none=True,
         metadata={"example": None, "description": "Why the CRM was last not usable, as a code."},
     )
+    error_message = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "The same in a sentence."}
+    )
     mapping = _mapping_field(required=True)
     created_by = fields.String(required=True, allow_none=True, metadata={"example": EXAMPLES["acc"]})
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
@@ -275,6 +278,9 @@ class PushItemSchema(ResponseSchema):
             "example": None,
             "description": "Why it was skipped, failed, or has to be tried again, as a code.",
         },
+    )
+    error_message = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "The same in a sentence."}
     )
     actions = fields.Dict(
         keys=fields.String(),

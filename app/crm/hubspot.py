@@ -70,7 +70,9 @@ class HubSpot(Crm):
         """Read the contacts by the person's addresses, then search them as secondary addresses."""
         inputs = [{"id": email} for email in person.emails[:MAX_INPUTS]]
         selection = {"idProperty": _EMAIL, "inputs": inputs}
-        found = self._read(send, mapping, selection) or self._search(send, mapping, person)
+        found = self._read(send, mapping, selection) or self.optional(
+            lambda: self._search(send, mapping, person)
+        )
         found.sort(key=lambda contact: person.rank(_addresses(contact)))  # stable: as HubSpot ordered them
         if not found:
             return None

@@ -65,7 +65,9 @@ class Twenty(Crm):
         """Filter the people by the primary address, then by the additional ones."""
         primary = _any_of(f"emails.primaryEmail[eq]:{_quoted(email)}" for email in person.emails)
         other = _any_of(f"emails.additionalEmails[like]:{_quoted(f'%{email}%')}" for email in person.emails)
-        found = self._people(send, person, primary) or self._people(send, person, other)
+        found = self._people(send, person, primary) or self.optional(
+            lambda: self._people(send, person, other)
+        )
         found.sort(key=lambda one: person.rank(twenty_records.addresses(one)))
         if not found:
             return None

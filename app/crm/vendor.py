@@ -7,9 +7,9 @@ workspace's: the property of each field.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from app.crm.errors import AccessRefused, Rejected, Throttled, Unreachable
 from app.crm.exchange import (
@@ -25,6 +25,8 @@ from app.crm.exchange import (
 )
 from app.crm.person import CrmField, CrmRecord, Employer, Person, Wanted
 from app.crm_settings import CrmAccess
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,14 @@ class Crm:
     def is_company_in_trash(self, send: Send, employer: Employer) -> bool:  # noqa: ARG002 -- for subclasses
         """Return whether a deleted record still prevents that the company is created."""
         return False
+
+    @staticmethod
+    def optional(search: Callable[[], list[T]]) -> list[T]:
+        """Return what a search finds; nothing if the CRM does not offer it, so that the push goes on."""
+        try:
+            return search()
+        except Rejected:
+            return []
 
     def is_named(self, name: str, complaint: str) -> bool:
         """Return whether the CRM means this property by the name in its complaint."""

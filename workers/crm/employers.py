@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app.crm.errors import AccessRefused, Duplicate, Rejected
 from app.crm.exchange import Send
 from app.crm.notes import Note, NoteCode
@@ -10,7 +12,9 @@ from app.crm.vendor import Crm
 from workers.crm.writing import FORBIDDEN
 
 
-def company_id(crm: Crm, send: Send, employer: Employer, *, dry_run: bool) -> str | Note:
+def company_id(
+    crm: Crm, send: Send, employer: Employer, *, dry_run: bool, before_writing: Callable[[], None]
+) -> str | Note:
     """Return the id of the company's record, or a note; its name in a dry run that would create it.
 
     Raises:
@@ -24,6 +28,7 @@ def company_id(crm: Crm, send: Send, employer: Employer, *, dry_run: bool) -> st
     if dry_run:
         is_in_trash = crm.is_company_in_trash(send, employer)
         return Note(NoteCode.COMPANY_IN_TRASH) if is_in_trash else employer.name or employer.domain or ""
+    before_writing()
     try:
         return crm.create_company(send, employer)
     except Duplicate as duplicate:

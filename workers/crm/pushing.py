@@ -134,7 +134,13 @@ class ContactPush:
         if current and not self.written.has(relation, current):
             company: str | Note = current  # a person chose the company: it is kept, and not looked up
         else:
-            company = employers.company_id(self.crm, self.send, self.person.employer, dry_run=self.dry_run)
+            company = employers.company_id(
+                self.crm,
+                self.send,
+                self.person.employer,
+                dry_run=self.dry_run,
+                before_writing=lambda: self.before_writing({}),  # which renews the lease
+            )
         if isinstance(company, str):
             return Wanted({**wanted.values, relation: company}, wanted.refused), ()
         values = {name: value for name, value in wanted.values.items() if name != relation}

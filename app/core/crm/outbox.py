@@ -29,7 +29,7 @@ from app.infra.encryption import Undecryptable
 from app.infra.statements import Statement
 
 LEASE = timedelta(seconds=90)
-"""Longer than all requests for one contact can take; it is renewed before each contact."""
+"""It is renewed before each contact and before each request that writes, so a late worker writes nothing."""
 REPUBLISH_AFTER = timedelta(minutes=1)
 BATCH = 20
 

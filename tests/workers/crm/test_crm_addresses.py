@@ -91,6 +91,22 @@ def test_an_address_that_the_workspace_does_not_own_finds_no_record(harness: Crm
     assert len(harness.crm.people["7"]) == len(record(vendor, ""))
 
 
+@pytest.mark.parametrize("vendor", ["hubspot", "twenty"])
+def test_a_crm_that_offers_no_search_by_other_addresses_is_pushed_to(
+    harness: CrmHarness, vendor: str
+) -> None:
+    contact_id = harness.owned_contact()
+    harness.turn()
+    path = {"hubspot": "/search", "twenty": "/rest/people"}[vendor]
+    if vendor == "twenty":
+        harness.crm.fail(200, {"data": {"people": []}}, path=path)
+    harness.crm.fail(400, {"messages": ["Unknown operator"]}, path=path)
+
+    [item] = harness.pushed(contact_id)
+
+    assert (item.outcome, harness.crm.failures) == ("created", [])
+
+
 def test_a_bounced_address_finds_the_record_and_is_not_written(harness: CrmHarness) -> None:
     contact_id = harness.owned_contact()
     harness.has_email(contact_id, OTHER, status="invalid")

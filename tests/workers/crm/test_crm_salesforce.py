@@ -56,6 +56,7 @@ CODES = picklist("MailingCountryCode", ("DE", "Germany"), ("GB", "United Kingdom
         (picklist("MailingCountry", ("5", "Vereinigtes Königreich")), "MailingCountry", "5"),
         (picklist("MailingCountry", ("GBR", "Island")), "MailingCountry", "GBR"),
         (picklist("MailingCountry", ("DE", "Germany"), restricted=False), "MailingCountry", "United Kingdom"),
+        (picklist("MailingCountry", ("-", "Please choose"), ("UK", "UK")), "MailingCountry", "UK"),
         ({"name": "MailingCountry", "type": "string"}, "MailingCountry", "United Kingdom"),
     ],
 )
@@ -223,6 +224,17 @@ def test_two_leads_of_one_name_at_the_company_are_left_alone(
     [item] = harness.pushed(harness.owned_contact())
 
     assert (item.outcome, org.leads["00Q1"]) == ("created", LEAD)
+
+
+def test_a_lead_has_the_name_of_the_country_in_an_org_without_picklists(
+    harness: CrmHarness, org: FakeSalesforce
+) -> None:
+    org.leads["00Q1"] = LEAD | {"Email": EMAIL}
+
+    harness.pushed(harness.owned_contact())
+
+    assert org.leads["00Q1"]["Country"] == "United Kingdom"
+    assert "MailingCountry" not in org.leads["00Q1"]
 
 
 def test_a_person_without_a_company_is_not_looked_for_by_name(

@@ -17,7 +17,7 @@ def vendor() -> str:
     return "twenty"
 
 
-def company(link: str, **changes: Any) -> dict[str, Any]:
+def company(link: str | None, **changes: Any) -> dict[str, Any]:
     return {"name": "Acme Engines Ltd.", "domainName": {"primaryLinkUrl": link}} | changes
 
 
@@ -145,6 +145,21 @@ def test_a_person_in_the_trash_is_said_and_stays_there(harness: CrmHarness, *, d
 
     assert (item.outcome, item.error) == ("failed", "person_in_trash")
     assert harness.crm.people == {"p-1": trashed}
+
+
+def test_a_trashed_company_without_a_website_is_said(harness: CrmHarness) -> None:
+    contact_id = harness.owned_contact()
+    harness.change_company(domain=None)
+    harness.crm.companies["c-1"] = {"name": "Acme Engines", "deletedAt": DELETED}
+
+    [item] = harness.pushed(contact_id, dry_run=True)
+
+    assert item.notes == [{"code": "company_in_trash", "property": "companyId"}]
+
+
+@pytest.mark.parametrize("link", ["Acme", "", None])
+def test_a_link_that_is_no_address_is_not_a_website(link: str | None) -> None:
+    assert not twenty_records.is_website(company(link), "acme.com")
 
 
 def test_a_person_who_was_put_into_the_trash_after_a_push_is_said(harness: CrmHarness) -> None:
