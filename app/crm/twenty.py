@@ -63,7 +63,7 @@ class Twenty(Crm):
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Filter the people by the primary address, then by the additional ones."""
-        primary = _any_of(f"emails.primaryEmail[eq]:{_quoted(email)}" for email in person.emails)
+        primary = _primary(person)
         other = _any_of(f"emails.additionalEmails[like]:{_quoted(f'%{email}%')}" for email in person.emails)
         found = self._people(send, person, primary) or self.optional(
             lambda: self._people(send, person, other)
@@ -92,8 +92,7 @@ class Twenty(Crm):
 
     def is_in_trash(self, send: Send, person: Person) -> bool:
         """Filter the deleted people by the primary address."""
-        condition = _any_of(f"emails.primaryEmail[eq]:{_quoted(email)}" for email in person.emails)
-        return bool(self._people(send, person, condition, in_trash=True))
+        return bool(self._people(send, person, _primary(person), in_trash=True))
 
     def find_company(self, send: Send, employer: Employer) -> str | None:
         """Filter the companies by domain, however it is written, else by name."""
@@ -174,6 +173,15 @@ class Twenty(Crm):
         if not isinstance(data, dict):
             raise Unreachable("unexpected_response")
         return data
+
+
+def _primary(person: Person) -> str:
+    """Return the condition that an address is the primary one; earlier versions stored capitals."""
+    return _any_of(
+        f"emails.primaryEmail[{operator}]:{_quoted(email)}"
+        for email in person.emails
+        for operator in ("eq", "ilike")
+    )
 
 
 def _any_of(conditions: Iterable[str]) -> str:

@@ -191,6 +191,16 @@ def test_an_address_that_is_refused_fails_the_new_person(harness: CrmHarness, ve
     assert harness.crm.people == {}
 
 
+def test_a_message_of_hubspot_that_is_nested_too_deeply_is_tried_again(harness: CrmHarness) -> None:
+    contact_id = harness.owned_contact()
+    body = {"category": "VALIDATION_ERROR", "message": '[{"a":' + "[" * 100_000}
+    harness.crm.fail(400, body, method="POST", path="/objects/contacts")
+
+    [item] = harness.pushed(contact_id)
+
+    assert (item.outcome, item.error) == (None, "unexpected_response")
+
+
 def test_a_record_that_the_credentials_may_not_write_fails_alone(harness: CrmHarness) -> None:
     contact_id = harness.owned_contact()
     harness.pushed(contact_id)

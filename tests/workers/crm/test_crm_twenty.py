@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from crm_support import EMAIL, CrmHarness
 
-from app.crm import twenty_records
+from app.crm import registry, twenty_records
+from app.crm.exchange import Response
+from app.crm.person import Employer, Person
+from app.settings import Settings
 
 DELETED = "2026-11-19T08:00:00.000Z"
 
@@ -171,6 +174,25 @@ def test_a_person_who_was_put_into_the_trash_after_a_push_is_said(harness: CrmHa
     [item] = harness.pushed(contact_id)
 
     assert (item.outcome, item.error) == ("failed", "person_in_trash")
+
+
+def test_a_person_whose_address_has_capitals_is_found(harness: CrmHarness) -> None:
+    harness.crm.people["p-1"] = {"emails": {"primaryEmail": "Ada@Acme.com"}}
+
+    [item] = harness.pushed(harness.owned_contact())
+
+    assert (item.outcome, list(harness.crm.people)) == ("updated", ["p-1"])
+
+
+def test_a_deleted_person_is_not_taken_for_a_live_one_nor_the_reverse(settings: Settings) -> None:
+    twenty = registry.load(settings)["twenty"]
+    person = Person(values={}, employer=Employer(None, None), emails=[EMAIL])
+    live: dict[str, Any] = {"id": "p-1", "emails": {"primaryEmail": EMAIL}}
+    answers = [Response(200, {"data": {"people": [one]}}) for one in (live, live | {"deletedAt": DELETED})]
+
+    assert not twenty.is_in_trash(lambda _request: answers[0], person)
+    assert twenty.is_in_trash(lambda _request: answers[1], person)
+    assert twenty.find(lambda _request: answers[1], {}, person) is None
 
 
 def test_a_duplicate_that_cannot_be_found_is_not_taken_for_the_trash(harness: CrmHarness) -> None:
