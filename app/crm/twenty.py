@@ -92,7 +92,7 @@ class Twenty(Crm):
 
     def is_in_trash(self, send: Send, person: Person) -> bool:
         """Filter the deleted people by the primary address."""
-        return bool(self._people(send, person, _primary(person), in_trash=True))
+        return bool(self.optional(lambda: self._people(send, person, _primary(person), in_trash=True)))
 
     def find_company(self, send: Send, employer: Employer) -> str | None:
         """Filter the companies by domain, however it is written, else by name."""
@@ -109,7 +109,7 @@ class Twenty(Crm):
 
     def is_company_in_trash(self, send: Send, employer: Employer) -> bool:
         """Filter the deleted companies by domain."""
-        return bool(self._companies(send, employer, in_trash=True))
+        return bool(self.optional(lambda: self._companies(send, employer, in_trash=True)))
 
     def is_named(self, name: str, complaint: str) -> bool:
         """Return whether the complaint is about the field, its composite, or the relation of an id."""

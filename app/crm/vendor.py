@@ -124,7 +124,7 @@ class Crm:
         raise NotImplementedError
 
     def is_in_trash(self, send: Send, person: Person) -> bool:  # noqa: ARG002 -- for subclasses
-        """Return whether a deleted record still prevents that the person is created."""
+        """Return whether the person was deleted, but not for good."""
         return False
 
     def find_company(self, send: Send, employer: Employer) -> str | None:  # noqa: ARG002 -- for subclasses
@@ -141,7 +141,7 @@ class Crm:
         raise NotImplementedError
 
     def is_company_in_trash(self, send: Send, employer: Employer) -> bool:  # noqa: ARG002 -- for subclasses
-        """Return whether a deleted record still prevents that the company is created."""
+        """Return whether the company was deleted, but not for good."""
         return False
 
     @staticmethod

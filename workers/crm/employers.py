@@ -25,26 +25,24 @@ def company_id(
     found = crm.find_company(send, employer)
     if found is not None:
         return found
+    if crm.is_company_in_trash(send, employer):
+        return Note(NoteCode.COMPANY_IN_TRASH)
     if dry_run:
-        is_in_trash = crm.is_company_in_trash(send, employer)
-        return Note(NoteCode.COMPANY_IN_TRASH) if is_in_trash else employer.name or employer.domain or ""
+        return employer.name or employer.domain or ""
     before_writing()
+    return _created(crm, send, employer)
+
+
+def _created(crm: Crm, send: Send, employer: Employer) -> str | Note:
+    """Create the company, and return its id; a note if the CRM does not create it."""
     try:
         return crm.create_company(send, employer)
     except Duplicate as duplicate:
-        return duplicate.record_id or _existing(crm, send, employer)
+        existing = duplicate.record_id or crm.find_company(send, employer)
+        return existing or Note(NoteCode.COMPANY_REFUSED)
     except Rejected:
         return Note(NoteCode.COMPANY_REFUSED)
     except AccessRefused as refusal:
         if refusal.reason != FORBIDDEN:
             raise
         return Note(NoteCode.COMPANY_REFUSED)
-
-
-def _existing(crm: Crm, send: Send, employer: Employer) -> str | Note:
-    """Return the company because of which the CRM did not create another one."""
-    found = crm.find_company(send, employer)
-    if found is not None:
-        return found
-    is_in_trash = crm.is_company_in_trash(send, employer)
-    return Note(NoteCode.COMPANY_IN_TRASH if is_in_trash else NoteCode.COMPANY_REFUSED)

@@ -49,7 +49,7 @@ class ContactPush:
 
         """
         record = self._find()
-        if record is None and self.dry_run and self.crm.is_in_trash(self.send, self.person):
+        if record is None and self.crm.is_in_trash(self.send, self.person):
             raise Rejected("person_in_trash")
         try:
             return self._push(record)
@@ -73,8 +73,7 @@ class ContactPush:
         else:
             found = self.crm.find(self.send, self.mapping, self.person)
         if found is None:
-            is_in_trash = self.crm.is_in_trash(self.send, self.person)
-            raise Rejected("person_in_trash" if is_in_trash else "duplicate")
+            raise Rejected("duplicate")
         return found
 
     def _push(self, record: CrmRecord | None) -> PushedContact:

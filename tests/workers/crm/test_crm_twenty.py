@@ -69,11 +69,12 @@ def test_a_company_without_a_website_is_found_by_its_name(harness: CrmHarness) -
     assert [one["companyId"] for one in harness.crm.people.values()] == ["c-1"]
 
 
+@pytest.mark.parametrize("link", ["https://acme.com", "http://www.acme.com/"])
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_a_company_in_the_trash_is_said_and_does_not_stop_the_person(
-    harness: CrmHarness, *, dry_run: bool
+    harness: CrmHarness, link: str, *, dry_run: bool
 ) -> None:
-    harness.crm.companies["c-1"] = company("https://acme.com", deletedAt=DELETED)
+    harness.crm.companies["c-1"] = company(link, deletedAt=DELETED)
 
     [item] = harness.pushed(harness.owned_contact(), dry_run=dry_run)
 
@@ -193,6 +194,28 @@ def test_a_deleted_person_is_not_taken_for_a_live_one_nor_the_reverse(settings: 
     assert not twenty.is_in_trash(lambda _request: answers[0], person)
     assert twenty.is_in_trash(lambda _request: answers[1], person)
     assert twenty.find(lambda _request: answers[1], {}, person) is None
+
+
+def test_a_person_in_the_trash_under_another_owned_address_is_said(harness: CrmHarness) -> None:
+    contact_id = harness.owned_contact()
+    harness.has_email(contact_id, "ada.lovelace@acme.com", confidence=0.5)
+    harness.crm.people["p-1"] = {"emails": {"primaryEmail": "ada.lovelace@acme.com"}, "deletedAt": DELETED}
+
+    [item] = harness.pushed(contact_id)
+
+    assert (item.outcome, item.error) == ("failed", "person_in_trash")
+
+
+def test_a_server_that_cannot_search_its_trash_is_pushed_to(harness: CrmHarness) -> None:
+    contact_id = harness.owned_contact()
+    harness.turn()
+    for _ in range(2):
+        harness.crm.fail(200, {"data": {"people": []}}, path="/rest/people", method="GET")
+    harness.crm.fail(400, {"messages": ["Unknown operator"]}, path="/rest/people", method="GET")
+
+    [item] = harness.pushed(contact_id)
+
+    assert (item.outcome, harness.crm.failures) == ("created", [])
 
 
 def test_a_duplicate_that_cannot_be_found_is_not_taken_for_the_trash(harness: CrmHarness) -> None:
