@@ -46,7 +46,8 @@ def visible(org: Org, mapping: Mapping[str, str], table: str) -> list[str]:
 
 def emails(org: Org, table: str) -> list[str]:
     """Return the columns of the table that have addresses: the standard one and those of the org."""
-    own = [name for name, column in org.columns(table).items() if column.type == "email"]
+    columns = org.columns(table).items()
+    own = [name for name, column in columns if column.type == "email" and column.is_filterable]
     return list(dict.fromkeys(["Email", *own]))
 
 

@@ -1,6 +1,6 @@
 """A Salesforce org: the columns of its tables, and rows without the columns that the user may not see.
 
-Sources: REST API Developer Guide, "sObject Describe" (fields with `createable`, `updateable`,
+Sources: REST API Developer Guide, "sObject Describe" (fields with `createable`, `updateable`, `filterable`,
 `picklistValues`, `restrictedPicklist`) and "Query"; a column hidden by field-level security is INVALID_FIELD,
 "No such column".
 """
@@ -27,6 +27,7 @@ class Column:
     type: str
     is_creatable: bool
     is_updatable: bool
+    is_filterable: bool
     is_restricted: bool
     options: Sequence[tuple[str, str]]
 
@@ -113,6 +114,7 @@ def _column(item: Mapping[str, Any]) -> Column:
         type=text(item.get("type")),
         is_creatable=item.get("createable", True),
         is_updatable=item.get("updateable", True),
+        is_filterable=item.get("filterable", True),
         is_restricted=bool(item.get("restrictedPicklist")),
         options=options,
     )

@@ -189,6 +189,7 @@ class FakeSalesforce(FakeCrm):
         self.leads: dict[str, dict[str, Any]] = {}
         self.described: dict[str, list[dict[str, Any]]] = {}
         self.unseen: set[str] = set()
+        self.queries: list[str] = []
         self.tables = {"Contact": self.people, "Lead": self.leads, "Account": self.companies}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
@@ -217,6 +218,7 @@ class FakeSalesforce(FakeCrm):
     def _query(self, soql: str) -> Response:
         match = re.fullmatch(r"SELECT (.+) FROM (\w+) WHERE (.+) ORDER BY CreatedDate LIMIT (\d+)", soql)
         assert match, soql
+        self.queries.append(soql)
         names, table, condition, limit = match.groups()
         columns = names.split(", ")
         if table == "Organization":

@@ -154,6 +154,16 @@ def test_a_custom_column_that_the_org_has_is_written(harness: CrmHarness, org: F
     assert [one["Site__c"] for one in org.people.values()] == ["acme.com"]
 
 
+def test_an_encrypted_address_of_the_org_is_not_searched(harness: CrmHarness, org: FakeSalesforce) -> None:
+    org.described = {"Contact": described({"name": "Private__c", "type": "email", "filterable": False})}
+    org.unseen = {"Private__c"}
+
+    [item] = harness.pushed(harness.owned_contact())
+
+    assert item.outcome == "created"
+    assert not any("Private__c" in query for query in org.queries)
+
+
 def test_a_query_that_stays_invalid_fails_the_person(harness: CrmHarness, org: FakeSalesforce) -> None:
     contact_id = harness.owned_contact()
     harness.turn()
