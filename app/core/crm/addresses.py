@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.core.contacts.emails import FORMER
 from app.domain.findings import EmailStatus
 
 
@@ -34,4 +35,4 @@ def callable_number(phones: Iterable[Mapping[str, Any]]) -> str | None:
 
 def _is_current(entry: Mapping[str, Any]) -> bool:
     """Return whether the person has the address today: not known to be invalid, nor of a former employer."""
-    return entry["status"] != EmailStatus.INVALID and not entry.get("former", False)
+    return entry["status"] != EmailStatus.INVALID and FORMER not in entry.get("status_reasons", ())

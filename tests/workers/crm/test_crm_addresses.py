@@ -134,8 +134,8 @@ def test_more_addresses_than_a_search_takes_are_looked_up_in_the_batch(harness: 
     [
         ([("a@x.com", {}), ("b@x.com", {})], "a@x.com", ["a@x.com", "b@x.com"]),
         ([("a@x.com", {"status": "invalid"}), ("b@x.com", {})], "b@x.com", ["b@x.com", "a@x.com"]),
-        ([("a@x.com", {"former": True}), ("b@x.com", {})], "b@x.com", ["b@x.com", "a@x.com"]),
-        ([("a@x.com", {"former": True})], None, ["a@x.com"]),
+        ([("a@x.com", {"status_reasons": ["former"]}), ("b@x.com", {})], "b@x.com", ["b@x.com", "a@x.com"]),
+        ([("a@x.com", {"status_reasons": ["former"]})], None, ["a@x.com"]),
         ([], None, []),
     ],
 )

@@ -1,6 +1,6 @@
 """Add the account of a CRM connection, and the notes of a push's receipts.
 
-Revision: 0048, after 0047
+Revision: 0050, after 0049
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0048"
-down_revision = "0047"
+revision = "0050"
+down_revision = "0049"
 branch_labels = None
 depends_on = None
 
