@@ -39,6 +39,13 @@ def name_score(a: PersonName, b: PersonName) -> float:
     """
     if person_key(a.full) == person_key(b.full) != "":
         return ALIKE["same"]
+    score = _one_way(a, b)
+    # The words of a pair have the roles of the first name, so that the two directions may differ.
+    return min(score, _one_way(b, a)) if score else 0.0
+
+
+def _one_way(a: PersonName, b: PersonName) -> float:
+    """Return the best score of the readings and orders of both names."""
     best = 0.0
     for (left, x), (right, y) in product(_readings(a), _readings(b)):
         if _has_another(left, right) and _has_another(right, left):

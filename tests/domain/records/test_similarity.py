@@ -65,6 +65,21 @@ def test_names_of_two_people_are_not_similar(a: str, b: str) -> None:
     assert score(a, b) < 0.6
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (("ah", "aa"), ("hh", "aa"), 0.6724),
+        (("hh", "aa"), ("ah aa", "aa"), 0.328),
+    ],
+)
+def test_the_lower_score_of_both_directions_counts(
+    a: tuple[str, str], b: tuple[str, str], expected: float
+) -> None:
+    left, right = (PersonName(first, last, f"{first} {last}") for first, last in (a, b))
+
+    assert name_score(left, right) == name_score(right, left) == pytest.approx(expected)
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     st.text("abjohnsmith -'.ü", max_size=12),
