@@ -17,6 +17,7 @@ ALIKE = {
     "nickname": 0.95,
     "part": 0.93,
     "romanized": 0.9,
+    "generation": 0.9,
     "typo": 0.87,
     "initial": 0.82,
     "second": 0.82,
