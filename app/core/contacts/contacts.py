@@ -36,7 +36,7 @@ _UNNOTIFIED = text("notified_at IS NULL")
 
 
 class Contact(Base):
-    """A person. `name_key` and `last_key` are the normalised forms of the full and the last name.
+    """A person. `name_key` is the normalised full name, and `last_key` the last name in Latin letters.
 
     `provenance` is the source of each field's value: `{field: {"source": …, "at": RFC 3339}}`, with `*` for
     fields without their own entry. `created_at` is when data of the person was first obtained, `notified_at`

@@ -7,14 +7,17 @@ A word that only one name has lowers the score a little; words that differ on bo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import product
 from math import prod
 
 from app.domain.normal.generations import generation_of
+from app.domain.normal.latin_names import latin_name, script_of
 from app.domain.normal.names import PersonName, nickname_of, person_key, spellings, without_nickname
 from app.domain.normal.nicknames import is_given_name
 from app.domain.records.left_out_words import counts, left_out, roles
+from app.domain.records.sound_similarity import ALPHABETS, ENOUGH, sound_score
 from app.domain.records.word_alignment import Role, Words, align
 from app.domain.records.word_similarity import ALIKE, resembles
 
@@ -22,6 +25,10 @@ MIDDLES_DIFFER = 0.6
 """The score of names that differ in middle names only; it neither confirms nor doubts an exact key."""
 _MAX_WORDS = 12
 """The number of words that are compared; those in the middle of a longer name are left out."""
+SOUNDS_ALIKE = 0.75
+"""The score of names in different scripts that sound alike just enough; it is possible at a company."""
+_PER_SOUND = 0.3
+"""How much the score rises with the similarity in sound, up to less than a match."""
 ALONE = 0.5
 """The score of a given or family name alone."""
 ANOTHER = 0.4
@@ -56,8 +63,21 @@ def _without_generation(name: PersonName) -> PersonName:
 
 def _both_ways(a: PersonName, b: PersonName) -> float:
     """Return the lower score of both directions: the words of a pair have the roles of the first name."""
+    scripts = {script_of(a.full), script_of(b.full)}
+    if len(scripts) > 1:
+        return _across_scripts(latin_name(a), latin_name(b), scripts)
     score = _one_way(a, b)
     return min(score, _one_way(b, a)) if score else 0.0
+
+
+def _across_scripts(a: PersonName, b: PersonName, scripts: AbstractSet[str]) -> float:
+    """Return the similarity of names transliterated from different scripts, below that of equal scripts.
+
+    Only names that are equal in alphabets with vowels are surely one: many Chinese characters are read alike.
+    """
+    sound = sound_score(a.full, b.full, scripts)
+    score = SOUNDS_ALIKE + (sound - ENOUGH) * _PER_SOUND if sound else 0.0
+    return max(score, name_score(a, b) * ALIKE["transliterated"]) if scripts <= ALPHABETS else score
 
 
 def _one_way(a: PersonName, b: PersonName) -> float:

@@ -16,6 +16,7 @@ ALIKE = {
     "swapped": 0.95,
     "nickname": 0.95,
     "part": 0.93,
+    "transliterated": 0.93,
     "romanized": 0.9,
     "generation": 0.9,
     "typo": 0.87,
