@@ -24,6 +24,8 @@ from app.domain.records.sound_similarity import initials, skeleton
 MAX_COMPARED = 5_000
 """How many people's keys are compared, of each kind of name; those at a company of 100,000 are fewer."""
 MAX_NEAREST = 20
+_ARTICLE = "l"
+"""The first letter of a family name with the Arabic article, as it is transliterated."""
 
 _KEYS: Select[*tuple[Any, ...]] = select(Contact.id, Contact.name_key)
 _HAS_INITIAL = or_(
@@ -59,7 +61,7 @@ def nearest_named_at(
         return ()
     employers = {"companies": [company.id for company in companies]}
     alike = session.execute(_SAME_SCRIPT, employers | _beginnings(name_key(full).split(), family)).all()
-    letters = sorted(initials(words[0]) | initials(words[-1]))
+    letters = sorted(initials(words[0]) | initials(words[-1]) | {_ARTICLE})
     statement = _with_initials(letters) if script_of(full) else _NOT_IN_LATIN
     sounding = session.execute(statement, employers | {"letters": letters}).all()
     near = _nearest(name_key(full), alike, name_key)

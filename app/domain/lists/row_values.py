@@ -38,7 +38,7 @@ class RowValues:
 
     __slots__ = ("_single", "cells", "defaults", "line", "warnings")
 
-    def __init__(  # noqa: PLR0917 -- a row and what it is read with
+    def __init__(
         self,
         layout: ColumnMapping,
         cells: Sequence[str],

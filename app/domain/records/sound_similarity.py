@@ -31,6 +31,8 @@ _GROUPS = {
     "th": "D",
 }
 _SOUND = re.compile("|".join(_GROUPS) + "|[a-z]")
+_ARTICLE = re.compile("^l(?=[^aeiouyw])")
+"""The article as it is transliterated, before a consonant, where no name has an l."""
 _VOWELS = frozenset("aeiou")
 _ALSO = {"C": "SKJGXH", "D": "TS", "G": "KSJ", "H": "KX", "J": "Si", "V": "PWuo", "W": "Pu", "X": "SK"}
 """The sounds that are spelt in the same way in another language."""
@@ -77,7 +79,7 @@ def skeleton(full: str) -> str:
 def initials(word: str) -> frozenset[str]:
     """Return the letters with which a word that sounds alike may begin.
 
-    The vowel at the start and the Arabic article may be left out, as in two consonants at the start.
+    A vowel may be left out at the start, and so it may be between two consonants.
     """
     sounds = _sounds(word)
     consonants = [sound for sound in sounds if sound not in _VOWELS]
@@ -106,9 +108,9 @@ def _words(full: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def _sounds(word: str) -> str:
-    """Return the sounds of a word; two equal ones in a row are one."""
+    """Return the sounds of a word without the Arabic article; two equal ones in a row are one."""
     sounds: list[str] = []
-    for letters in _SOUND.findall(word):
+    for letters in _SOUND.findall(_ARTICLE.sub("", word)):
         sound = _GROUPS.get(letters) or _LETTERS[letters]
         if sounds[-1:] != [sound]:
             sounds.append(sound)

@@ -150,7 +150,7 @@ def test_an_email_of_two_contacts_matches_the_one_with_that_name(session: Sessio
     nameless = contacts.upsert(session, person(None, emails=(shared,)), now=NOW)
 
     assert again.id == bob.id
-    assert nameless.id == ada.id
+    assert nameless.id not in {ada.id, bob.id}
 
 
 def test_of_two_contacts_with_one_email_the_one_with_the_phone_matches(session: Session) -> None:
