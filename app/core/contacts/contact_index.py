@@ -13,6 +13,7 @@ from app.core.contacts.bulk import as_dict, rows_in, rows_in_pairs
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.domain.findings import FoundContact, SourceKind
+from app.domain.normal.latin_names import family_key
 from app.domain.normal.names import person_key
 from app.domain.records.namesakes import ContactValues
 from app.infra.blind_indexes import stored_forms
@@ -133,7 +134,7 @@ def _candidates(
     locked = select(table).with_for_update(key_share=True)
     profiles = [record.linkedin_url for record in records]
     last_names = {
-        (employer, person_key(record.last_name or record.full_name))
+        (employer, family_key(record.last_name, record.full_name))
         for record, employer in zip(records, employers, strict=True)
         if employer and record.full_name
     }

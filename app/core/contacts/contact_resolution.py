@@ -15,6 +15,7 @@ from app.core.contacts.contact_finder import COMPARED, ContactFinder
 from app.core.contacts.contact_index import ContactIndex, Row
 from app.core.contacts.job_changes import Employer, Move
 from app.domain.findings import FoundContact, Source, SourceKind
+from app.domain.normal.latin_names import family_key
 from app.domain.normal.names import person_key
 from app.domain.records.merging import Change, initial_provenance, merge, value_time
 
@@ -145,9 +146,9 @@ class ContactResolver:
 
 
 def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the normalised full and last name; a single name is used for both."""
+    """Return the keys by which the person is found: of the full name, and of the family name."""
     full = row["full_name"]
     return {
         "name_key": person_key(full) if full else None,
-        "last_key": person_key(row["last_name"] or full) if full else None,
+        "last_key": family_key(row["last_name"], full) if full else None,
     }

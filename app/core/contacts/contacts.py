@@ -38,7 +38,7 @@ _UNNOTIFIED = text("notified_at IS NULL")
 
 
 class Contact(Base):
-    """A person. `name_key` and `last_key` are the normalised forms of the full and the last name.
+    """A person. `name_key` is the normalised full name, and `last_key` the last name in Latin letters.
 
     `linkedin_shared` states that lists have the profile for other people, too, so that it identifies none.
 

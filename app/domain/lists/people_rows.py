@@ -17,7 +17,7 @@ from app.domain.lists.location_cells import OF_PERSON, location_of
 from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
 from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_domain, email_kind
-from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, nickname_of, parse_name
+from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, nickname_of, parse_name, without_generation
 from app.domain.normal.phones import PhoneNumber
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.vocabularies import department, seniority
@@ -140,6 +140,7 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
 
 def _from_parts(first: str, last: str, full: str) -> PersonName:
     """Return the name from its parts if they are plain; else parse it to drop credentials and nicknames."""
+    last = without_generation(last, full)
     if len(full) <= MAX_NAME_LENGTH and _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(last):
         return PersonName(first, last, full)
     parsed = _parsed(full)
