@@ -20,7 +20,7 @@ def connection(tmp_path: Path) -> Iterator[Connection]:
     """A database of the version before the migration."""
     engine = create_engine(f"sqlite:///{tmp_path}/old.sqlite3")
     with engine.connect() as connection:
-        command.upgrade(_config(connection), "0048")
+        command.upgrade(_config(connection), "0050")
         yield connection
     engine.dispose()
 
@@ -34,7 +34,7 @@ def test_the_keys_of_stored_family_names_are_in_latin_letters(connection: Connec
     ]
     connection.execute(text(INSERT), stored)
 
-    command.upgrade(_config(connection), "0049")
+    command.upgrade(_config(connection), "0051")
 
     keys = connection.execute(text("SELECT last_key FROM contacts ORDER BY id")).scalars().all()
     assert keys == ["lavrov", "lovelace", None, "platon"]

@@ -80,11 +80,37 @@ def test_all_agreeing_keys_and_fields_are_returned(session: Session) -> None:
 
 def test_fields_that_disagree_are_not_returned(session: Session) -> None:
     ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
-    subject = Subject(linkedin_url=ADA_URL, full_name="Grace Hopper", company_name="Univac")
+    subject = Subject(linkedin_url=ADA_URL, full_name="Ada Hopper", company_name="Univac")
 
     match = contact_matching.find(session, subject)
 
     assert (match.contact, match.matched_on) == (ada, ("linkedin_url",))
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_shared"), [("Grace Hopper", False), ("Grace Hopper", True), (None, True)]
+)
+def test_a_profile_of_another_or_of_several_people_is_no_match_alone(
+    session: Session, asked: str | None, *, is_shared: bool
+) -> None:
+    ada = a_contact(session, linkedin_url=ADA_URL, linkedin_shared=is_shared)
+
+    match = contact_matching.find(session, Subject(linkedin_url=ADA_URL, full_name=asked))
+
+    assert (match.outcome, match.contact) == ("ambiguous", None)
+    assert [(found.contact, found.confidence) for found in match.candidates] == [(ada, 0.588)]
+
+
+@pytest.mark.parametrize("asked", ["Ada King", "A. Lovelace", "Lovelace Ada", "Ада Лавлейс"])
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_profile_with_a_form_of_the_name_is_a_match(
+    session: Session, asked: str, *, is_shared: bool
+) -> None:
+    ada = a_contact(session, linkedin_url=ADA_URL, linkedin_shared=is_shared)
+
+    match = contact_matching.find(session, Subject(linkedin_url=ADA_URL, full_name=asked))
+
+    assert (match.outcome, match.contact) == ("matched", ada)
 
 
 def test_a_name_and_company_are_not_compared_if_none_is_stored(session: Session) -> None:

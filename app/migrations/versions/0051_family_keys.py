@@ -3,7 +3,7 @@
 It reads every contact and writes those whose key changes. A run that is interrupted changes nothing, and the
 next one starts again.
 
-Revision: 0049, after 0048
+Revision: 0051, after 0050
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from alembic import op
 
 from app.domain.normal.latin_names import family_key
 
-revision = "0049"
-down_revision = "0048"
+revision = "0051"
+down_revision = "0050"
 branch_labels = None
 depends_on = None
 
