@@ -54,6 +54,7 @@ def test_two_spellings_of_a_company_have_this_similarity(a: str, b: str, expecte
         ("NCDFX Bank", "NCDGX Bank"),
         ("Dell Technologies", "Bell Technologies"),
         ("Meta Platforms", "Beta Platforms"),
+        ("Cardinal Health", "Cardinal Wealth"),
         ("Inox Wind Energy", "Indowind Energy"),
         ("Bank First", "First Bank"),
         ("Acme Holdings", "Acme Technologies"),
