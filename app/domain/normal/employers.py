@@ -1,0 +1,94 @@
+"""Words that stand in the place of an employer's name and name none, such as Freelance and N/A."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+
+from app.domain.normal.text_folding import fold
+from app.domain.normal.wordlists import entries
+
+NO_EMPLOYER_ERROR = (
+    "The company's name says that there is no employer, or does not name it, so it identifies nobody."
+)
+
+MAX_LENGTH = 80
+"""Longer texts are names of companies or descriptions."""
+_SEPARATORS = re.compile(r"[/|;,()\[\]&+:\u2022\u00b7\u2013\u2014]|\s-\s")
+_STEALTH = "stealth"
+_KINDS_OF_STARTUP = frozenset(
+    [
+        "ai",
+        "and",
+        "b2b",
+        "b2c",
+        "backed",
+        "biotech",
+        "business",
+        "climate",
+        "co",
+        "company",
+        "consumer",
+        "crypto",
+        "deep",
+        "early",
+        "enterprise",
+        "fintech",
+        "health",
+        "healthcare",
+        "healthtech",
+        "in",
+        "inc",
+        "llc",
+        "ltd",
+        "ml",
+        "mode",
+        "new",
+        "project",
+        "saas",
+        "seed",
+        "stage",
+        "start",
+        "startup",
+        "startups",
+        "tech",
+        "technology",
+        "the",
+        "up",
+        "vc",
+        "venture",
+        "ventures",
+        "web3",
+    ]
+)
+
+
+@lru_cache(maxsize=8192)
+def names_employer(text: str) -> bool:
+    """Return whether the text names an employer; Freelance, Self-employed and N/A do not.
+
+    A text in parts, such as `Freelance / Self-employed`, names one if any part does.
+    """
+    if len(text) > MAX_LENGTH:
+        return True
+    if _key(text) in _words():
+        return False
+    parts = [part for part in _SEPARATORS.split(text) if _key(part)]
+    return any(not (_key(part) in _words() or _is_stealth(part)) for part in parts)
+
+
+def _is_stealth(text: str) -> bool:
+    first, *others = fold(text).split()
+    return first == _STEALTH and _KINDS_OF_STARTUP.issuperset(others)
+
+
+@cache
+def _words() -> frozenset[str]:
+    return frozenset(_key(word) for _language, words in entries("no_employers.txt") for word in words)
+
+
+def _key(text: str) -> str:
+    """Return the letters and digits of a text, without case and accents."""
+    plain = text.casefold()
+    return "".join(filter(str.isalnum, plain if plain.isascii() else unicodedata.normalize("NFKD", plain)))
