@@ -20,8 +20,10 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import companies, emails, job_changes, phones
+from app.core.contacts import companies, emails, job_changes, mail_evidence, phones
 from app.core.contacts.bulk import lock_resolution, update_all
+from app.core.contacts.companies import StoredCompany
+from app.core.contacts.company_resolution import Evidence
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
@@ -82,12 +84,14 @@ class Contact(Base):
 class UpsertResult:
     """The contact that a record was merged into, and the change; None if the contact is new.
 
-    `shares_address` states whether one of the record's addresses was stored for another person before.
+    `shares_address` states whether one of the record's addresses was stored for another person before,
+    `domain_taken` whether the domain of the record's company is that of another company.
     """
 
     contact_id: str
     change: Change | None
     shares_address: bool
+    domain_taken: bool = False
 
 
 def parsed_name(contact: Contact) -> PersonName:
@@ -110,7 +114,8 @@ def upsert_many(
     Call it before locking any contact: it acquires the resolution lock first.
     """
     lock_resolution(session)
-    employers, new_companies = _employers(session, records, now)
+    stored, new_companies = _employers(session, records, now)
+    employers = [company.company_id if company else None for company in stored]
     resolver = ContactResolver(session, Contact.__table__, records, employers, new_companies)
     results = [
         resolver.upsert(found, employer, now) for found, employer in zip(records, employers, strict=True)
@@ -124,8 +129,12 @@ def upsert_many(
     update_all(session, Contact, resolver.changed, UPDATED_COLUMNS)
     job_changes.record(session, resolver.moves, now=now)
     return [
-        UpsertResult(row["id"], _greatest(contact_change, change), shared)
-        for (row, contact_change), change, shared in zip(results, changes, resolver.shared, strict=True)
+        UpsertResult(
+            row["id"], _greatest(contact_change, change), shared, company is not None and company.domain_taken
+        )
+        for (row, contact_change), change, shared, company in zip(
+            results, changes, resolver.shared, stored, strict=True
+        )
     ]
 
 
@@ -138,16 +147,25 @@ def _greatest(contact_change: Change | None, change: Change | None) -> Change | 
 
 def _employers(
     session: Session, records: Sequence[FoundContact], now: datetime
-) -> tuple[list[str | None], frozenset[str]]:
+) -> tuple[list[StoredCompany | None], frozenset[str]]:
     """Insert or merge the companies of the records.
 
-    Return one id for each record, None without a company, and the ids of the new companies.
+    Return one for each record, None without a company, and the ids of the new companies.
     """
-    employers = [found.company for found in records if found.company is not None]
-    results = companies.upsert_many(session, employers, now=now, rename=False)
-    ids = iter(results)
-    new = frozenset(company_id for company_id, change in results if change is None)
-    return [None if found.company is None else next(ids)[0] for found in records], new
+    employed = [found for found in records if found.company is not None]
+    employers = [found.company for found in employed if found.company is not None]
+    evidence = map(_evidence, employed)
+    results = companies.upsert_many(session, employers, now=now, rename=False, evidence=evidence)
+    stored = iter(results)
+    new = frozenset(result.company_id for result in results if result.change is None)
+    return [None if found.company is None else next(stored) for found in records], new
+
+
+def _evidence(found: FoundContact) -> Evidence:
+    """Return what shows that the domain is that of the person's company."""
+    domain = found.company.domain if found.company else None
+    has_mail = domain is not None and mail_evidence.is_at((email.email for email in found.emails), domain)
+    return Evidence.MAIL if has_mail else Evidence.STATED
 
 
 def _upsert_values(

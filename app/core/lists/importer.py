@@ -19,7 +19,7 @@ from app.core.lists import import_runs, imported_rows, ingest
 from app.core.lists.ingest import IngestResult
 from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
 from app.domain.errors import InvalidValue, Unavailable
-from app.domain.lists.cell_warnings import CellWarnings
+from app.domain.lists.cell_warnings import TAKEN_DOMAIN, CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
 from app.domain.lists.csv_files import ListFormat
 from app.domain.lists.csv_records import Row
@@ -84,6 +84,8 @@ class ImportSummary:
         self.conflicts += len(result.shared_address_lines)
         free = MAX_CONFLICT_LINES - len(self.conflict_lines)
         self.conflict_lines += result.shared_address_lines[:free]
+        for line in result.taken_domain_lines:
+            self.warnings.add("company_domain", TAKEN_DOMAIN, line=line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,15 @@ _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """What was counted, and the lines of rows with an e-mail address that is also another person's."""
+    """What was counted, and the lines of rows that share a value with others.
+
+    `shared_address_lines` are those of rows with an e-mail address that is also another person's,
+    `taken_domain_lines` those with the domain of another company; a list of companies has no lines, only 0.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     shared_address_lines: tuple[int, ...] = ()
+    taken_domain_lines: tuple[int, ...] = ()
 
 
 def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> IngestResult:
@@ -59,14 +64,19 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
     imported_rows.store(session, complete, now=now)
     counts = Counter(_COUNTED[result.change] for result in results)
     counts["suppressed"] += len(people) - len(allowed)
-    shared = [result.shares_address for result in results]
-    return IngestResult(counts, tuple(person.line for person, _ in compress(allowed, shared)))
+    lines = [person.line for person, _ in allowed]
+    return IngestResult(
+        counts,
+        tuple(compress(lines, (result.shares_address for result in results))),
+        tuple(compress(lines, (result.domain_taken for result in results))),
+    )
 
 
 def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: datetime) -> IngestResult:
     """Upsert the companies; count the new, updated and unchanged ones."""
-    changes = companies.upsert_many(session, records, now=now)
-    return IngestResult(Counter(_COUNTED[change] for _, change in changes))
+    results = companies.upsert_many(session, records, now=now)
+    counts = Counter(_COUNTED[result.change] for result in results)
+    return IngestResult(counts, taken_domain_lines=tuple(0 for result in results if result.domain_taken))
 
 
 def _identifiers(record: FoundContact) -> list[Identifier]:

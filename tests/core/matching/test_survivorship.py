@@ -31,7 +31,7 @@ def test_loaded_rows_are_refreshed_after_the_merge(session: Session) -> None:
 
 def test_differing_spellings_of_one_employer_are_not_a_conflict(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, company=company("Acme", "acme.example")), now=NOW)
-    finding = person(company=company("Roadrunner Supplies", "acme.example"), **by("one"))
+    finding = person(company=company("Acme Supplies", "acme.example"), **by("one"))
 
     records = survivorship.store_person(session, SUBJECT, [finding], ranking=RANKING, now=NOW)
 
