@@ -92,7 +92,7 @@ def candidate_companies(
 
 
 def _is_named(company: Company | None, subject: Subject) -> bool:
-    """Return whether the company with the subject's domain has the subject's name, or one of them has none."""
+    """Return whether the company with the subject's domain has the subject's name, or one has none."""
     if company is None:
         return False
     if not (company.name and subject.company_name):

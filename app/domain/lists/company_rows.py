@@ -11,9 +11,9 @@ from app.domain.lists.cell_warnings import NO_EMPLOYER
 from app.domain.lists.country_cells import list_country
 from app.domain.lists.domain_cells import domain_of
 from app.domain.lists.row_values import RowValues, country_of_state
-from app.domain.normal.company_domains import is_named_after, mail_company_domain
+from app.domain.normal.company_domains import mail_company_domain
 from app.domain.normal.countries import parse_location
-from app.domain.normal.employers import names_employer
+from app.domain.normal.employers import employer_name
 from app.domain.normal.profiles import normal_company_url
 from app.domain.normal.vocabularies import headcount
 
@@ -38,12 +38,12 @@ def company_beside(row: RowValues, source: Source, mail_hosts: Iterable[str] = (
 
     `mail_hosts` are the domains of the person's work e-mails, used if the row has no domain.
     """
-    name = row.text("company_name")
+    text = row.text("company_name")
     linkedin_url = row.normal("company_linkedin_url", normal_company_url) or _linkedin_elsewhere(row)
-    domain = domain_of(row, name, linkedin_url) or _mail_domain(mail_hosts, name)
-    if name and not names_employer(name) and not (domain and is_named_after(domain, name)):
+    domain = domain_of(row, text, linkedin_url) or _mail_domain(mail_hosts, text)
+    name = employer_name(text, domain)
+    if name != text:
         row.warn("company_name", NO_EMPLOYER)
-        name = None
     if not (name or domain or linkedin_url):
         return None
     city, country = _location(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.company_names import parse_company
@@ -32,33 +33,40 @@ class SharedHost(InvalidValue):
     """The host is shared by many companies."""
 
 
-def company_domain(text: str, name: str | None = None) -> str:
+class _Site(NamedTuple):
+    """A registrable domain, whether many companies share the host, and whether there is no more than it."""
+
+    domain: str
+    is_shared: bool
+    is_whole: bool
+
+
+def company_domain(text: str, name: str | None = None, *, may_be_host: bool = False) -> str:
     """Return the registrable domain of a website or mail domain of the company with this name.
 
+    With `may_be_host` a shared host itself, given without a name, is the domain of its own company, as in the
+    addresses of its people.
+
     Raises:
-        SharedHost: many have pages or addresses at the host, and it is not named after the company.
+        SharedHost: many have pages or addresses at the host, and it is not that of its own company.
         InvalidValue: as for `normal_website`.
 
     """
-    domain, is_shared = _parsed(text)
-    if not is_shared or (name and is_named_after(domain, name) and email_kind(f"a@{domain}") == "work"):
-        return domain
+    site = _parsed(text)
+    if not site.is_shared:
+        return site.domain
+    is_own = is_named_after(site.domain, name) if name else may_be_host and site.is_whole
+    if is_own and email_kind(f"a@{site.domain}") == "work":
+        return site.domain
     raise SharedHost(SHARED_HOST_ERROR)
 
 
 def mail_company_domain(host: str, name: str | None = None) -> str | None:
-    """Return the registrable domain of a mail domain if it identifies a company; else None.
-
-    The addresses at a shared host itself, such as linkedin.com, belong to its own people.
-    """
+    """Return the registrable domain of a mail domain if it identifies a company; else None."""
     try:
-        domain = company_domain(host, name)
-    except SharedHost:
-        is_own = not name and host == normal_website(host) and email_kind(f"a@{host}") == "work"
-        return host if is_own else None
+        return company_domain(host, name, may_be_host=True)
     except InvalidValue:
         return None
-    return domain
 
 
 def is_named_after(domain: str, name: str) -> bool:
@@ -76,12 +84,12 @@ def is_named_after(domain: str, name: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _parsed(text: str) -> tuple[str, bool]:
-    """Return the registrable domain, and whether many companies share the host."""
+def _parsed(text: str) -> _Site:
     plain = undecorated(text if "/" in text else text.rpartition("@")[2])
     domain = normal_website(plain)
-    host = split_url(plain)[0].removeprefix("www.")
-    return domain, _is_shared(host, domain)
+    host, rest = split_url(plain)
+    host = host.removeprefix("www.")
+    return _Site(domain, _is_shared(host, domain), host == domain and rest in {"", "/"})
 
 
 def _is_shared(host: str, domain: str) -> bool:

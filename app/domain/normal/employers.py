@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from typing import NamedTuple
 
+from app.domain.normal.company_domains import SharedHost, company_domain, is_named_after
 from app.domain.normal.text_folding import fold
 from app.domain.normal.wordlists import entries
 
@@ -62,6 +64,33 @@ _KINDS_OF_STARTUP = frozenset(
         "web3",
     ]
 )
+
+
+class GivenEmployer(NamedTuple):
+    """The domain and name that identify an employer, and a sentence about what was left out of the two."""
+
+    domain: str | None
+    name: str | None
+    left_out: str
+
+
+def given_employer(website: str | None, name: str | None) -> GivenEmployer:
+    """Return what identifies the employer in a request; the website is one that `normal_website` reads."""
+    domain, left_out = None, ""
+    if website:
+        try:
+            domain = company_domain(website, name, may_be_host=True)
+        except SharedHost as error:
+            left_out = str(error)
+    known = employer_name(name, domain)
+    return GivenEmployer(domain, known, left_out or ("" if known == name else NO_EMPLOYER_ERROR))
+
+
+def employer_name(name: str | None, domain: str | None) -> str | None:
+    """Return the name, or None if it names no employer and is not that of the domain."""
+    if name is None or names_employer(name) or (domain and is_named_after(domain, name)):
+        return name
+    return None
 
 
 @lru_cache(maxsize=8192)
