@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import bindparam, column, or_, select, table
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from app.core.contacts.emails import Email
+from app.core.contacts.learned_patterns import PEOPLE
 from app.domain.normal.emails import email_domain
 
-MAX_PEOPLE = 1000
-"""How many people of a company are looked at; a company may have a hundred thousand."""
-
-_CONTACTS = table("contacts", column("id"), column("company_id"))  # the model imports the companies
-_PEOPLE = select(_CONTACTS.c.id).where(_CONTACTS.c.company_id == bindparam("company_id")).limit(MAX_PEOPLE)
 _ANY = (
     select(Email.id)
     .where(
-        Email.contact_id.in_(_PEOPLE),
+        Email.contact_id.in_(PEOPLE),
         Email.type == "work",
         or_(Email.domain == bindparam("domain"), Email.domain.endswith(bindparam("below"), autoescape=False)),
     )
