@@ -38,12 +38,12 @@ def company_beside(row: RowValues, source: Source, mail_hosts: Iterable[str] = (
 
     `mail_hosts` are the domains of the person's work e-mails, used if the row has no domain.
     """
-    text = row.text("company_name")
+    column, text = next(iter(row.filled("company_name")), (None, None))
     linkedin_url = row.normal("company_linkedin_url", normal_company_url) or _linkedin_elsewhere(row)
     domain = domain_of(row, text, linkedin_url) or _mail_domain(mail_hosts, text)
     name = employer_name(text, domain)
     if name != text:
-        row.warn("company_name", NO_EMPLOYER)
+        row.warn("company_name", NO_EMPLOYER, column)
     if not (name or domain or linkedin_url):
         return None
     city, country = _location(row)
