@@ -10,6 +10,7 @@ from app.domain.errors import InvalidValue
 from app.domain.lists.cell_warnings import INVALID, SEVERAL_DOMAINS, SHARED_HOST
 from app.domain.lists.row_values import RowValues
 from app.domain.normal.company_domains import SharedHost, company_domain
+from app.domain.normal.websites import normal_website
 
 FIELD = "company_domain"
 
@@ -39,6 +40,21 @@ def domain_of(row: RowValues, name: str | None, page: str | None) -> str | None:
             left_out = (found.code, index)
     if left_out:
         row.warn(FIELD, *left_out)
+    return None
+
+
+def country_site(row: RowValues) -> str | None:
+    """Return the domain of a website that does not identify the company but shows the country; else None.
+
+    This holds below suffixes such as gov.au. Short links have the domains of other countries: bit.ly.
+    """
+    for _index, text in row.filled(FIELD):
+        try:
+            domain = normal_website(text)
+        except InvalidValue:
+            continue
+        if domain.count(".") > 1:
+            return domain
     return None
 
 

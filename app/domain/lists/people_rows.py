@@ -13,6 +13,7 @@ from app.domain.lists.cells import name_value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.company_rows import company_beside
 from app.domain.lists.country_cells import list_country
+from app.domain.lists.domain_cells import country_site
 from app.domain.lists.email_cells import emails_of
 from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
 from app.domain.lists.row_values import RowValues, country_of_state
@@ -111,7 +112,7 @@ def _phone_regions(
     """Return the countries of the row's phone numbers without a country code."""
     domains = [email_domain(email.email) for email in emails]
     if company:
-        domains.append(company.domain or "")
+        domains.append(company.domain or country_site(row) or "")
     return phone_regions(row.defaults, (country, company.country if company else None), domains)
 
 

@@ -49,7 +49,16 @@ def test_the_domain_is_the_part_after_the_at_sign() -> None:
 @pytest.mark.parametrize(
     "domain",
     [
-        *("gmail.com", "yahoo.co.uk", "hotmail.fr", "live.com.mx", "web.de", "qq.com", "outlook.com", "gmx.net"),
+        *(
+            "gmail.com",
+            "yahoo.co.uk",
+            "hotmail.fr",
+            "live.com.mx",
+            "web.de",
+            "qq.com",
+            "outlook.com",
+            "gmx.net",
+        ),
         *("t-online.de", "orange.fr", "elvisfan.com", "mail.by"),
     ],
 )
