@@ -84,8 +84,7 @@ class ImportSummary:
         self.conflicts += len(result.shared_address_lines)
         free = MAX_CONFLICT_LINES - len(self.conflict_lines)
         self.conflict_lines += result.shared_address_lines[:free]
-        for line in result.taken_domain_lines:
-            self.warnings.add("company_domain", TAKEN_DOMAIN, line=line)
+        _count_taken_domains(self.warnings, result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +215,14 @@ def _retried(attempt: Callable[[], Result]) -> Result:
 def _save(
     checkpoint: Checkpoint, summary: ImportSummary, rows: int, session: Session, result: IngestResult
 ) -> None:
-    checkpoint.save(session, rows, summary.counts + result.counts, summary.warnings)
+    warnings = CellWarnings.from_json(summary.warnings.to_json())  # those of a batch count once it is written
+    _count_taken_domains(warnings, result)
+    checkpoint.save(session, rows, summary.counts + result.counts, warnings)
+
+
+def _count_taken_domains(warnings: CellWarnings, result: IngestResult) -> None:
+    for line in result.taken_domain_lines:
+        warnings.add("company_domain", TAKEN_DOMAIN, line=line)
 
 
 def _write(

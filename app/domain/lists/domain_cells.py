@@ -14,7 +14,7 @@ from app.domain.normal.websites import normal_website
 
 FIELD = "company_domain"
 
-_SEPARATOR = re.compile(r":::|[;,|\s]+")
+_SEPARATOR = re.compile(r":::|[;,|\s\u3001\uff0c\uff1b]+")
 
 
 class _Read(NamedTuple):

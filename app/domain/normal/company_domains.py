@@ -20,7 +20,6 @@ SHARED_HOST_ERROR = (
 )
 
 _SHARED = words("shared_hosts.txt")
-_ANY_TOP_LEVEL = ".*"
 _GOVERNMENT = frozenset(["gc", "go", "gob", "gos", "gouv", "gov", "govt", "gub", "gv", "lg", "mil", "state"])
 _COUNTRY = re.compile(r"[a-z]{2}")
 _MIN_PREFIX = 3
@@ -95,7 +94,8 @@ def _parsed(text: str) -> _Site:
 def _is_shared(host: str, domain: str) -> bool:
     labels = host.split(".")
     parents = [".".join(labels[start:]) for start in range(len(labels))]
-    if not _SHARED.isdisjoint(parents) or domain.partition(".")[0] + _ANY_TOP_LEVEL in _SHARED:
+    listed = {*parents, *(f".{parent}" for parent in parents[1:]), f"{domain.partition('.')[0]}.*"}
+    if not _SHARED.isdisjoint(listed) or domain.startswith("www."):  # www.gov.uk/hmrc
         return True
     if any(email_kind(f"a@{part}") == "personal" for part in {host, domain}):
         return True

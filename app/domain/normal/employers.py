@@ -17,11 +17,18 @@ NO_EMPLOYER_ERROR = (
 
 MAX_LENGTH = 80
 """Longer texts are names of companies or descriptions."""
+_NOW = re.compile(
+    r"\s*(?:currently|presently|now|actively|derzeit|aktuell|zurzeit|actuellement|actualmente|attualmente"
+    r"|atualmente|momenteel|obecnie)\s",
+    re.IGNORECASE,
+)
 _SEPARATORS = re.compile(r"[/|;,()\[\]&+:\u2022\u00b7\u2013\u2014]|\s-\s")
 _STEALTH = "stealth"
 _KINDS_OF_STARTUP = frozenset(
     [
+        "a",
         "ai",
+        "an",
         "and",
         "b2b",
         "b2c",
@@ -108,8 +115,8 @@ def names_employer(text: str) -> bool:
 
 
 def _is_stealth(text: str) -> bool:
-    first, *others = fold(text).split()
-    return first == _STEALTH and _KINDS_OF_STARTUP.issuperset(others)
+    words = set(fold(text).split())
+    return _STEALTH in words and _KINDS_OF_STARTUP.issuperset(words - {_STEALTH})
 
 
 @cache
@@ -118,6 +125,6 @@ def _words() -> frozenset[str]:
 
 
 def _key(text: str) -> str:
-    """Return the letters and digits of a text, without case and accents."""
-    plain = text.casefold()
+    """Return the letters and digits of a text, without case, accents, and a word for now before it."""
+    plain = _NOW.sub("", text, count=1).casefold() if _NOW.match(text) else text.casefold()
     return "".join(filter(str.isalnum, plain if plain.isascii() else unicodedata.normalize("NFKD", plain)))

@@ -33,6 +33,8 @@ def read(**cells: str) -> tuple[FoundCompany | None, list[str]]:
         ("acme.example | acme.de", "acme.example", ["several_domains"]),
         ("acme.example acme.de", "acme.example", ["several_domains"]),
         ("acme.example\nacme.de", "acme.example", ["several_domains"]),
+        ("acme.example\u3001acme.de", "acme.example", ["several_domains"]),
+        ("www.acme.example (old: acme.de)", "acme.example", ["several_domains"]),
         ("acme.example:::acme.de", "acme.example", ["several_domains"]),
         ('["acme.example", "acme.de"]', "acme.example", ["several_domains"]),
         ("['https://acme.example/', 'https://acme.de/']", "acme.example", ["several_domains"]),
