@@ -19,8 +19,9 @@ WEBSITE = 0.3
 MIN_SHARE = 0.05
 """A domain with a smaller share of the addresses is not guessed at."""
 UNRELATED = 2
-"""So many addresses show that a domain is the company's, if it does not resemble the website's: one alone may
-be of an earlier employer."""
+"""So many addresses show that a domain is the company's, if it does not resemble the website's."""
+ONE_UNRELATED = 0.5
+"""The weight of one such address if none at the website is known; it may be of an earlier employer."""
 OWN = 3
 """From so many addresses on, the forms of a domain are its own; before, those of all domains count."""
 
@@ -43,23 +44,22 @@ def shares(website: str | None, counts: Sequence[PatternStat]) -> dict[str, floa
     known: Counter[str] = Counter()
     for stat in counts:
         known[_domain(stat, website)] += stat.count
-    weights: dict[str, float] = {
-        domain: float(count)
-        for domain, count in known.items()
-        if domain and count >= _required(domain, website)
-    }
+    at_website = known[website or ""]
+    weights = {domain: _weight(domain, website, count, at_website) for domain, count in known.items()}
     if website:
-        weights[website] = weights.get(website, 0) + WEBSITE
+        weights[website] = at_website + WEBSITE
     total = sum(weights.values())
-    return {domain: weight / total for domain, weight in weights.items() if weight >= MIN_SHARE * total}
+    return {domain: weight / total for domain, weight in weights.items() if weight > MIN_SHARE * total}
 
 
-def _required(domain: str, website: str | None) -> int:
-    """Return how many addresses show that a domain is one of the company."""
-    if website is None:
-        return UNRELATED
-    label = website.partition(".")[0]
-    return 1 if domain.endswith(f".{website}") or is_named_after(domain, label) else UNRELATED
+def _weight(domain: str, website: str | None, count: int, at_website: int) -> float:
+    """Return the weight of a domain at which so many addresses are known, in addresses."""
+    if not domain:
+        return 0
+    label = website.partition(".")[0] if website else ""
+    if count >= UNRELATED or (website and (domain.endswith(f".{website}") or is_named_after(domain, label))):
+        return count
+    return ONE_UNRELATED if website and not at_website else 0
 
 
 def _forms_at(domain: str, website: str | None, counts: Sequence[PatternStat]) -> Sequence[PatternStat]:
