@@ -17,7 +17,8 @@ from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts.bulk import lock_resolution, update_all
-from app.core.contacts.company_resolution import UPDATED_COLUMNS, CompanyResolver, Evidence
+from app.core.contacts.company_resolution import UPDATED_COLUMNS, CompanyResolver
+from app.core.contacts.mail_evidence import Evidence
 from app.domain.findings import FoundCompany
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from enum import Enum, auto
 from typing import Any
 
 from sqlalchemy import FromClause, select
@@ -17,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import mail_evidence
 from app.core.contacts.bulk import as_dict, new_ids, rows_in
+from app.core.contacts.mail_evidence import Evidence
 from app.domain.findings import FoundCompany
 from app.domain.normal.company_names import company_key, have_different_forms
 from app.domain.normal.hashes import profile_hash, website_hash
@@ -29,18 +29,6 @@ UPDATED_COLUMNS = (
     "name", "name_key", "domain", "domain_hash", "linkedin_url", "linkedin_hash", *_MERGED,
     "provenance", "updated_at",
 )  # fmt: skip
-
-
-class Evidence(Enum):
-    """What shows that a record's domain is that of the company it names.
-
-    `STATED`: the record has both. `MAIL`: the person of the record has an address at the domain. `ASKED`: the
-    company with this domain was asked for.
-    """
-
-    STATED = auto()
-    MAIL = auto()
-    ASKED = auto()
 
 
 class CompanyResolver:

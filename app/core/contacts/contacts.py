@@ -23,7 +23,6 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.contacts import companies, emails, job_changes, mail_evidence, phones
 from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.companies import StoredCompany
-from app.core.contacts.company_resolution import Evidence
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
@@ -154,18 +153,11 @@ def _employers(
     """
     employed = [found for found in records if found.company is not None]
     employers = [found.company for found in employed if found.company is not None]
-    evidence = map(_evidence, employed)
+    evidence = map(mail_evidence.evidence_of, employed)
     results = companies.upsert_many(session, employers, now=now, rename=False, evidence=evidence)
     stored = iter(results)
     new = frozenset(result.company_id for result in results if result.change is None)
     return [None if found.company is None else next(stored) for found in records], new
-
-
-def _evidence(found: FoundContact) -> Evidence:
-    """Return what shows that the domain is that of the person's company."""
-    domain = found.company.domain if found.company else None
-    has_mail = domain is not None and mail_evidence.is_at((email.email for email in found.emails), domain)
-    return Evidence.MAIL if has_mail else Evidence.STATED
 
 
 def _upsert_values(

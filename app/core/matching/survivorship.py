@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import companies, contacts
 from app.core.contacts.companies import Company
-from app.core.contacts.company_resolution import Evidence
 from app.core.contacts.contacts import Contact
+from app.core.contacts.mail_evidence import Evidence
 from app.core.matching import contact_matching
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.normal.names import person_key

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import companies, contacts
 from app.core.contacts.companies import Company
-from app.core.contacts.company_resolution import Evidence
+from app.core.contacts.mail_evidence import Evidence
 from app.domain.findings import FoundContact
 
 DOMAIN = "both.example"

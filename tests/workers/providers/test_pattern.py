@@ -71,7 +71,9 @@ def test_nothing_is_returned_if_even_the_best_guess_is_unlikely(pattern: Pattern
 
 
 @pytest.mark.parametrize("domain", ["acme.com", None])
-def test_addresses_are_guessed_at_the_mail_domain_of_the_company(pattern: Pattern, domain: str | None) -> None:
+def test_addresses_are_guessed_at_the_mail_domain_of_the_company(
+    pattern: Pattern, domain: str | None
+) -> None:
     subject = Subject(full_name="Ada Lovelace", company_name="Acme", company_domain=domain)
     at_mail = (PatternStat("{first}.{last}", 3, "mail.acme.com"),)
     request = dataclasses.replace(ASK, subject=subject, patterns=at_mail)
