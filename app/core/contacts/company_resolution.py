@@ -153,7 +153,7 @@ class CompanyResolver:
         before = (row["name"], row["domain"], row["linkedin_url"])
         if row["name"] is None and record.name:
             row |= {"name": record.name, "name_key": self._keys[record.name]}
-        if row["domain"] is None and record.domain and record.domain not in self._by_domain:
+        if row["domain"] is None and record.domain:
             row |= {"domain": record.domain, "domain_hash": website_hash(record.domain)}
         if row["linkedin_url"] is None and record.linkedin_url and record.linkedin_url not in self._by_page:
             row |= {"linkedin_url": record.linkedin_url, "linkedin_hash": profile_hash(record.linkedin_url)}
