@@ -43,7 +43,7 @@ class UnexpectedResponse(Exception):  # noqa: N818 -- it names what happened
 class ProviderRequest:
     """A request for one field.
 
-    `types` are the requested types of the field, `patterns` the known e-mail patterns of the domain. For a
+    `types` are the requested types of the field, `patterns` the known e-mail patterns of the company. For a
     verification `subject.email` is the address to verify. `country` is the person's likely ISO country or
     None, `attempt` the number of the job's attempt from 1, `max_age` the maximum age of a value, None for the
     default. `poll_token` is that of an earlier `Pending`: the request then polls for its result.

@@ -21,14 +21,16 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, false, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import companies, emails, former_addresses, job_changes, phones
+from app.core.contacts import companies, emails, former_addresses, job_changes, mail_evidence, phones
 from app.core.contacts.bulk import lock_resolution, update_all
+from app.core.contacts.companies import StoredCompany
 from app.core.contacts.contact_finder import name_of
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
 from app.core.contacts.seniorities import RANK_SQL
 from app.domain.findings import FoundContact
+from app.domain.lists.cell_warnings import TAKEN_DOMAIN
 from app.domain.normal.names import PersonName
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all
@@ -87,7 +89,7 @@ class Contact(Base):
 class UpsertResult:
     """The contact that a record was merged into, and the change; None if the contact is new.
 
-    `conflicts` are the codes of `cell_warnings` of what the record shares with other people.
+    `conflicts` are the codes of `cell_warnings` of what the record shares with others.
     """
 
     contact_id: str
@@ -115,7 +117,8 @@ def upsert_many(
     Call it before locking any contact: it acquires the resolution lock first.
     """
     lock_resolution(session)
-    employers, new_companies = _employers(session, records, now)
+    stored, new_companies = _employers(session, records, now)
+    employers = [company.company_id if company else None for company in stored]
     resolver = ContactResolver(session, Contact.__table__, records, employers, new_companies)
     results = [
         resolver.upsert(found, employer, now) for found, employer in zip(records, employers, strict=True)
@@ -130,9 +133,16 @@ def upsert_many(
     job_changes.record(session, resolver.moves, now=now)
     former_addresses.mark(session, [*resolver.moves, *resolver.outdated])
     return [
-        UpsertResult(row["id"], _greatest(contact_change, change), codes)
-        for (row, contact_change), change, codes in zip(results, changes, resolver.conflicts, strict=True)
+        UpsertResult(row["id"], _greatest(contact_change, change), (*codes, *_taken_domain(company)))
+        for (row, contact_change), change, codes, company in zip(
+            results, changes, resolver.conflicts, stored, strict=True
+        )
     ]
+
+
+def _taken_domain(company: StoredCompany | None) -> tuple[str, ...]:
+    """Return the code of a record whose company's domain is that of another company."""
+    return (TAKEN_DOMAIN,) if company is not None and company.domain_taken else ()
 
 
 def _greatest(contact_change: Change | None, change: Change | None) -> Change | None:
@@ -144,16 +154,18 @@ def _greatest(contact_change: Change | None, change: Change | None) -> Change | 
 
 def _employers(
     session: Session, records: Sequence[FoundContact], now: datetime
-) -> tuple[list[str | None], frozenset[str]]:
+) -> tuple[list[StoredCompany | None], frozenset[str]]:
     """Insert or merge the companies of the records.
 
-    Return one id for each record, None without a company, and the ids of the new companies.
+    Return one for each record, None without a company, and the ids of the new companies.
     """
-    employers = [found.company for found in records if found.company is not None]
-    results = companies.upsert_many(session, employers, now=now, rename=False)
-    ids = iter(results)
-    new = frozenset(company_id for company_id, change in results if change is None)
-    return [None if found.company is None else next(ids)[0] for found in records], new
+    employed = [found for found in records if found.company is not None]
+    employers = [found.company for found in employed if found.company is not None]
+    evidence = map(mail_evidence.evidence_of, employed)
+    results = companies.upsert_many(session, employers, now=now, rename=False, evidence=evidence)
+    stored = iter(results)
+    new = frozenset(result.company_id for result in results if result.change is None)
+    return [None if found.company is None else next(stored) for found in records], new
 
 
 def _upsert_values(

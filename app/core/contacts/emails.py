@@ -12,12 +12,8 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Row,
-    Select,
-    SQLColumnExpression,
     String,
     UniqueConstraint,
-    bindparam,
-    func,
     select,
     text,
 )
@@ -26,7 +22,6 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.contacts import contact_locks, contact_points
 from app.core.contacts.bulk import batched
 from app.core.contacts.contact_points import RETAINED_SINCE, ContactPointSpec
-from app.domain.email_patterns.patterns import PatternStat
 from app.domain.email_patterns.recorded_forms import recorded_form
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.normal.emails import email_domain
@@ -37,13 +32,12 @@ from app.infra.blind_indexes import stored_forms
 from app.infra.db import Base
 from app.infra.encrypted_columns import EncryptedText
 
-PATTERN_SAMPLE = 1000
-"""The number of addresses from which the pattern of a domain is learned; more would change it little."""
 FORMER = "former"
 """The reason of an address at an employer that the person has left."""
 TRUSTED = frozenset({EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value})
 """Statuses that a bounce, or a change of employer, lowers to `risky`; the others are `risky` or worse."""
-_LEARNED = text("type = 'work' AND status = 'valid' AND form IS NOT NULL")  # as the index has it
+LEARNED = text("type = 'work' AND status = 'valid' AND form IS NOT NULL")
+"""The condition on the addresses from which patterns are learned, as the index has it."""
 _MERGED_FIELDS = ("type", "status", "status_reasons", "confidence", "verified_at")
 _UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "sources")
 
@@ -64,7 +58,7 @@ class Email(Base):
     __table_args__ = (
         UniqueConstraint("contact_id", "email_index", name="uq_emails_contact_id_email"),
         Index("ix_emails_email", "email_index"),
-        Index("ix_emails_domain", "domain", "id", "form", sqlite_where=_LEARNED, postgresql_where=_LEARNED),
+        Index("ix_emails_domain", "domain", "id", "form", sqlite_where=LEARNED, postgresql_where=LEARNED),
         Index("ix_emails_retained_since", RETAINED_SINCE),
     )
 
@@ -110,32 +104,6 @@ def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list
         for email in session.scalars(select(Email).where(Email.contact_id.in_(part)).order_by(Email.id)):
             result.setdefault(email.contact_id, []).append(email)
     return result
-
-
-def newest_forms(domain: SQLColumnExpression[str | None]) -> Select[str | None]:
-    """Select the patterns of the newest PATTERN_SAMPLE valid work addresses of the domain."""
-    return (
-        select(Email.form)
-        .where(Email.domain == domain, _LEARNED)
-        .order_by(Email.id.desc())
-        .limit(PATTERN_SAMPLE)
-    )
-
-
-_NEWEST = newest_forms(bindparam("domain")).subquery()
-_FORMS = (
-    select(_NEWEST.c.form, func.count())
-    .group_by(_NEWEST.c.form)
-    .order_by(func.count().desc(), _NEWEST.c.form)
-)
-
-
-def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
-    """Return the patterns of the domain's newest valid work addresses, most common first.
-
-    Guesses do not count.
-    """
-    return [PatternStat(form, count) for form, count in session.execute(_FORMS, {"domain": domain}) if form]
 
 
 def as_found(row: Email | Row[Any]) -> FoundEmail:

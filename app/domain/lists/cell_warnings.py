@@ -17,14 +17,19 @@ SHARED_ADDRESS = "shared_address"
 SHARED_NUMBER = "shared_number"
 SHARED_IN_LIST = "shared_in_list"
 NAMESAKE = "namesake"
+TAKEN_DOMAIN = "taken_domain"
 CONFLICT_FIELDS = {
     SHARED_PROFILE: "linkedin_url",
     SHARED_ADDRESS: "email",
     SHARED_NUMBER: "phone",
     NAMESAKE: "full_name",
+    TAKEN_DOMAIN: "company_domain",
 }
-"""The codes of rows that share an identifier with another person, and the field of the identifier."""
+"""The codes of rows that share an identifier with another person or company, and the field of it."""
 AMBIGUOUS_PLACE = "ambiguous_place"
+NO_EMPLOYER = "no_employer"
+SEVERAL_DOMAINS = "several_domains"
+SHARED_HOST = "shared_host"
 
 
 class Effect(StrEnum):
@@ -78,6 +83,18 @@ KINDS: Mapping[str, WarningKind] = {
         Effect.LEFT_OUT,
         "These places may be in several countries, such as Canada and California, so none was stored.",
         "Add a column with the country.",
+    ),
+    NO_EMPLOYER: WarningKind(
+        Effect.LEFT_OUT, "These words, such as Freelance or Confidential, name no employer."
+    ),
+    SEVERAL_DOMAINS: WarningKind(Effect.CHANGED, "Of several domains the first is used."),
+    SHARED_HOST: WarningKind(
+        Effect.LEFT_OUT,
+        "Many companies have pages or addresses at these hosts, so the companies are known by name only.",
+        "Give a domain of the company's own.",
+    ),
+    TAKEN_DOMAIN: WarningKind(
+        Effect.LEFT_OUT, "A company with another name has these domains, so they are not stored again."
     ),
 }
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
 from app.domain.lists.cells import name_value, phones_in
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.company_rows import company_beside
+from app.domain.lists.domain_cells import country_site
 from app.domain.lists.email_cells import emails_of
 from app.domain.lists.location_cells import OF_PERSON, location_of
 from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
 from app.domain.lists.row_values import RowValues
-from app.domain.normal.emails import email_domain, email_kind
+from app.domain.normal.emails import email_domain
 from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, nickname_of, parse_name, without_generation
 from app.domain.normal.phones import PhoneNumber
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.vocabularies import department, seniority
-from app.domain.normal.websites import normal_website
 
 NO_PERSON_ERROR = (
     "The row does not identify a person. It needs an e-mail, a phone, a LinkedIn profile, or a full name "
@@ -82,7 +82,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     domains = (email_domain(email.email) for email in emails)
     city, country = location_of(row, OF_PERSON, _numbers(row, layout), domains)
     source = row.source(row_time)
-    company = company_beside(row, source, _mail_domain(emails))
+    company = company_beside(row, source, _work_hosts(emails))
     phones = phones_of(row, layout.phones, partial(_phone_regions, row, country, company, emails), row_time)
     name, is_full_name = _name(row)
     linkedin_url = _profile(row)
@@ -112,7 +112,7 @@ def _phone_regions(
     """Return the countries of the row's phone numbers without a country code."""
     domains = [email_domain(email.email) for email in emails]
     if company:
-        domains.append(company.domain or "")
+        domains.append(company.domain or country_site(row) or "")
     return phone_regions(row.defaults, (country, company.country if company else None), domains)
 
 
@@ -195,20 +195,6 @@ def _from_handle(text: str) -> str:
     return normal_profile_url(text)
 
 
-def _mail_domain(emails: tuple[FoundEmail, ...]) -> str | None:
-    """Return the registrable domain of the first work e-mail that is not at a mail provider."""
-    for email in emails:
-        if email.type == "work" and (website := _website(email_domain(email.email))):
-            return website
-    return None
-
-
-@lru_cache(maxsize=8192)
-def _website(domain: str) -> str | None:
-    """Return the website of a mail domain; None for a mail provider or an invalid domain."""
-    if email_kind(f"a@{domain}") == "personal":
-        return None
-    try:
-        return normal_website(domain)
-    except InvalidValue:
-        return None
+def _work_hosts(emails: tuple[FoundEmail, ...]) -> list[str]:
+    """Return the domains of the person's work e-mails."""
+    return [email_domain(email.email) for email in emails if email.type == "work"]

@@ -59,6 +59,11 @@ class RowValues:
         """Return the raw cells of the field's columns, the most reliable first."""
         return [self.cells[index] for index in self._single.get(field, ())]
 
+    def filled(self, field: str) -> list[tuple[int, str]]:
+        """Return position and value of the field's columns that are not empty, the most reliable first."""
+        columns = ((index, value(self.cells[index])) for index in self._single.get(field, ()))
+        return [(index, text) for index, text in columns if text is not None]
+
     def all(self, field: str) -> list[str]:
         """Return the values of all columns of the field, the most reliable first."""
         cells = self.cells

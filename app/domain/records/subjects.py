@@ -27,15 +27,15 @@ class Subject:
     company_name: str | None = None
     phone: str | None = None
 
-    def require_identifiers(self) -> Self:
-        """Return the subject itself.
+    def require_identifiers(self, detail: str = "") -> Self:
+        """Return the subject itself; `detail` says what was left out of it.
 
         Raises:
             InsufficientIdentifiers: the fields do not identify one person (contract 2.4).
 
         """
         if not (self.has_exact_key or (self.name and (self.company_domain or self.company_name))):
-            raise InsufficientIdentifiers
+            raise InsufficientIdentifiers(detail)
         return self
 
     @property

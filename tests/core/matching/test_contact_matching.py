@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import findings_support as found
 import pytest
 from local_servers import POSTGRES
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, scans, statements
 
+from app.core.contacts import contacts
 from app.core.matching import contact_matching
 from app.domain.ids import EXAMPLES
 from app.domain.records.subjects import Subject
@@ -268,6 +270,33 @@ def test_a_company_of_the_same_name_with_another_website_does_not_match(session:
     match = contact_matching.find(session, subject)
 
     assert (match.outcome, match.company) == ("none", None)
+
+
+@pytest.mark.parametrize(
+    ("employer", "outcome"), [("Acme", "matched"), ("Acme Rail", "matched"), ("Zenith Law", "ambiguous")]
+)
+def test_the_company_of_a_website_with_another_name_is_only_possible(
+    session: Session, employer: str, outcome: str
+) -> None:
+    contacts.upsert(session, found.person(company=found.company("Acme", "acme.example")), now=found.NOW)
+
+    subject = Subject(full_name="Ada Lovelace", company_name=employer, company_domain="acme.example")
+    match = contact_matching.find(session, subject)
+
+    assert match.outcome == outcome
+
+
+def test_of_two_companies_at_one_website_the_one_of_the_name_matches(session: Session) -> None:
+    contacts.upsert(session, found.person(company=found.company("Acme", "acme.example")), now=found.NOW)
+    law = found.person(company=found.company("Zenith Law", "acme.example"))
+    zenith = contacts.upsert(session, law, now=found.NOW)
+
+    subject = Subject(full_name="Ada Lovelace", company_name="Zenith Law", company_domain="acme.example")
+    match = contact_matching.find(session, subject)
+
+    assert match.outcome == "matched"
+    assert match.contact is not None
+    assert match.contact.id == zenith.id
 
 
 def test_a_company_without_a_website_may_match_by_name(session: Session) -> None:
