@@ -14,7 +14,8 @@ from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.company_rows import company_beside
 from app.domain.lists.country_cells import list_country
 from app.domain.lists.email_cells import emails_of
-from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
+from app.domain.lists.phone_cells import phone_regions, phones_of
+from app.domain.lists.phone_reading import PhoneRegions
 from app.domain.lists.row_values import RowValues, country_of_state
 from app.domain.normal.countries import parse_location
 from app.domain.normal.emails import email_domain, email_kind

@@ -65,6 +65,12 @@ class RowValues:
         cells = self.cells
         return [text for index in self._single.get(field, ()) if (text := value(cells[index])) is not None]
 
+    def filled(self, field: str) -> list[tuple[int, str]]:
+        """Return the columns of the field that have a value, each with its value."""
+        cells = self.cells
+        indexes = self._single.get(field, ())
+        return [(index, text) for index in indexes if (text := value(cells[index])) is not None]
+
     def text(self, field: str) -> str | None:
         """Return the value of the field's most reliable column that is not empty."""
         for index in self._single.get(field, ()):
