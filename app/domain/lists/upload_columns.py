@@ -30,8 +30,10 @@ UPLOAD_FIELDS = (
     "company_domain",
     "country",
     "company_country",
+    "do_not_contact",
+    "marketing_consent",
 )
-"""The fields that help to name a person; a company's switchboard does not."""
+"""The fields that name a person, as a switchboard does not, or that say that the person opted out."""
 _PERSONAL_PHONES = frozenset({"mobile", "direct"})
 
 
