@@ -23,7 +23,8 @@ _NO_DIGIT = re.compile(r"[^0-9]")
 _GROUP = re.compile(r"[0-9]+")
 _MAX_PARTS = 6
 """Texts of more parts are numbers of one part each."""
-_MAX_NUMBERS = 100
+MAX_NUMBERS = 100
+"""A cell with more does not list the numbers of a person."""
 _MAX_ENDING = 4
 """The digits of `68` in `1234567/68`, which is the ending of a second number."""
 _MIN_SUBSCRIBER = 5
@@ -58,7 +59,7 @@ def numbers_in(text: str, regions: PhoneRegions) -> list[PhoneNumber | None]:
     parts = _parts(text)
     if len(parts) == 1:
         return [read_number(text, regions)]
-    if len(parts) > _MAX_NUMBERS:
+    if len(parts) > MAX_NUMBERS:
         raise InvalidValue("A cell does not have so many numbers.")
     if not _ending_count(parts) and not any(part.cost for part in parts[1:]):
         whole = assigned_number(_text(parts), regions)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from app.domain.errors import InvalidValue
 from app.domain.lists.cell_warnings import CUT_NUMBER, INVALID, MAYBE_FOREIGN, NO_COUNTRY, READ_AS_FOREIGN
 from app.domain.lists.cells import phones_in
-from app.domain.lists.phone_parts import numbers_in
+from app.domain.lists.phone_parts import MAX_NUMBERS, numbers_in
 from app.domain.lists.phone_reading import (
     NO_REGIONS,
     PhoneRegions,
@@ -20,6 +20,7 @@ from app.domain.lists.phone_reading import (
 from app.domain.normal.phone_texts import PhoneText, is_plain, phone_texts
 from app.domain.normal.phones import PhoneNumber
 
+_UNREADABLE = (PhoneText(""),)
 _NATIONAL = re.compile(r"(?!\+|00)(?:[^0-9]*[0-9]){5}")
 """A text that may be a number without its country code."""
 
@@ -48,12 +49,12 @@ def read_phones(text: str, regions: Callable[[], PhoneRegions]) -> Iterator[Read
     if is_plain(text) and (number := assigned_number(text, NO_REGIONS if text[0] == "+" else regions())):
         yield ReadPhone(number, code="" if text[0] == "+" else _doubt(text, number, regions()))
         return
-    for part in phones_in(text):
-        for found in phone_texts(part):
-            if found.number:
-                yield from _read(found, regions())
-            else:
-                yield UnreadPhone(CUT_NUMBER if found.is_cut else INVALID)
+    texts = [found for part in phones_in(text) for found in phone_texts(part)]
+    for found in texts if len(texts) <= MAX_NUMBERS else _UNREADABLE:
+        if found.number:
+            yield from _read(found, regions())
+        else:
+            yield UnreadPhone(CUT_NUMBER if found.is_cut else INVALID)
 
 
 def _read(found: PhoneText, regions: PhoneRegions) -> Iterator[ReadPhone | UnreadPhone]:

@@ -300,6 +300,8 @@ def test_the_part_that_is_no_number_is_counted_beside_the_number() -> None:
     "text",
     [
         "1/" * 50_000,
+        "a 1/2 " * 20_000,
+        "1;" * 60_000,
         "+" * 100_000,
         "( " * 50_000,
         "x1" * 50_000,
