@@ -18,7 +18,7 @@ from app.domain.lists.phone_reading import (
 )
 from app.domain.normal.phones import PhoneNumber, assigned_phone
 
-_SEPARATOR = re.compile(r"\s*([/,])[/,\s]*|\s-+\s+|\s{2,}|\s(?=\(|0)")
+_SEPARATOR = re.compile(r"\s*([/,])[/,\s]*|\s-+\s+|\s{2,}|\s(?=\(|0)|(?<=[0-9]{8})-(?=0)")
 _NO_DIGIT = re.compile(r"[^0-9]")
 _GROUP = re.compile(r"[0-9]+")
 _MAX_PARTS = 6
@@ -32,8 +32,9 @@ _MIN_SUBSCRIBER = 5
 _MAX_SHORT_ENDING = 2
 _MIN_DIGITS_BEFORE_SHORT_ENDING = 9
 """Where the whole is a number too, a short ending is one only after so many digits."""
-_AT_COMMA, _AT_ZERO, _ABROAD = 5, 10, 5
-"""The costs of a join at a comma, of one before a zero, which begins a number, and of another country."""
+_AT_COMMA, _AT_ZERO, _ABROAD, _UNASSIGNED, _UNREAD = 5, 10, 5, 50, 100
+"""The costs of a join at a comma or before a zero, which begins a number, of a number of another country, of
+one that no plan has assigned, and of a part that is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,13 @@ def numbers_in(text: str, regions: PhoneRegions) -> list[PhoneNumber | None]:
             return [whole]
     first = assigned_number(parts[0].text, regions)
     regions = regions.beside(first) if first else regions
-    if len(parts) <= _MAX_PARTS and (numbers := _with_endings(parts, regions) or _joined(parts, regions)):
-        return numbers
-    each = [_number([part], parts[0], regions) for part in parts]
-    if each[0] and (each[0].is_assigned or None not in each):
-        return each
-    return [read_number(_text(parts), regions)]
+    if len(parts) <= _MAX_PARTS:
+        numbers = _with_endings(parts, regions) or list(_cheapest(parts, parts[0], regions)[1])
+    else:
+        numbers = [_number([part], parts[0], regions) for part in parts]
+    if not any(numbers):
+        raise InvalidValue("No part of this text is a phone number.")
+    return numbers
 
 
 def _parts(text: str) -> list[_Part]:
@@ -91,8 +93,10 @@ def _number(parts: Sequence[_Part], first: _Part, regions: PhoneRegions) -> Phon
         number = read_number(text, regions)
     except InvalidValue:
         return None
-    has_area = parts[0] is first or not first.text.startswith(STARTS) or is_complete(text, number)
-    return number if has_area else None
+    if parts[0] is first or text.startswith(STARTS):
+        return number
+    is_whole = not first.text.startswith(STARTS) or is_complete(text, number)
+    return number if number.is_assigned and is_whole else None
 
 
 def _leaves_country(first: _Part, number: PhoneNumber, regions: PhoneRegions) -> bool:
@@ -139,23 +143,24 @@ def _is_other_ending(text: str, ending: str) -> bool:
     return _is_alike(text, ending) or (is_short and is_long and ending > digits[-len(ending) :])
 
 
-def _joined(parts: Sequence[_Part], regions: PhoneRegions) -> list[PhoneNumber | None]:
-    """Return the parts as assigned numbers, as few as possible; none if they cannot all be."""
-    cheapest = _cheapest(parts, parts[0], regions)
-    return list(cheapest[1]) if cheapest else []
-
-
 def _cheapest(
     parts: Sequence[_Part], first: _Part, regions: PhoneRegions
-) -> tuple[int, tuple[PhoneNumber, ...]] | None:
-    found: list[tuple[int, tuple[PhoneNumber, ...]]] = [] if parts else [(0, ())]
+) -> tuple[int, tuple[PhoneNumber | None, ...]]:
+    """Return the parts as few numbers, assigned ones if possible, or None; before them the costs."""
+    if not parts:
+        return 0, ()
+    cost, rest = _cheapest(parts[1:], first, regions)
+    found: list[tuple[int, tuple[PhoneNumber | None, ...]]] = [(_UNREAD + cost, (None, *rest))]
+    is_assigned = False
     for size in range(1, len(parts) + 1):
-        number = _number(parts[:size], first, regions)
-        rest = _cheapest(parts[size:], first, regions) if number and number.is_assigned else None
-        if number and rest:
-            cost = 1 + sum(part.cost for part in parts[1:size])
-            cost += _ABROAD * _leaves_country(parts[0], number, regions)
-            found.append((cost + rest[0], (number, *rest[1])))
-        if number and number.is_assigned and size < len(parts) and parts[size].sign == ",":
+        if is_assigned and parts[size - 1].sign == ",":
             break
-    return min(found, key=lambda candidate: candidate[0], default=None)
+        number = _number(parts[:size], first, regions)
+        if number and (number.is_assigned or not is_assigned):
+            is_assigned = number.is_assigned
+            cost, rest = _cheapest(parts[size:], first, regions)
+            cost += 1 if is_assigned else _UNASSIGNED
+            cost += sum(part.cost for part in parts[1:size])
+            cost += _ABROAD * _leaves_country(parts[0], number, regions)
+            found.append((cost, (number, *rest)))
+    return min(found, key=lambda candidate: candidate[0])

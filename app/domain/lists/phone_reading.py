@@ -65,8 +65,9 @@ def may_be_foreign(text: str, number: PhoneNumber) -> bool:
 
 
 def is_complete(text: str, number: PhoneNumber) -> bool:
-    """Return whether a text has all digits that are dialled within the country, or a plus."""
-    return text.startswith(STARTS) or _is_written_so(number, _digits(text))
+    """Return whether a text is not only the end of a number; mobiles have no area code to be left out."""
+    is_mobile = number.line_type == "mobile"
+    return is_mobile or text.startswith(STARTS) or _is_written_so(number, _digits(text))
 
 
 def is_foreign(number: PhoneNumber, regions: PhoneRegions) -> bool:

@@ -14,6 +14,7 @@ from app.domain.lists.phone_reading import (
     NO_REGIONS,
     PhoneRegions,
     assigned_number,
+    is_complete,
     is_foreign,
     may_be_foreign,
 )
@@ -50,11 +51,16 @@ def read_phones(text: str, regions: Callable[[], PhoneRegions]) -> Iterator[Read
         yield ReadPhone(number, code="" if text[0] == "+" else _doubt(text, number, regions()))
         return
     texts = [found for part in phones_in(text) for found in phone_texts(part)]
+    is_broken = False
     for found in texts if len(texts) <= MAX_NUMBERS else _UNREADABLE:
-        if found.number:
-            yield from _read(found, regions())
-        else:
-            yield UnreadPhone(CUT_NUMBER if found.is_cut else INVALID)
+        for read in _read(found, regions()) if found.number else [_unread(found)]:
+            is_part = is_broken and isinstance(read, ReadPhone) and not is_complete(found.number, read.number)
+            yield UnreadPhone(INVALID) if is_part else read
+            is_broken = is_broken or isinstance(read, UnreadPhone)
+
+
+def _unread(found: PhoneText) -> UnreadPhone:
+    return UnreadPhone(CUT_NUMBER if found.is_cut else INVALID)
 
 
 def _read(found: PhoneText, regions: PhoneRegions) -> Iterator[ReadPhone | UnreadPhone]:

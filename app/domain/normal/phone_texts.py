@@ -12,9 +12,11 @@ MAX_LENGTH = 300
 """The length of the texts that are kept in the cache."""
 _PLAIN = re.compile(r"(?:\+\(?[1-9]|\(?[0-9])(?:[ ().-]{0,2}[0-9]){4,25}(?<!\.0)(?<!\.00)")
 _FLOAT = re.compile(r"(\+?[0-9]{4,15})[.,]0{1,2}")
-_EXPONENT = re.compile(r"([0-9])(?:[.,]([0-9]{1,20}))?[eE]\+?([0-9]{1,2})")
+_EXPONENT = re.compile(r"\+?([0-9])(?:[.,]([0-9]{1,20}))?[eE]\+?([0-9]{1,2})")
 _MASKED = re.compile(r"[*\u2022]|[xX]{2}|#{2}|_{2}|\.{2}")
 _ADDRESS = re.compile(r"@|://|www\.", re.IGNORECASE)
+_LOOKALIKE = re.compile(r"(?<![^\W_])[lIOo](?=[0-9])|(?<=[0-9])[lIOo](?![^\W_])")
+"""Letters that stand for a one or a zero."""
 _WORD = re.compile(r"([^\W\d_]+)")
 _BETWEEN_DIGITS = re.compile(r"[0-9]([^\W\d_]+)(?=[0-9])")
 _PLUS_AFTER_DIGIT = re.compile(r"(?<=[0-9)/,;\s])(?=\+)")
@@ -88,7 +90,8 @@ def _of_exponent(first: str, decimals: str, exponent: int) -> PhoneText:
 def _numbers(text: str) -> list[PhoneText]:
     """Return the numbers between the words of a text; none if it is masked, an address or no number."""
     stuck = _BETWEEN_DIGITS.findall(text)
-    if _MASKED.search(text) or _ADDRESS.search(text) or not all(map(_is_extension, stuck)):
+    is_readable = all(map(_is_extension, stuck)) and not _LOOKALIKE.search(text)
+    if _MASKED.search(text) or _ADDRESS.search(text) or not is_readable:
         return []
     return _between_words(_WORD.split(text))
 
