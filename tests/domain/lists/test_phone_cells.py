@@ -300,6 +300,10 @@ def test_words_beside_a_number_name_its_extension_and_type(
     assert [(phone.e164, phone.extension, phone.type) for phone in phones(text)] == expected
 
 
+def test_the_end_of_a_number_that_is_not_readable_is_no_number() -> None:
+    assert numbers("+49 30 Zentrale 23125001") == []
+
+
 def test_the_part_that_is_no_number_is_counted_beside_the_number() -> None:
     warnings = CellWarnings()
 
