@@ -426,6 +426,26 @@ def test_a_confidence_of_one_is_not_exported_as_a_yes(run: Run, tmp_path: Path) 
     assert (row["email_confidence"], row["phone_do_not_call"]) == ("1.0", "yes")
 
 
+def test_people_who_opted_out_are_rejected_and_counted_and_their_rows_can_be_suppressed(
+    run: Run, app: APIFlask, tmp_path: Path
+) -> None:
+    header = "Name,Email,Email Opt Out\n"
+    rows = "Ada Lovelace,ada@acme.example,WAHR\nBob Ray,bob@acme.example,FALSCH\n"
+    rows += "Cy Dee,cy@acme.example,perhaps\n"
+    rejects = tmp_path / "rejects.csv"
+
+    result = run("import", written(tmp_path / "people.csv", header + rows), "--rejects", rejects, "--json")
+    app.test_cli_runner().invoke(args=["suppressions", "import", str(rejects)])
+
+    assert figures(result) == {"read": 3, "new": 1, "rejected": 2}
+    assert [(warning["code"], warning["count"]) for warning in answer(result)["warnings"]] == [
+        ("opted_out", 2),
+        ("unread_flag", 1),
+    ]
+    counted = app.test_cli_runner().invoke(args=["suppressions", "count"])
+    assert counted.stdout == "2 values are suppressed.\n"
+
+
 def test_the_json_of_an_export_has_the_number_of_rows(run: Run, file: Path, tmp_path: Path) -> None:
     run("import", file)
 

@@ -38,8 +38,6 @@ from workers.providers.base import ProviderRequest, UnexpectedResponse
 MAX_TEXT_LENGTH = 300
 PHONE_TYPES = frozenset({"mobile", "direct", "work", "hq", "other"})
 _MASKS = re.compile("[*\u2022\u2026]")
-_PHONE_MASKS = re.compile("[*\u2022\u2026]|[xX]{2}|[#_.]{2}")
-"""Letters in phone numbers are read as digits, so that a run of x would become nines."""
 T = TypeVar("T")
 
 
@@ -175,8 +173,6 @@ def found_phone(  # noqa: PLR0913 -- the columns of a row
     do_not_call_at: datetime | None = None,
 ) -> FoundPhone | None:
     """Build a phone number; return None if it is invalid or masked. `country` applies to national formats."""
-    if not value or _PHONE_MASKS.search(value):
-        return None
     number = normal(lambda text: parse_phone(text, country), value)
     if number is None:
         return None

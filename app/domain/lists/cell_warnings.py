@@ -30,6 +30,12 @@ AMBIGUOUS_PLACE = "ambiguous_place"
 NO_EMPLOYER = "no_employer"
 SEVERAL_DOMAINS = "several_domains"
 SHARED_HOST = "shared_host"
+CUT_NUMBER = "cut_number"
+NOT_ASSIGNED = "not_assigned"
+READ_AS_FOREIGN = "read_as_foreign"
+MAYBE_FOREIGN = "maybe_foreign"
+UNREAD_FLAG = "unread_flag"
+OPTED_OUT = "opted_out"
 
 
 class Effect(StrEnum):
@@ -95,6 +101,38 @@ KINDS: Mapping[str, WarningKind] = {
     ),
     TAKEN_DOMAIN: WarningKind(
         Effect.LEFT_OUT, "A company with another name has these domains, so they are not stored again."
+    ),
+    CUT_NUMBER: WarningKind(
+        Effect.LEFT_OUT,
+        "A spreadsheet rounded these numbers (as in 1.65E+10), so that their last digits are lost.",
+        "Format the column as text in the list that still has all digits, and save it again.",
+    ),
+    NOT_ASSIGNED: WarningKind(
+        Effect.CHANGED,
+        "No numbering plan has assigned these numbers, so they have the status unknown.",
+        "A column with the status of the numbers decides otherwise.",
+    ),
+    READ_AS_FOREIGN: WarningKind(
+        Effect.GUESSED,
+        "These numbers have no plus, and were read with the code of another country than the row's.",
+        "Write a plus before the country code.",
+    ),
+    MAYBE_FOREIGN: WarningKind(
+        Effect.GUESSED,
+        "These numbers have neither a zero nor a plus before them. They were read as numbers of the row's "
+        "country, but may be foreign ones, so they have the status unknown.",
+        "Write a plus before the country code, or the zero before the area code.",
+    ),
+    UNREAD_FLAG: WarningKind(
+        Effect.GUESSED,
+        "These words say neither yes nor no, so that the person counts as one who does not want to be "
+        "contacted.",
+        "Write yes or no in the column.",
+    ),
+    OPTED_OUT: WarningKind(
+        Effect.LEFT_OUT,
+        "These people do not want to be contacted, so their rows were rejected.",
+        "Values that are stored from elsewhere stay: hide the people with 'flask suppressions import'.",
     ),
 }
 

@@ -14,6 +14,7 @@ from app.domain.lists.cells import emails_in, phones_in, value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.country_cells import NAMIBIA, list_country
 from app.domain.normal.countries import country_of
+from app.domain.normal.phone_texts import phone_texts
 from app.domain.normal.phones import assigned_phone, parse_phone
 from app.domain.normal.places import country_of_places, parse_place
 from app.domain.normal.subdivisions import country_of_subdivisions, is_subdivision
@@ -50,7 +51,8 @@ UNKNOWN = ListCountries()
 
 
 def list_countries(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> ListCountries:
-    """Return the countries of a list with these rows, each with as many cells as the header."""
+    """Return the countries of a list with these rows; those with fewer cells than the header do not count."""
+    rows = [cells for cells in rows if len(cells) >= len(layout.header)]
     states = country_of_subdivisions(text for cells in rows for text in _texts(layout, cells, _STATE_FIELDS))
     lines = (text for cells in rows for text in _texts(layout, cells, _LOCATION_FIELDS))
     national = [text for cells in rows for text in _phones(layout, cells) if not text.startswith("+")]
@@ -123,7 +125,8 @@ def _texts(layout: ColumnMapping, cells: Sequence[str], fields: Iterable[str]) -
 
 def _phones(layout: ColumnMapping, cells: Sequence[str]) -> Iterator[str]:
     for column in layout.phones:
-        yield from phones_in(cells[column.index])
+        for part in phones_in(cells[column.index]):
+            yield from (found.number for found in phone_texts(part) if found.number)
 
 
 def _domains(layout: ColumnMapping, cells: Sequence[str]) -> Iterator[str]:

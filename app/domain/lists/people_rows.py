@@ -15,7 +15,9 @@ from app.domain.lists.company_rows import company_beside
 from app.domain.lists.domain_cells import country_site
 from app.domain.lists.email_cells import emails_of
 from app.domain.lists.location_cells import OF_PERSON, location_of
-from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
+from app.domain.lists.opt_outs import refuse_opted_out
+from app.domain.lists.phone_cells import phone_regions, phones_of
+from app.domain.lists.phone_reading import PhoneRegions
 from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_domain
 from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, nickname_of, parse_name, without_generation
@@ -73,9 +75,10 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     """Parse a row of a list of people.
 
     Raises:
-        InvalidValue: the row does not identify a person (contract 2.4).
+        InvalidValue: the row does not identify a person (contract 2.4), or the person opted out.
 
     """
+    refuse_opted_out(row, layout)
     row_time = row.time(row.text("updated_at"), "updated_at")
     row_time = row_time or row.time(row.text("email_verified_at"), "email_verified_at")
     emails = emails_of(row, layout.emails, row_time)

@@ -32,8 +32,10 @@ UPLOAD_FIELDS = (
     "company_domain",
     "country",
     "company_country",
+    "do_not_contact",
+    "marketing_consent",
 )
-"""The fields that help to name a person; a company's switchboard does not."""
+"""The fields that name a person, as a switchboard does not, or that say that the person opted out."""
 NOT_IDENTIFIED = (
     "Other people of the list have the same profile, address or number, so it does not identify the person. "
     "The row needs one of its own, or a full name with a company or its domain."

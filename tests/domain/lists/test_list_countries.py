@@ -111,6 +111,13 @@ def test_a_list_without_phones_or_states_shows_no_country() -> None:
     assert list_countries(layout, [["a@acme.example", "US"]]) == UNKNOWN
 
 
+@pytest.mark.parametrize("cells", [[], ["a@acme.example"], ["", "030 1234567"]])
+def test_a_row_with_too_few_cells_shows_no_country(cells: list[str]) -> None:
+    layout = map_columns(["email", "phone", "country"], Entity.CONTACTS)
+
+    assert list_countries(layout, [cells]) == UNKNOWN
+
+
 def test_invalid_values_show_no_country() -> None:
     layout = map_columns(["email", "phone", "country"], Entity.CONTACTS)
 
