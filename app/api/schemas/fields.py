@@ -199,6 +199,10 @@ def purpose() -> fields.String:
     )
 
 
+NO_PERSON = (
+    "This is not the name of a person. Send the given and the family name with company_domain or company_name; or "
+    "contact_id, linkedin_url, email or phone. Nothing was charged."
+)
 IDENTIFYING_FIELDS = (
     *(("contact_id",), ("linkedin_url",), ("email",), ("phone",)),
     *product(("full_name",), ("company_domain", "company_name")),
@@ -228,4 +232,9 @@ class SubjectSchema(StrictSchema):
 
     @post_load
     def _subject(self, data: dict[str, str | None], **_options: Any) -> Subject:
-        return Subject(**data).require_identifiers()
+        subject = Subject(**data)
+        named = subject.with_plain_names()
+        if subject.is_identified and not named.is_identified:
+            field = "full_name" if subject.full_name else "last_name"
+            raise ValidationError({field: [NO_PERSON]})
+        return named.require_identifiers()

@@ -49,7 +49,7 @@ class RowReader:
     @classmethod
     def of(cls, upload: Upload, sample: Sequence[Sequence[str]], *, now: datetime) -> RowReader:
         """Return the reader of an upload; `sample` are rows that suggest the country of phone numbers."""
-        layout = upload_columns.layout_of(upload.columns)
+        layout = upload_columns.layout_of(upload.columns, upload.header)
         defaults = ImportDefaults(SOURCE, now, now, countries=list_countries(layout, sample))
         return cls(tuple(upload.fields), layout, defaults)
 

@@ -21,6 +21,7 @@ from app.domain.email_patterns.spelling import (
     odds,
     weight,
 )
+from app.domain.normal.name_lexicon import is_initials
 from app.domain.normal.names import PersonName, spellings
 from app.domain.normal.nicknames import given_names
 
@@ -128,7 +129,10 @@ def candidates(
 
     The confidence of each form is divided among its spellings, so the confidences of all guesses add up to
     less than 1. `model` replaces the one of all measured companies, to predict one of these from the others.
+    There is none for a family name of one letter, which is an initial (Ada L.).
     """
+    if is_initials(name.last):
+        return ()
     tally = _tally(counts)
     habit_odds = odds(tally.habits, domain)
     probabilities = (model or measured_model()).probabilities(tally.forms)

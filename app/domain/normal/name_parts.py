@@ -1,0 +1,104 @@
+"""Names whose parts are given apart: they keep their places, without what is not a name."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from app.domain.errors import InvalidValue
+from app.domain.normal.honorifics import separated, title_count
+from app.domain.normal.name_lexicon import is_credential, is_generation, meaningful_words
+from app.domain.normal.name_notes import may_have_notes, without_brackets, without_notes
+from app.domain.normal.name_texts import clean_text
+from app.domain.normal.names import NO_PERSON, NoPerson, PersonName, nickname_of, parse_name, without_nickname
+from app.domain.normal.placeholder_names import is_placeholder, may_be_placeholder, without_marks
+from app.domain.normal.wordlists import words
+
+_PARTICLES = words("particles.txt")
+_PLAIN = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]{2,}){0,2}")
+
+
+@lru_cache(maxsize=8192)
+def name_of_parts(first: str, last: str, *, middle: str = "", full: str = "") -> PersonName:
+    """Return the name from a given and a family name; `full` is the full name as a source writes it.
+
+    A part that is a credential (MBA) or a placeholder (N/A) is none; the other part is then read as a full name.
+
+    Raises:
+        NoPerson: the parts are nobody's name.
+        InvalidValue: neither part contains a letter, or one is longer than 200 characters.
+
+    """
+    if _are_plain(first, last):
+        return PersonName(first, last, _full_name(full, [first, middle, last]))
+    if is_placeholder(f"{first} {last}"):
+        raise NoPerson(NO_PERSON)
+    given, family = _part(first, beside=last), _part(last, beside=first)
+    if not family:
+        return parse_name(full or " ".join(filter(None, (given, middle))))
+    if not given:
+        return PersonName("", family, family)
+    joined = f"{given} {family}"
+    nickname = nickname_of(joined)
+    if not nickname:
+        return PersonName(given, family, _full_name(full, [given, middle, family]))
+    given = without_nickname(f"{given} {family}").removesuffix(family).rstrip()
+    return PersonName(given, family, _full_name(full, [given, middle, f'"{nickname}"', family]))
+
+
+def plain_full_name(text: str) -> str:
+    """Return a full name without what is not a name, or the text itself if its order would be lost (Dr. Smith).
+
+    Raises:
+        NoPerson: the text is nobody's name.
+        InvalidValue: it contains no letter, or is longer than 200 characters.
+
+    """
+    name = parse_name(text)
+    return name.full if parse_name(name.full) == name else text
+
+
+def _full_name(full: str, parts: list[str]) -> str:
+    """Return the full name that a source writes, without notes; else the parts."""
+    joined = " ".join(filter(None, parts))
+    if not full or full == joined:
+        return joined
+    try:
+        return parse_name(full).full
+    except InvalidValue:
+        return joined
+
+
+def _are_plain(first: str, last: str) -> bool:
+    """Return whether both parts are names of a few words that are nothing else."""
+    if not (_PLAIN.fullmatch(first) and _PLAIN.fullmatch(last)):
+        return False
+    both = f"{first} {last}".lower().split()
+    return meaningful_words().isdisjoint(both) and not (may_be_placeholder(both) or may_have_notes(both))
+
+
+def _part(text: str, *, beside: str) -> str:
+    """Return a part of a name without notes; an empty text if nothing else is left. `beside` is the other part.
+
+    Raises:
+        InvalidValue: the part is longer than 200 characters.
+
+    """
+    if not any(map(str.isalpha, text)):
+        return ""
+    text = without_marks(f"{beside} {separated(clean_text(text))}").removeprefix(beside).strip()
+    text, _distinction = without_brackets(text)
+    text = _with_particles(without_notes(text, least=1))
+    parts = text.split()
+    parts = parts[title_count(parts, left=1) :]
+    while len(parts) > 1 and is_generation(parts[-1]):
+        parts.pop()
+    is_noise = is_placeholder(text) or (len(parts) == 1 and is_credential(text) and not beside.isupper())
+    return "" if is_noise else " ".join(parts)
+
+
+def _with_particles(text: str) -> str:
+    """Return the part before a comma, after the particles that follow it: Gogh, van."""
+    name, *after = text.split(", ")
+    particles = [part for part in after if all(word.lower() in _PARTICLES for word in part.split())]
+    return " ".join([*particles, name])
