@@ -253,7 +253,7 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
 
 
 def _person_name(full: str, first: str, last: str) -> PersonName | None:
-    """Return the name, None if it is masked or nobody's; of a single part, the other is not derived from it."""
+    """Return the name, None if it is masked or no person's; a single part says nothing of the other."""
     if "*" in f"{full}{first}{last}":
         return None
     try:

@@ -39,7 +39,7 @@ class Pattern:
         name, domain = str(request.subject.name), str(request.subject.company_domain)
         try:
             guesses = patterns.candidates(names.parse_name(name), domain, request.patterns)[:MAX_GUESSES]
-        except InvalidValue:  # a stored name without a letter, or nobody's
+        except InvalidValue:  # a stored name without a letter, or no person's
             return ProviderResponse(outcome=TraceOutcome.INELIGIBLE)
         source = Source(self.name, SourceKind.PATTERN, clock.now())
         emails = [_unverified(guess, source) for guess in guesses if guess.confidence >= MIN_CONFIDENCE]

@@ -200,8 +200,8 @@ def purpose() -> fields.String:
 
 
 NO_PERSON = (
-    "This is not the name of a person. Send the given and the family name with company_domain or company_name; or "
-    "contact_id, linkedin_url, email or phone. Nothing was charged."
+    "This is not the name of a person. Send a given and a family name with company_domain or company_name, "
+    "or contact_id, linkedin_url, email or phone."
 )
 IDENTIFYING_FIELDS = (
     *(("contact_id",), ("linkedin_url",), ("email",), ("phone",)),

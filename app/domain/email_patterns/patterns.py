@@ -85,15 +85,15 @@ def form_of(email: str, name: PersonName) -> str | None:
 def simple_form_of(email: str, name: PersonName) -> str | None:
     """Return what `form_of` returns, at a tenth of its cost, for most names and addresses; None for others.
 
-    It is for given and family names of one word without middle names, and for addresses that are not
-    shortened and have no numbers and nicknames.
+    It is for given and family names of one word without middle names and initials, and for addresses that
+    are     not shortened and have no numbers and nicknames.
     """
     local = email.rpartition("@")[0]
     firsts, lasts = spellings(name.first), spellings(name.last)
     words = (firsts[0], lasts[0], firsts[-1], lasts[-1])
     letters = "".join(words)
     is_simple = all(words) and letters.isascii() and letters.isalpha() and not middle_names(name)
-    if not is_simple or local[:1] not in {word[0] for word in words}:
+    if not is_simple or is_initials(name.first) or local[:1] not in {word[0] for word in words}:
         return None
     for form, uses_first, uses_last in _USES:
         is_plain = _filled(form, firsts[0], lasts[0]) == local

@@ -17,7 +17,7 @@ def recorded_form(email: str, name: PersonName) -> str | None:
     """Return the form of a person's work address, `OTHER` if it follows none, or None if that is not known.
 
     A single name fits too many forms, a name in another script fits none, and a role address is not personal.
-    Nor is the form known if one part of the name is an initial only, unless the initial is what the form needs.
+    Nor is the form known of a family name of one letter, or of initials that are written out in the address.
     """
     if not (name.first and name.last) or is_initials(name.last):
         return None

@@ -42,7 +42,8 @@ KINDS: Mapping[str, WarningKind] = {
         Effect.LEFT_OUT, "These are not names of people, such as LinkedIn Member, Unknown or Test Test."
     ),
     "shortened_name": WarningKind(
-        Effect.CHANGED, "Titles, credentials, pronouns, remarks or a second spelling were left out of these names."
+        Effect.CHANGED,
+        "Titles, credentials, pronouns, remarks or a second spelling were left out of these names.",
     ),
     "reordered_name": WarningKind(
         Effect.GUESSED,

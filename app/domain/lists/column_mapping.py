@@ -45,7 +45,7 @@ class ColumnMapping:
     """The columns of a list and their fields.
 
     `single` maps a field to the indexes of its columns, the most reliable first. `meanings` maps each header
-    to its field, or to None if the column is ignored. `family_first` are the columns of full names whose header
+    to its field, or to None if the column is ignored. `family_first` are the columns of names whose header
     says that the family name comes first.
     """
 

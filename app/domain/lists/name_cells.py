@@ -36,7 +36,13 @@ def name_of(row: RowValues, layout: ColumnMapping) -> tuple[PersonName | None, b
 
 
 def _name(
-    row: RowValues, layout: ColumnMapping, *, first_name: str, middle_name: str, last_name: str, full_name: str
+    row: RowValues,
+    layout: ColumnMapping,
+    *,
+    first_name: str,
+    middle_name: str,
+    last_name: str,
+    full_name: str,
 ) -> PersonName | None:
     """Return the name, None if the row has none.
 

@@ -38,7 +38,9 @@ def _order(header: str, fields: Mapping[str, str]) -> tuple[str, ...]:
 
 def _splits(words: list[str], fields: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
     """Yield the fields of the words before and after each place, also after a header of full names."""
-    starts = [0] + [end for end in range(1, len(words) - 1) if fields.get(" ".join(words[:end])) == "full_name"]
+    starts = [0] + [
+        end for end in range(1, len(words) - 1) if fields.get(" ".join(words[:end])) == "full_name"
+    ]
     for start in starts:
         for end in range(start + 1, len(words)):
             before, after = " ".join(words[start:end]), " ".join(words[end:])

@@ -9,7 +9,7 @@ from app.domain.normal.wordlists import entries, words
 
 _LISTS = {head: frozenset(items) for head, items in entries("honorifics.txt")}
 _ALWAYS = frozenset(item for item in _LISTS["always"] if "." not in item)
-_ALWAYS_FOLDED = frozenset(map(fold, _ALWAYS))
+_ALWAYS_FOLDED = frozenset(map(fold, _ALWAYS)) - _LISTS["before_iberian"]
 _WITH_STOP = frozenset(item for item in _LISTS["always"] if "." in item)
 _BEFORE_TWO = _LISTS["before_two"]
 _BEFORE_IBERIAN = _LISTS["before_iberian"]
@@ -21,7 +21,7 @@ _GLUED = re.compile(r"(?<![^\W\d_.])([^\W\d_]{2,7})\.(?=[^\W\d_]{2})")
 
 
 def separated(text: str) -> str:
-    """Return the text with a space after titles that are written together with the name: Dr.Anna, Prof.Dr.Anna."""
+    """Return the text with a space after titles that are written together with the name: Prof.Dr.Anna."""
     if "." not in text:
         return text
     return _GLUED.sub(lambda found: f"{found[0]} " if _is_title(found[0]) else found[0], text)
@@ -62,8 +62,8 @@ def _title_length(words: list[str], *, left: int, follows: bool) -> int:
 
 
 def _is_title(word: str) -> bool:
-    """Return whether one word is a title; of a compound such as Univ.-Prof., each part or the first must be one."""
-    if word.lower() in _WITH_STOP:
+    """Return whether one word is a title; of a compound such as Univ.-Prof., one part must be one."""
+    if word.lower() in _WITH_STOP or word.lower() in _ALWAYS:
         return True
     first, *others = fold(word).split() or [""]
     if len(first) == 1:  # h.c.

@@ -72,6 +72,11 @@ def is_generation(word: str) -> bool:
     return word.strip(".,").lower() in _generations()
 
 
+def is_title(word: str) -> bool:
+    """Return whether the library knows a word as a title; Prince and Judge are names as well."""
+    return word.strip(".,").lower() in library().Lexicon.default().titles
+
+
 def is_bound_given_name(word: str) -> bool:
     """Return whether a word begins a given name of two words, such as Abdul Aziz."""
     return word.lower() in library().Lexicon.default().bound_given_names

@@ -6,7 +6,14 @@ import re
 from collections.abc import Sequence
 
 from app.domain.normal.honorifics import title_count
-from app.domain.normal.name_lexicon import is_capitals, is_credential, is_dotted, is_initials, maiden_markers
+from app.domain.normal.name_lexicon import (
+    is_capitals,
+    is_credential,
+    is_dotted,
+    is_generation,
+    is_initials,
+    maiden_markers,
+)
 from app.domain.normal.text_folding import fold
 from app.domain.normal.wordlists import entries, words
 
@@ -22,11 +29,7 @@ _PRONOUNS = frozenset(map(fold, _LISTS["pronoun"])) | _LISTS["pronoun"]
 _MARKERS = _ALIASES | _EMPLOYERS
 _PARTICLES = words("particles.txt")
 _NOTES = _OFFICES | _MARKERS | _FIRST_WORDS
-_BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
-_PARENTHESIS = re.compile(r"\(([^()]*)(?:\)|$)")
 _OPEN = re.compile(r"[\s(\[{<,;:/&+-]+$")
-_DISTINCTION = re.compile(r"[^\d()]{0,20}?\d{1,4}(?:-\d{0,4})?")
-_NICKNAME = re.compile(r"[^\W\d_][\w'.-]*")
 _PRONOUN_SIGNS = re.compile(r"[/\\|,]")
 
 
@@ -45,30 +48,6 @@ def is_pronoun(word: str) -> bool:
     return word.lower() in _PRONOUNS
 
 
-def without_brackets(text: str) -> tuple[str, str]:
-    """Return a name without what stands in brackets, and from it what tells people of one name apart.
-
-    A note with a number does: Ram Yadav (Siraha-4). A nickname of one word before another one is kept.
-    """
-    text = _BRACKETS.sub(" ", text)
-    if "(" not in text:
-        return text, ""
-    distinctions: list[str] = []
-
-    def kept(found: re.Match[str]) -> str:
-        inside = found[1].strip()
-        after = text[found.end() :].lstrip()
-        if after[:1].isalpha() and _NICKNAME.fullmatch(inside) and not is_pronoun(inside):
-            return found[0]
-        if not text[: found.start()].strip() and not after:  # all of the name
-            return inside
-        if _DISTINCTION.fullmatch(inside):
-            distinctions.append(inside)
-        return " "
-
-    return " ".join(_PARENTHESIS.sub(kept, text).split()), "".join(distinctions[:1])
-
-
 def without_notes(text: str, *, least: int = 2) -> str:
     """Return a name without slogans, offices, remarks, pronouns and credentials after it.
 
@@ -77,10 +56,13 @@ def without_notes(text: str, *, least: int = 2) -> str:
     name, *after = text.split(", ")
     name, is_cut = _cut(name, least)
     is_whole = sum(word.lower() not in _PARTICLES for word in name.split()) >= least
-    kept = [] if is_cut else [part for part in after if not _is_note(part, is_whole=is_whole and not name.isupper())]
-    if is_whole and len(kept) < len(after):
-        kept = []  # what stands beside a note after a whole name is one, too: PMP, SAFe 5 Agilist
-    return ", ".join([_without_credentials(name, least, has_more=len(kept) < len(after)), *kept])
+    generations = [part for part in after if is_generation(part)]
+    others = [part for part in after if part not in generations]
+    given = [part for part in others if not _is_note(part, is_whole=is_whole and not name.isupper())]
+    has_notes = is_cut or len(given) < len(others)
+    if is_cut or (is_whole and has_notes):
+        given = []  # what stands beside a note after a whole name is one, too: PMP, SAFe 5 Agilist
+    return ", ".join([_without_credentials(name, least, has_more=has_notes), *given, *generations])
 
 
 def _cut(text: str, least: int) -> tuple[str, bool]:
@@ -98,7 +80,8 @@ def _cut(text: str, least: int) -> tuple[str, bool]:
 def _begins_note(parts: Sequence[str], keys: Sequence[str], index: int, least: int) -> bool:
     """Return whether a note begins at this word."""
     key, word = keys[index], parts[index]
-    if key in _MARKERS and (word.islower() or "." in word) and not parts[0].islower():
+    is_marker = key in _MARKERS or word.rstrip(".") in maiden_markers()
+    if is_marker and (word.islower() or "." in word) and not parts[0].islower():
         return index + 1 < len(parts)
     if key in _OFFICES:
         return index >= least
@@ -113,11 +96,11 @@ def _is_note(part: str, *, is_whole: bool) -> bool:
     keys = [fold(word) for word in words]
     if _are_pronouns(part) or not _OFFICES.isdisjoint(keys) or _begins_phrase(keys):
         return True
-    if any(word.islower() and word in _EMPLOYERS for word in words) or words[0].rstrip(".") in maiden_markers():
+    if any(word.islower() and word in _EMPLOYERS for word in words):
+        return True
+    if words[0].rstrip(".") in maiden_markers() or (is_whole and title_count([*words, "-"]) == len(words)):
         return True
     if is_whole:
-        if title_count([*words, "-"]) == len(words):
-            return True
         return all(is_credential(word) or is_dotted(word) or is_capitals(word) for word in words)
     return all(is_credential(word) and not is_initials(word) for word in words)
 

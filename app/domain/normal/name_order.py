@@ -16,11 +16,14 @@ _SHORT = 2
 _TWO_AND_TWO = 4
 
 
-def split_by_capitals(name: Sequence[str]) -> tuple[list[str], list[str]] | None:
+def split_by_capitals(
+    name: Sequence[str], *, family_first: bool = False
+) -> tuple[list[str], list[str]] | None:
     """Return the given and the family name if all the family name, and nothing else, is in capitals, or None.
 
-    DUPONT Jean, Jean DE LA TOUR. One word in capitals at the end changes nothing, and two letters at the
-    beginning may be initials (JD Vance), unless they are a Chinese or Korean family name (XI Jinping).
+    DUPONT Jean, Jean DE LA TOUR. One word in capitals at the end changes nothing, unless a header says that
+    the family name comes first. Two letters may be initials (JD Vance), if they are no Chinese or Korean family
+    name (LI Wei).
     """
     shouted = [_is_shouted(word) for word in name]
     if not any(shouted) or not any(any(map(str.islower, word)) for word in name):
@@ -29,7 +32,7 @@ def split_by_capitals(name: Sequence[str]) -> tuple[list[str], list[str]] | None
     if count and not any(shouted[count:]) and not any(map(is_bound_given_name, name[:count])):
         return list(name[count:]), list(name[:count])
     count = _leading(name[::-1], shouted[::-1])
-    if count > 1 and not any(shouted[:-count]):
+    if count > (not family_first) and not any(shouted[:-count]):
         return list(name[:-count]), list(name[-count:])
     return None
 

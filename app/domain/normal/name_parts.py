@@ -7,14 +7,21 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.honorifics import separated, title_count
+from app.domain.normal.name_brackets import without_brackets
 from app.domain.normal.name_lexicon import is_credential, is_generation, meaningful_words
-from app.domain.normal.name_notes import may_have_notes, without_brackets, without_notes
+from app.domain.normal.name_notes import may_have_notes, without_notes
 from app.domain.normal.name_texts import clean_text
 from app.domain.normal.names import NO_PERSON, NoPerson, PersonName, nickname_of, parse_name, without_nickname
-from app.domain.normal.placeholder_names import is_placeholder, may_be_placeholder, without_marks
+from app.domain.normal.placeholder_names import (
+    is_placeholder,
+    is_placeholder_part,
+    may_be_placeholder,
+    without_marks,
+)
 from app.domain.normal.wordlists import words
 
 _PARTICLES = words("particles.txt")
+_QUOTED = re.compile(r"""["\u201c][^"\u201d]*["\u201d]|\([^()]*\)""")
 _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]{2,}){0,2}")
 
 
@@ -22,35 +29,49 @@ _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]{2,}){0,2}")
 def name_of_parts(first: str, last: str, *, middle: str = "", full: str = "") -> PersonName:
     """Return the name from a given and a family name; `full` is the full name as a source writes it.
 
-    A part that is a credential (MBA) or a placeholder (N/A) is none; the other part is then read as a full name.
+    A part that is a credential (MBA) or a placeholder (N/A) is none; the other is then read as a full name.
 
     Raises:
-        NoPerson: the parts are nobody's name.
+        NoPerson: the parts are no person's name.
         InvalidValue: neither part contains a letter, or one is longer than 200 characters.
 
     """
     if _are_plain(first, last):
         return PersonName(first, last, _full_name(full, [first, middle, last]))
+    if full and (written := _parsed_as(full, first, last)):
+        return written
     if is_placeholder(f"{first} {last}"):
         raise NoPerson(NO_PERSON)
-    given, family = _part(first, beside=last), _part(last, beside=first)
+    given, family = _part(first, beside=last, following=last), _part(last, beside=first)
     if not family:
         return parse_name(full or " ".join(filter(None, (given, middle))))
     if not given:
         return PersonName("", family, family)
-    joined = f"{given} {family}"
-    nickname = nickname_of(joined)
-    if not nickname:
-        return PersonName(given, family, _full_name(full, [given, middle, family]))
-    given = without_nickname(f"{given} {family}").removesuffix(family).rstrip()
-    return PersonName(given, family, _full_name(full, [given, middle, f'"{nickname}"', family]))
+    nickname = nickname_of(f"{given} {family}")
+    quoted = f'"{nickname}"' if nickname else ""
+    given, family = (_without_quoted(part) if nickname else part for part in (given, family))
+    return PersonName(given, family, _full_name(full, [given, middle, quoted, family]))
+
+
+def _parsed_as(full: str, first: str, last: str) -> PersonName | None:
+    """Return the name if its full form has just these parts, as in our own exports."""
+    try:
+        name = parse_name(full)
+    except InvalidValue:
+        return None
+    return name if (name.first, name.last, name.full) == (first, last, full) else None
+
+
+def _without_quoted(part: str) -> str:
+    """Return a part of a name without words in quotes or parentheses, if another word is left."""
+    return " ".join(word for word in part.split() if not _QUOTED.fullmatch(word)) or part
 
 
 def plain_full_name(text: str) -> str:
-    """Return a full name without what is not a name, or the text itself if its order would be lost (Dr. Smith).
+    """Return a full name without what is not a name, or the text if its order would be lost (Dr. Smith).
 
     Raises:
-        NoPerson: the text is nobody's name.
+        NoPerson: the text is no person's name.
         InvalidValue: it contains no letter, or is longer than 200 characters.
 
     """
@@ -63,6 +84,8 @@ def _full_name(full: str, parts: list[str]) -> str:
     joined = " ".join(filter(None, parts))
     if not full or full == joined:
         return joined
+    if sorted(without_nickname(full).split()) == sorted(without_nickname(joined).split()):
+        return full
     try:
         return parse_name(full).full
     except InvalidValue:
@@ -77,8 +100,10 @@ def _are_plain(first: str, last: str) -> bool:
     return meaningful_words().isdisjoint(both) and not (may_be_placeholder(both) or may_have_notes(both))
 
 
-def _part(text: str, *, beside: str) -> str:
-    """Return a part of a name without notes; an empty text if nothing else is left. `beside` is the other part.
+def _part(text: str, *, beside: str, following: str = "") -> str:
+    """Return a part of a name without notes, empty if nothing else is left.
+
+    `beside` is the other part, also as `following` if it comes after this one.
 
     Raises:
         InvalidValue: the part is longer than 200 characters.
@@ -87,13 +112,13 @@ def _part(text: str, *, beside: str) -> str:
     if not any(map(str.isalpha, text)):
         return ""
     text = without_marks(f"{beside} {separated(clean_text(text))}").removeprefix(beside).strip()
-    text, _distinction = without_brackets(text)
+    text, _distinction = without_brackets(text, following=following)
     text = _with_particles(without_notes(text, least=1))
     parts = text.split()
     parts = parts[title_count(parts, left=1) :]
     while len(parts) > 1 and is_generation(parts[-1]):
         parts.pop()
-    is_noise = is_placeholder(text) or (len(parts) == 1 and is_credential(text) and not beside.isupper())
+    is_noise = is_placeholder_part(text) or (len(parts) == 1 and is_credential(text) and not beside.isupper())
     return "" if is_noise else " ".join(parts)
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from anyascii import anyascii
+from rapidfuzz import fuzz
+
 from app.domain.normal.honorifics import title_count
-from app.domain.normal.name_lexicon import library
+from app.domain.normal.name_lexicon import is_title
 from app.domain.normal.text_folding import fold
 
 _LATIN = re.compile("[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
@@ -19,8 +22,8 @@ _MOST_WORDS = 5
 def one_script(text: str) -> str:
     """Return the Latin spelling of a name that is written in Latin and in other letters; else the text.
 
-    张伟 Wei Zhang, Иван Петров (Ivan Petrov), 田中太郎 / Taro Tanaka. A Latin text of one word is no spelling of
-    a whole name, nor is an office or an employer: it must sound like the other, where letters show that.
+    Examples: 张伟 Wei Zhang, Иван Петров (Ivan Petrov), 田中太郎 / Taro Tanaka. One Latin word is not the
+    spelling of a whole name. Nor is an office or an employer: where letters show it, the sound must agree.
     """
     if text.isascii():
         return text
@@ -33,7 +36,8 @@ def one_script(text: str) -> str:
 
 def _by_script(text: str) -> tuple[list[str], list[str]]:
     """Return the Latin words and the others; nothing if a word has letters of both."""
-    latin, other = [], []
+    latin: list[str] = []
+    other: list[str] = []
     for word in filter(None, _SIDES.split(text)):
         letters = [character for character in word if character.isalpha()]
         latin_count = sum(1 for character in letters if _LATIN.match(character))
@@ -50,12 +54,9 @@ def _is_spelling(latin: list[str], other: list[str], *, is_first: bool) -> bool:
         return False
     if is_first or _WIDE.search("".join(other)):
         return True
-    from anyascii import anyascii  # noqa: PLC0415 -- its tables are large, and few names need them
-    from rapidfuzz import fuzz
-
     spelled = fold(anyascii(" ".join(other)))
     return fuzz.token_sort_ratio(fold(" ".join(latin)), spelled) >= _LEAST_ALIKE
 
 
 def _is_office(word: str) -> bool:
-    return word.strip(".,").lower() in library().Lexicon.default().titles and not word.isupper()
+    return is_title(word) and not word.isupper()

@@ -38,6 +38,6 @@ def clean_text(text: str) -> str:
 
 
 def _without_mark(found: re.Match[str]) -> str:
-    """Return nothing for a certificate with the sign of a trade mark (PMP®), and other words without the sign."""
+    """Return nothing for a certificate with a sign (PMP®), and any other word without the sign."""
     word = found[1]
     return word if word[1:].islower() else ""

@@ -10,11 +10,12 @@ from typing import Any
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.honorifics import is_single_title, separated, title_count
-from app.domain.normal.name_lexicon import is_initials, library, meaningful_words
-from app.domain.normal.name_notes import is_pronoun, may_have_notes, without_brackets, without_notes
+from app.domain.normal.name_brackets import without_brackets
+from app.domain.normal.name_lexicon import is_generation, is_initials, is_title, library, meaningful_words
+from app.domain.normal.name_notes import is_pronoun, may_have_notes, without_notes
 from app.domain.normal.name_order import split_by_capitals, split_family_first
 from app.domain.normal.name_scripts import one_script
-from app.domain.normal.name_texts import APOSTROPHE_SIGNS, APOSTROPHES, MAX_NAME_LENGTH, clean_text
+from app.domain.normal.name_texts import APOSTROPHE_SIGNS, APOSTROPHES, MAX_NAME_LENGTH, NO_LETTER, clean_text
 from app.domain.normal.placeholder_names import is_placeholder, may_be_placeholder, without_marks
 from app.domain.normal.wordlists import words
 
@@ -76,8 +77,8 @@ class PersonName:
     full: str
 
 
-class NoPerson(InvalidValue):  # noqa: N818 -- as its base
-    """A text where the name of a person is expected that is nobody's name, such as LinkedIn Member."""
+class NoPerson(InvalidValue):
+    """A text where the name of a person is expected that is no person's name, such as LinkedIn Member."""
 
 
 @lru_cache(maxsize=8192)
@@ -89,11 +90,11 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
     tells people of one name apart: Ram Yadav (Siraha-4).
 
     Handles "Last, First", family names in capitals (DUPONT Jean), particles (van, de la), two surnames if the
-    first is a well-known Iberian one, and Chinese, Japanese and Korean names in their own order. A single name
-    is the given name. `family_first` is the order of other names, as the header of a column says it.
+    first is a well-known Iberian one, and Chinese, Japanese and Korean names in their own order. A single
+    name is the given name. `family_first` is the order of other names that the header of a column says.
 
     Raises:
-        NoPerson: the text is nobody's name.
+        NoPerson: the text is no person's name.
         InvalidValue: the text contains no letter, or is longer than 200 characters.
 
     """
@@ -103,10 +104,11 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
     if is_plain and text == full and not family_first and _CAPITALS.search(text) is None:
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
-    text = " ".join(without_marks(one_script(separated(text))).split())
-    if is_placeholder(text):
+    name, distinction = _noted(one_script(separated(text)), family_first=family_first)
+    if is_placeholder(name.full):
         raise NoPerson(NO_PERSON)
-    name, distinction = _noted(text, family_first=family_first)
+    if not any(map(str.isalpha, name.full)):
+        raise InvalidValue(NO_LETTER)
     return replace(name, full=f"{name.full} ({distinction})") if distinction else name
 
 
@@ -164,7 +166,10 @@ def _noted(text: str, *, family_first: bool) -> tuple[PersonName, str]:
     text, distinction = without_brackets(text)
     words = text.split()
     count = title_count(words)
-    text = without_notes(" ".join(words[count:]))
+    text = " ".join(words[count:])
+    if is_placeholder(text):
+        raise NoPerson(NO_PERSON)
+    text = without_notes(without_marks(text))
     if count and " " not in text:
         return PersonName("", text, text), distinction
     if " / " in text:
@@ -181,16 +186,22 @@ def _ordered(text: str, *, family_first: bool) -> PersonName:
     family, _comma, given = text.partition(", ")
     words = given.split()
     words = words[title_count(words, left=1) :]
-    if words and is_initials(" ".join(words)) and sum(w.lower() not in _PARTICLES for w in family.split()) == 1:
+    if (
+        words
+        and is_initials(" ".join(words))
+        and sum(w.lower() not in _PARTICLES for w in family.split()) == 1
+    ):
         return PersonName(words[0], family, " ".join([*words, family]))
     if given:
         return _parsed(f"{family}, {' '.join(words)}")
-    parts = split_by_capitals(text.split())
+    parts = split_by_capitals(text.split(), family_first=family_first)
     if parts is None and family_first and " " in text and not _HAN.search(text):
         parts = split_family_first(text.split())
     if parts is None:
         return _parsed(text)
     (first, *middle), last = parts
+    while middle and is_title(first):
+        first, *middle = middle
     return PersonName(first, " ".join(last), " ".join([first, *middle, *last]))
 
 
@@ -248,11 +259,19 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the l
     middle = parsed.middle.split()
     if middle and not last:  # only a nickname before the comma
         *middle, last = middle
+    if first and not (middle or last or "," in text) and (last := _surname_like_a_suffix(parsed)):
+        parts = (*parts, last)
     if "," in text:  # otherwise in the written order: East Asian names begin with the family name
         parts = (first, *middle, last)
     is_whole = all(any(map(str.isalpha, part)) for part in (first, last))
     words = [*parts[:-1], *(_quoted_nickname(text, parsed.nickname) if is_whole else ()), parts[-1]]
     return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(words).strip())
+
+
+def _surname_like_a_suffix(parsed: Any) -> str:  # noqa: ANN401 -- the library has no types
+    """Return the word that the parser took for a credential, if it is written as a name: Ra, Mt."""
+    word = str(parsed.suffix)
+    return word if word.istitle() and word.isalpha() and not is_generation(word) else ""
 
 
 def _quoted_nickname(text: str, nicknames: str) -> list[str]:

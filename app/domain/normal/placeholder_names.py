@@ -39,18 +39,26 @@ def is_placeholder(text: str) -> bool:
     return half * 2 == words and " ".join(half) in _WHOLE
 
 
+def is_placeholder_part(text: str) -> bool:
+    """Return whether a part beside another is no name; Test, Guest and Null may be one."""
+    if text.lower() in _MARKS or _NETWORK.search(text) or _TYPED.fullmatch(fold(text)):
+        return True
+    return " " in text and is_placeholder(text)
+
+
 def without_marks(text: str) -> str:
     """Return a name without marks of an empty value beside it, as in Ada undefined or Ada null.
 
-    Null is also a family name, so it is a mark only if it is written unlike the rest: christopher null is one.
+    Null is also a family name: it is a mark only if it is written unlike the rest, not in christopher null.
     """
     words = text.split()
     name = [word for word in words if word.lower() not in _MARKS and word.lower() not in _CASED]
     if len(name) == len(words) or not name:
         return text
-    kept = [word for word in words if word in name or (word.lower() in _CASED and _is_like(word, name[0]))]
+    rest = " ".join(name)
+    kept = [word for word in words if word in name or (word.lower() in _CASED and _is_like(word, rest))]
     return " ".join(kept)
 
 
-def _is_like(word: str, other: str) -> bool:
-    return word.istitle() or (word.islower() == other.islower() and word.isupper() == other.isupper())
+def _is_like(word: str, rest: str) -> bool:
+    return word.istitle() or (word.islower() == rest.islower() and word.isupper() == rest.isupper())

@@ -44,7 +44,7 @@ class Subject:
         return self.has_exact_key or bool(self.name and (self.company_domain or self.company_name))
 
     def with_plain_names(self) -> Self:
-        """Return the subject with its names without credentials and notes, and without names of nobody.
+        """Return the subject with its names without credentials and notes, None if no person's.
 
         A name without a letter, or of more than 200 characters, is left out like LinkedIn Member or Unknown.
         """
