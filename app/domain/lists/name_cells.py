@@ -47,7 +47,7 @@ def _name(
     """Return the name, None if the row has none.
 
     Raises:
-        InvalidValue: as in `parse_name`, or the name is an empty marker beside signs that no name has.
+        InvalidValue: as in `parse_name`.
 
     """
     if len(first_name) > MAX_NAME_LENGTH or len(last_name) > MAX_NAME_LENGTH:
@@ -60,8 +60,6 @@ def _name(
     if not text:
         return None
     name = parse_name(text, family_first=bool(full_name) and _is_family_first(row, layout))
-    if name_value(name.full) is None:
-        raise InvalidValue("The name is empty.")
     _warn_of_changes(row, text, name)
     if full_name and full_name in {first_name, last_name}:  # as an export writes a name of one part
         return PersonName(first_name, last_name, full_name)

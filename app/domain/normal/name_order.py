@@ -22,8 +22,7 @@ def split_by_capitals(
     """Return the given and the family name if all the family name, and nothing else, is in capitals, or None.
 
     DUPONT Jean, Jean DE LA TOUR. One word in capitals at the end changes nothing, unless a header says that
-    the family name comes first. Two letters may be initials (JD Vance), if they are no Chinese or Korean family
-    name (LI Wei).
+    the family name comes first. Two letters may be initials (JD Vance), or a Chinese family name (LI Wei).
     """
     shouted = [_is_shouted(word) for word in name]
     if not any(shouted) or not any(any(map(str.islower, word)) for word in name):

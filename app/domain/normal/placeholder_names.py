@@ -41,9 +41,7 @@ def is_placeholder(text: str) -> bool:
 
 def is_placeholder_part(text: str) -> bool:
     """Return whether a part beside another is no name; Test, Guest and Null may be one."""
-    if text.lower() in _MARKS or _NETWORK.search(text) or _TYPED.fullmatch(fold(text)):
-        return True
-    return " " in text and is_placeholder(text)
+    return bool(_TYPED.fullmatch(fold(text))) or (" " in text and is_placeholder(text))
 
 
 def without_marks(text: str) -> str:

@@ -34,6 +34,7 @@ from app.domain.normal.names import NoPerson, PersonName
         ("Ada", "NULL", ("Ada", "", "Ada")),
         ("Ada", "undefined", ("Ada", "", "Ada")),
         ("Ada", "No Name", ("Ada", "", "Ada")),
+        ("Ada", "xxx", ("Ada", "", "Ada")),
         ("Unknown", "Lovelace", ("", "Lovelace", "Lovelace")),
         ("???", "Lovelace", ("", "Lovelace", "Lovelace")),
         ("Robert (Bob)", "Smith", ("Robert", "Smith", 'Robert "Bob" Smith')),
@@ -74,7 +75,7 @@ def test_the_full_name_of_a_source_is_kept_without_notes(full: str, expected: st
 
 def test_parts_as_an_export_writes_them_are_kept() -> None:
     assert name_of_parts("C.R.", "Shah", full="C.R. Shah") == PersonName("C.R.", "Shah", "C.R. Shah")
-    assert name_of_parts("Ada", "Mc-Low PMP", full="PMP").last == "Mc-Low"
+    assert name_of_parts("C.R.", "Shah, PMP", full="???") == PersonName("C.R.", "Shah", "C.R. Shah")
 
 
 @pytest.mark.parametrize(
