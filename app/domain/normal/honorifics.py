@@ -24,12 +24,24 @@ def separated(text: str) -> str:
     """Return the text with a space after titles that are written together with the name: Prof.Dr.Anna."""
     if "." not in text:
         return text
-    return _GLUED.sub(lambda found: f"{found[0]} " if _is_title(found[0]) else found[0], text)
+    return _GLUED.sub(lambda found: f"{found[0]} " if is_honorific(found[0]) else found[0], text)
 
 
 def is_single_title(word: str) -> bool:
     """Return whether a word that the parser took for a title is one before a single name (Dr. King)."""
     return not _SINGLE.isdisjoint({word.lower(), fold(word)})
+
+
+def is_honorific(word: str) -> bool:
+    """Return whether one word is a title; of a compound such as Univ.-Prof., one part must be one."""
+    if word.lower() in _WITH_STOP or word.lower() in _ALWAYS:
+        return True
+    first, *others = fold(word).split() or [""]
+    if len(first) == 1:  # h.c.
+        return f"{first} {' '.join(others)}" in _ALWAYS_FOLDED
+    if others and "." in word:
+        return not _ALWAYS_FOLDED.isdisjoint([first, *others])
+    return first in _ALWAYS_FOLDED and not others
 
 
 def title_count(words: list[str], *, left: int = 2) -> int:
@@ -51,7 +63,7 @@ def _title_length(words: list[str], *, left: int, follows: bool) -> int:
     for length in range(min(_LONGEST, rest), 1, -1):
         if " ".join(map(fold, words[:length])) in _ALWAYS_FOLDED:
             return length
-    if _is_title(words[0]) or (follows and _continues(words[0])):
+    if is_honorific(words[0]) or (follows and _continues(words[0])) or _is_monsieur(words):
         return 1
     word = words[0].lower()
     names = sum(len(other) > 1 for other in words[1:])
@@ -61,16 +73,10 @@ def _title_length(words: list[str], *, left: int, follows: bool) -> int:
     return int(word in _BEFORE_IBERIAN and names >= left and is_iberian)
 
 
-def _is_title(word: str) -> bool:
-    """Return whether one word is a title; of a compound such as Univ.-Prof., one part must be one."""
-    if word.lower() in _WITH_STOP or word.lower() in _ALWAYS:
-        return True
-    first, *others = fold(word).split() or [""]
-    if len(first) == 1:  # h.c.
-        return f"{first} {' '.join(others)}" in _ALWAYS_FOLDED
-    if others and "." in word:
-        return not _ALWAYS_FOLDED.isdisjoint([first, *others])
-    return first in _ALWAYS_FOLDED and not others
+def _is_monsieur(words: list[str]) -> bool:
+    """Return whether the name begins with M. and has its family name in capitals, as in M. DIALLO Ousmane."""
+    shouted = [word.isupper() and len(word) > 1 and "." not in word for word in words[1:]]
+    return words[0] == "M." and any(shouted) and not all(shouted)
 
 
 def _continues(word: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from app.domain.normal.honorifics import is_honorific, title_count
 from app.domain.normal.name_lexicon import is_generation
 from app.domain.normal.name_notes import is_pronoun
 
@@ -28,7 +29,11 @@ def without_brackets(text: str, *, following: str = "") -> tuple[str, str]:
     def kept(found: re.Match[str]) -> str:
         inside = found[1].strip()
         before, after = text[: found.start()].strip(), f"{text[found.end() :]} {following}".lstrip()
-        if after[:1].isalpha() and _NICKNAME.fullmatch(inside) and not is_pronoun(inside):
+        if (
+            after[:1].isalpha()
+            and _NICKNAME.fullmatch(inside)
+            and not (is_pronoun(inside) or is_honorific(inside) or _are_titles(before))
+        ):
             return found[0]
         if is_generation(inside) or not (before or after):
             return f" {inside}"
@@ -38,3 +43,9 @@ def without_brackets(text: str, *, following: str = "") -> tuple[str, str]:
 
     text = " ".join(_PARENTHESIS.sub(kept, text).split())
     return _UNPAIRED.sub("", text), "".join(distinctions[:1])
+
+
+def _are_titles(text: str) -> bool:
+    """Return whether there is nothing but titles, as before Dipl.-Kffr. (FH) Ada Lovelace."""
+    words = text.rpartition(",")[2].split()
+    return bool(words) and title_count([*words, "-"]) == len(words)

@@ -12,6 +12,7 @@ from app.domain.normal.name_lexicon import (
     is_dotted,
     is_generation,
     is_initials,
+    is_title,
     maiden_markers,
 )
 from app.domain.normal.text_folding import fold
@@ -55,7 +56,7 @@ def without_notes(text: str, *, least: int = 2) -> str:
     """
     name, *after = text.split(", ")
     name, is_cut = _cut(name, least)
-    is_whole = sum(word.lower() not in _PARTICLES for word in name.split()) >= least
+    is_whole = sum(map(_is_name, name.split())) >= least
     generations = [part for part in after if is_generation(part)]
     others = [part for part in after if part not in generations]
     given = [part for part in others if not _is_note(part, is_whole=is_whole and not name.isupper())]
@@ -63,6 +64,11 @@ def without_notes(text: str, *, least: int = 2) -> str:
     if is_cut or (is_whole and has_notes):
         given = []  # what stands beside a note after a whole name is one, too: PMP, SAFe 5 Agilist
     return ", ".join([_without_credentials(name, least, has_more=has_notes), *given, *generations])
+
+
+def _is_name(word: str) -> bool:
+    """Return whether a word before a comma is no particle and no abbreviated title: van, Col."""
+    return word.lower() not in _PARTICLES and not (word.endswith(".") and is_title(word))
 
 
 def _cut(text: str, least: int) -> tuple[str, bool]:
@@ -98,7 +104,7 @@ def _is_note(part: str, *, is_whole: bool) -> bool:
         return True
     if any(word.islower() and word in _EMPLOYERS for word in words):
         return True
-    if words[0].rstrip(".") in maiden_markers() or (is_whole and title_count([*words, "-"]) == len(words)):
+    if words[0].rstrip(".") in maiden_markers() or title_count([*words, "-"]) == len(words):
         return True
     if is_whole:
         return all(is_credential(word) or is_dotted(word) or is_capitals(word) for word in words)

@@ -41,6 +41,10 @@ _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
 _NICKNAME = re.compile(
     r"""(?<!\s)\s*(?:["\u201c]([^\W\d_][\w'.-]*)["\u201d]|\(([^\W\d_][\w'.-]*)\))(?=\s+\w)"""
 )
+_TWO_FAMILIES = re.compile(
+    r"(?P<one>[^\s/,]+)(?:\s/\s|(?<=[^\W\d_a-z]{2})\s?/(?=[^\W\d_a-z]{2}))(?P<other>[^\s/,]+)(?:\s(?P<given>[^/,]+))?"
+)
+"""The family names of a woman in West Africa, and her given names: OUEDRAOGO / SERE KORTIMI."""
 _QUOTES = frozenset('"(\u201c')
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
 _CAPITALS = re.compile(r"\b[^\W\d_a-z]{2}")
@@ -172,12 +176,11 @@ def _noted(text: str, *, family_first: bool) -> tuple[PersonName, str]:
     text = without_notes(without_marks(text))
     if count and " " not in text:
         return PersonName("", text, text), distinction
-    if " / " in text:
-        before, _slash, after = text.partition(" / ")
-        if " " not in before and (count or " " in after):  # two family names, as in OUEDRAOGO / SERE KORTIMI
-            *others, given = after.split()
-            return PersonName(given, " ".join([before, *others]), text), distinction
-        text = before
+    found = _TWO_FAMILIES.fullmatch(text)
+    if found and (found["given"] or count):
+        given = (found["given"] or "").partition(" ")[0]
+        return PersonName(given, f"{found['one']} {found['other']}", text), distinction
+    text = text.partition(" / ")[0]
     return _ordered(text, family_first=family_first), distinction
 
 

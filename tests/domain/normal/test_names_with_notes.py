@@ -108,6 +108,12 @@ def test_offices_pronouns_slogans_and_remarks_are_not_a_part_of_the_name(text: s
         "Maître Ada Lovelace",
         "Adv. Ada Lovelace",
         "Herr und Frau Ada Lovelace",
+        "Dipl.-Kffr. (FH) Ada Lovelace",
+        "MMag. DDr. Ada Lovelace",
+        "Lovelace, Prof. (Dr.) Ada",
+        "Lovelace, Dr. (Smt.) Ada",
+        "Col. Lovelace, Ada, VSM (Retd.)",
+        "Ada Lovelace, Shri",
     ],
 )
 def test_honorifics_are_not_a_part_of_the_name(text: str) -> None:
@@ -126,6 +132,8 @@ def test_honorifics_are_not_a_part_of_the_name(text: str) -> None:
         ("Don Juan Pérez", "Juan", "Pérez"),
         ("Dona Macdonald", "Dona", "Macdonald"),
         ("M. S. Dhoni", "M.", "Dhoni"),
+        ("M. DIALLO Ousmane", "Ousmane", "DIALLO"),
+        ("M. OUATTARA", "M.", "OUATTARA"),
         ("Syreeta Cap", "Syreeta", "Cap"),
         ("Mary Jane King", "Mary", "King"),
         ("Val Guest", "Val", "Guest"),
@@ -163,6 +171,7 @@ def test_what_tells_two_people_apart_is_kept(one: str, other: str) -> None:
         ("Chaudhary, P.P.", PersonName("P.P.", "Chaudhary", "P.P. Chaudhary")),
         ("van der Berg, J. P.", PersonName("J.", "van der Berg", "J. P. van der Berg")),
         ("OUEDRAOGO / SERE Awa", PersonName("Awa", "OUEDRAOGO SERE", "OUEDRAOGO / SERE Awa")),
+        ("Mme BADO/ZARE ROSE MARIE", PersonName("ROSE", "BADO ZARE", "BADO/ZARE ROSE MARIE")),
         ("Ram Yadav (Siraha-4)", PersonName("Ram", "Yadav", "Ram Yadav (Siraha-4)")),
     ],
 )
