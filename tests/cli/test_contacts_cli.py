@@ -152,7 +152,9 @@ def test_conflicts_are_printed_with_their_lines(run: Run, tmp_path: Path) -> Non
 
     result = run("import", path)
 
-    assert "Rows with the e-mail address of another person: 1 (lines 3)." in " ".join(result.stdout.split())
+    assert "E-Mail: 1 guessed (line 3). These rows have the e-mail address of a person with another name." in (
+        " ".join(result.stdout.split())
+    )
 
 
 def test_colleagues_share_the_address_of_a_role_without_a_conflict(run: Run, tmp_path: Path) -> None:

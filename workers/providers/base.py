@@ -65,7 +65,10 @@ class ProviderRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderResponse:
-    """A provider's response; `cost` is in the provider's own credits, `retry_after` in seconds."""
+    """A provider's response; `cost` is in the provider's own credits, `retry_after` in seconds.
+
+    `reason` says in one word of lower snake_case why there is no result, if the provider tells.
+    """
 
     outcome: TraceOutcome
     emails: tuple[FoundEmail, ...] = ()
@@ -74,6 +77,7 @@ class ProviderResponse:
     company: FoundCompany | None = None
     cost: float = 0
     retry_after: float | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, emails, suppression_checks
+from app.core.contacts import bulk, emails, switchboards
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import LIMITED_BY
 from app.core.ledger import ownership
@@ -116,7 +116,7 @@ def resolve_field(
     visible = replace(field_request, types=known.visible_types)
     result = _verify_then_fetch(claim, services, request, known, visible, item)
     with services.database.reading() as session:
-        if suppression_checks.suppressed(session, finding_identifiers.of_result(result)):
+        if switchboards.suppressed_people(session, finding_identifiers.of_result(result)):
             result = replace(result, suppressed=True)
     return FieldResolution(
         request=field_request,
@@ -226,7 +226,7 @@ def store(
     if returned := finding_identifiers.of_result(resolution.result):
         bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
         stored = known_people.identifiers(session, workspace_id, known)
-        if suppression_checks.suppressed(session, [*stored, *returned]):  # during the provider calls
+        if switchboards.suppressed_people(session, [*stored, *returned]):  # during the provider calls
             return StoredField(suppressed=True)
     contacts = contact_storage.store(session, known, resolution.result, now=now)
     if resolution.result.answers and contacts and known.subject.contact_id is None:

@@ -2,11 +2,12 @@
 
 Two records are the same person if they share a LinkedIn URL; failing that, an e-mail address, unless the
 names are of different people, or the names differ and it is the address of more than ten people; failing
-that, the name at the same company; failing that, for records without profile and e-mail, a phone number with
-no conflicting name or company. Two different LinkedIn profiles are always two people. The address of a role
-(info@ …) shows nothing about a person, unless both records have the same name, or both have none. A
-provider's record without a name never matches a named contact by the address of many people or a phone
-number.
+that, the name at the same company, unless an imported record has another address or number (`namesakes`);
+failing that, for records without profile and e-mail, a phone number with no conflicting name or company. Two
+different LinkedIn profiles are always two people. A profile, an address or a number that lists have for
+people of different names, and the address of a role (info@ …), shows nothing about a person, unless both
+records have the same name, or both have none. A provider's record without a name never matches a named
+contact by the address of many people or a phone number.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, text
+from sqlalchemy import ForeignKey, Index, String, false, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import companies, emails, job_changes, phones
+from app.core.contacts import companies, emails, former_addresses, job_changes, phones
 from app.core.contacts.bulk import lock_resolution, update_all
-from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
+from app.core.contacts.contact_finder import name_of
+from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
 from app.core.contacts.seniorities import RANK_SQL
@@ -36,7 +38,9 @@ _UNNOTIFIED = text("notified_at IS NULL")
 
 
 class Contact(Base):
-    """A person. `name_key` and `last_key` are the normalised forms of the full and the last name.
+    """A person. `name_key` is the normalised full name, and `last_key` the last name in Latin letters.
+
+    `linkedin_shared` states that lists have the profile for other people, too, so that it identifies none.
 
     `provenance` is the source of each field's value: `{field: {"source": …, "at": RFC 3339}}`, with `*` for
     fields without their own entry. `created_at` is when data of the person was first obtained, `notified_at`
@@ -69,6 +73,7 @@ class Contact(Base):
     seniority: Mapped[str | None]
     department: Mapped[str | None]
     linkedin_url: Mapped[str | None] = mapped_column(unique=True)
+    linkedin_shared: Mapped[bool] = mapped_column(server_default=false(), default=False)
     city: Mapped[str | None]
     country: Mapped[str | None]
     company_id: Mapped[str | None] = mapped_column(ForeignKey("companies.id", ondelete="SET NULL"))
@@ -82,12 +87,12 @@ class Contact(Base):
 class UpsertResult:
     """The contact that a record was merged into, and the change; None if the contact is new.
 
-    `shares_address` states whether one of the record's addresses was stored for another person before.
+    `conflicts` are the codes of `cell_warnings` of what the record shares with other people.
     """
 
     contact_id: str
     change: Change | None
-    shares_address: bool
+    conflicts: tuple[str, ...]
 
 
 def parsed_name(contact: Contact) -> PersonName:
@@ -123,9 +128,10 @@ def upsert_many(
             resolver.mark_changed(row, change, now)
     update_all(session, Contact, resolver.changed, UPDATED_COLUMNS)
     job_changes.record(session, resolver.moves, now=now)
+    former_addresses.mark(session, [*resolver.moves, *resolver.outdated])
     return [
-        UpsertResult(row["id"], _greatest(contact_change, change), shared)
-        for (row, contact_change), change, shared in zip(results, changes, resolver.shared, strict=True)
+        UpsertResult(row["id"], _greatest(contact_change, change), codes)
+        for (row, contact_change), change, codes in zip(results, changes, resolver.conflicts, strict=True)
     ]
 
 

@@ -39,6 +39,10 @@ from app.infra.encrypted_columns import EncryptedText
 
 PATTERN_SAMPLE = 1000
 """The number of addresses from which the pattern of a domain is learned; more would change it little."""
+FORMER = "former"
+"""The reason of an address at an employer that the person has left."""
+TRUSTED = frozenset({EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value})
+"""Statuses that a bounce, or a change of employer, lowers to `risky`; the others are `risky` or worse."""
 _LEARNED = text("type = 'work' AND status = 'valid' AND form IS NOT NULL")  # as the index has it
 _MERGED_FIELDS = ("type", "status", "status_reasons", "confidence", "verified_at")
 _UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "sources")
@@ -161,6 +165,11 @@ def is_guess(row: Email) -> bool:
     return _is_guess(row.sources)
 
 
+def at_most_risky(status: str) -> str:
+    """Return the status of an address after a bounce or at a former employer: risky at best."""
+    return EmailStatus.RISKY.value if status in TRUSTED else status
+
+
 def has_address(session: Session, addresses: Collection[str]) -> ColumnElement[bool]:
     """Return the condition that an e-mail is one of these addresses."""
     return Email.email_index.in_(stored_forms(session, "email", addresses))
@@ -205,7 +214,8 @@ def _row(item: EmailEntry) -> dict[str, Any]:
 
 
 def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
-    is_newer = provenance.supersedes(row, item.found) and not _predates_bounce(row, item.found)
+    is_newer = provenance.supersedes(row, item.found) or _is_current_again(row, item.found)
+    is_newer = is_newer and not _predates_bounce(row, item.found)
     was_guess = _is_guess(row["sources"])
     change = Change.REFRESHED if provenance.record_observation(row, item.found.source) else Change.NONE
     if was_guess and (form := _form(item)):
@@ -218,6 +228,12 @@ def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
 
 def _is_guess(sources: Sequence[dict[str, Any]]) -> bool:
     return all(source["kind"] == SourceKind.PATTERN for source in sources)
+
+
+def _is_current_again(row: dict[str, Any], found: FoundEmail) -> bool:
+    """Return whether a source has the address of a former employer after the person had left it."""
+    is_observed = found.source.kind is not SourceKind.PATTERN
+    return FORMER in row["status_reasons"] and is_observed and found.source.at > row["last_seen_at"]
 
 
 def _predates_bounce(row: dict[str, Any], found: FoundEmail) -> bool:

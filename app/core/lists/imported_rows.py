@@ -35,6 +35,7 @@ _RULES = (_APP / "domain", _APP / "core" / "contacts")
 _LIBRARIES = (
     "anyascii",
     "babel",
+    "cleanco",
     "disposable-email-domains",
     "email-validator",
     "idna",
@@ -43,6 +44,7 @@ _LIBRARIES = (
     "openpyxl",
     "phonenumberslite",
     "publicsuffixlist",
+    "pycountry",
     "rapidfuzz",
 )
 """The folders and libraries that decide what a row becomes."""

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact, parsed_name
-from app.core.matching import caller_identifiers, candidates
+from app.core.matching import caller_identifiers, candidates, near_names
 from app.core.matching.candidates import KEYS, ContactRow
 from app.core.matching.company_candidates import CandidateCompany, candidate_companies
 from app.domain.errors import InvalidValue
@@ -148,7 +148,7 @@ def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCo
         return Match("none", company=company)
     companies = [employer.company for employer in employers]
     best = {employer.company.id: employer for employer in employers}
-    for search in (candidates.contacts_named_at, candidates.similarly_named_at):
+    for search in (candidates.contacts_named_at, near_names.nearest_named_at):
         scored = [
             _candidate(
                 person,

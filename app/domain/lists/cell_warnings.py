@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
@@ -12,6 +12,19 @@ MAX_LINES = 3
 """The lines that are kept as examples of each warning."""
 INVALID = "invalid"
 NO_COUNTRY = "no_country"
+SHARED_PROFILE = "shared_profile"
+SHARED_ADDRESS = "shared_address"
+SHARED_NUMBER = "shared_number"
+SHARED_IN_LIST = "shared_in_list"
+NAMESAKE = "namesake"
+CONFLICT_FIELDS = {
+    SHARED_PROFILE: "linkedin_url",
+    SHARED_ADDRESS: "email",
+    SHARED_NUMBER: "phone",
+    NAMESAKE: "full_name",
+}
+"""The codes of rows that share an identifier with another person, and the field of the identifier."""
+AMBIGUOUS_PLACE = "ambiguous_place"
 
 
 class Effect(StrEnum):
@@ -50,6 +63,34 @@ KINDS: Mapping[str, WarningKind] = {
         "The family name of these was read first, because of its capitals or the header of the column.",
         "Give the given and the family name in columns of their own.",
     ),
+    SHARED_PROFILE: WarningKind(
+        Effect.LEFT_OUT,
+        "These rows have the profile of a person with another name. It identifies neither.",
+    ),
+    SHARED_IN_LIST: WarningKind(
+        Effect.LEFT_OUT,
+        "These rows share a profile, an address or a number with people of other names in the list, so it "
+        "identifies none of them.",
+    ),
+    SHARED_ADDRESS: WarningKind(
+        Effect.GUESSED,
+        "These rows have the e-mail address of a person with another name. Both people are stored with it.",
+    ),
+    SHARED_NUMBER: WarningKind(
+        Effect.GUESSED,
+        "These rows have only a phone number, and several people have it. They are stored as further people.",
+    ),
+    NAMESAKE: WarningKind(
+        Effect.GUESSED,
+        "These rows have the name and the company of a person with another address or number. They are "
+        "stored as people of their own.",
+        "If they are one person, add the LinkedIn profile or the known address to the row.",
+    ),
+    AMBIGUOUS_PLACE: WarningKind(
+        Effect.LEFT_OUT,
+        "These places may be in several countries, such as Canada and California, so none was stored.",
+        "Add a column with the country.",
+    ),
 }
 
 
@@ -82,6 +123,19 @@ class CellWarnings:
         """Return how many cells have this code."""
         return sum(count for key, count in self.counts.items() if key.code == code)
 
+    def extend(self, others: CellWarnings) -> None:
+        """Add the warnings of a further part of the list."""
+        for key, count in others.counts.items():
+            self.counts[key] += count
+            self.lines[key] = list(dict.fromkeys([*self.lines.get(key, []), *others.lines[key]]))[:MAX_LINES]
+
+    def joined(self, others: CellWarnings) -> CellWarnings:
+        """Return these warnings with others."""
+        both = CellWarnings()
+        both.extend(self)
+        both.extend(others)
+        return both
+
     @property
     def total(self) -> int:
         """Return the number of warnings."""
@@ -105,20 +159,25 @@ class CellWarnings:
         return warnings
 
 
-def described(warnings: CellWarnings, header: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the warnings with the name of their column, their effect, and what to do, for people."""
-    names = list(header)
+def described(
+    warnings: CellWarnings, header: Sequence[str], fields: Sequence[str | None]
+) -> list[dict[str, Any]]:
+    """Return the warnings with the name of their column, their effect, and what to do, for people.
+
+    `fields` are the fields of the columns of the header.
+    """
+    columns = {field: name for field, name in zip(reversed(fields), reversed(header), strict=True) if field}
     return [
         {
-            "column": entry["field"] if entry["column"] is None else names[entry["column"]],
-            "field": entry["field"],
-            "code": entry["code"],
-            "effect": KINDS[entry["code"]].effect.value,
-            "count": entry["count"],
-            "lines": entry["lines"],
-            "detail": " ".join(filter(None, (KINDS[entry["code"]].text, KINDS[entry["code"]].option))),
+            "column": header[column] if column is not None else columns.get(field, field),
+            "field": field,
+            "code": code,
+            "effect": KINDS[code].effect.value,
+            "count": count,
+            "lines": warnings.lines[WarningKey(field, column, code)],
+            "detail": " ".join(filter(None, (KINDS[code].text, KINDS[code].option))),
         }
-        for entry in warnings.to_json()
+        for (field, column, code), count in sorted(warnings.counts.items(), key=_place)
     ]
 
 

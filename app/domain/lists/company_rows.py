@@ -6,9 +6,8 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, Source
-from app.domain.lists.country_cells import list_country
-from app.domain.lists.row_values import RowValues, country_of_state
-from app.domain.normal.countries import parse_location
+from app.domain.lists.location_cells import OF_COMPANY, location_of
+from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_kind
 from app.domain.normal.profiles import normal_company_url
 from app.domain.normal.vocabularies import headcount
@@ -61,7 +60,7 @@ def company_beside(row: RowValues, source: Source, mail_domain: str | None = Non
     domain = row.normal("company_domain", _domain) or mail_domain
     if not (name or domain or linkedin_url):
         return None
-    city, country = _location(row)
+    city, country = location_of(row, OF_COMPANY, (), (domain,) if domain else ())
     industry, employees = row.text("company_industry"), row.normal("company_headcount", headcount)
     return _company(source, name, domain, linkedin_url, industry, employees, city, country)
 
@@ -109,10 +108,3 @@ def _linkedin_elsewhere(row: RowValues) -> str | None:
                 except NotAProfileUrl:
                     continue
     return None
-
-
-def _location(row: RowValues) -> tuple[str | None, str | None]:
-    city, country = row.text("company_city"), row.normal("company_country", list_country)
-    if city is None and country is None and (text := row.text("company_location")):
-        city, country = parse_location(text)
-    return city, country or country_of_state(row, "company_state")

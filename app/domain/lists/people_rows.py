@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
+from app.domain.lists.cells import phones_in
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.company_rows import company_beside
-from app.domain.lists.country_cells import list_country
 from app.domain.lists.email_cells import emails_of
+from app.domain.lists.location_cells import OF_PERSON, location_of
 from app.domain.lists.name_cells import name_of
 from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
-from app.domain.lists.row_values import RowValues, country_of_state
-from app.domain.normal.countries import parse_location
+from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_domain, email_kind
 from app.domain.normal.phones import PhoneNumber
 from app.domain.normal.profiles import normal_profile_url
@@ -78,7 +78,8 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     row_time = row.time(row.text("updated_at"), "updated_at")
     row_time = row_time or row.time(row.text("email_verified_at"), "email_verified_at")
     emails = emails_of(row, layout.emails, row_time)
-    city, country = _location(row)
+    domains = (email_domain(email.email) for email in emails)
+    city, country = location_of(row, OF_PERSON, _numbers(row, layout), domains)
     source = row.source(row_time)
     company = company_beside(row, source, _mail_domain(emails))
     phones = phones_of(row, layout.phones, partial(_phone_regions, row, country, company, emails), row_time)
@@ -122,12 +123,10 @@ def _title(row: RowValues) -> str | None:
     return next((text for text in row.all("title") if text.lower() not in _SALUTATIONS), None)
 
 
-def _location(row: RowValues) -> tuple[str | None, str | None]:
-    """Return the city and the country; a row without a country has that of its state."""
-    city, country = row.text("city"), row.normal("country", list_country)
-    if city is None and country is None and (text := row.text("location")):
-        city, country = parse_location(text)
-    return city, country or country_of_state(row, "state")
+def _numbers(row: RowValues, layout: ColumnMapping) -> Iterator[str]:
+    """Yield the phone numbers of a row as they are written."""
+    for column in layout.phones:
+        yield from phones_in(row.cells[column.index])
 
 
 def _profile(row: RowValues) -> str | None:

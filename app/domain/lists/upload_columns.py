@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
-from app.domain.lists.cell_warnings import CellWarnings
+from app.domain.lists.cell_warnings import SHARED_IN_LIST, CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, family_first_columns, map_columns
 from app.domain.lists.header_fields import column
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.records.shared_identifiers import shared_identifiers, without_shared
 from app.domain.records.subjects import Subject
 
 UPLOAD_FIELDS = (
@@ -32,6 +34,10 @@ UPLOAD_FIELDS = (
     "company_country",
 )
 """The fields that help to name a person; a company's switchboard does not."""
+NOT_IDENTIFIED = (
+    "Other people of the list have the same profile, address or number, so it does not identify the person. "
+    "The row needs one of its own, or a full name with a company or its domain."
+)
 _PERSONAL_PHONES = frozenset({"mobile", "direct"})
 
 
@@ -67,8 +73,15 @@ def names_people(fields: Sequence[str | None]) -> bool:
     return is_identified or (has_name and has_company)
 
 
-def subject_of(cells: Sequence[str], layout: ColumnMapping, defaults: ImportDefaults) -> Subject:
-    """Return the person that a row names.
+def shared_in(
+    rows: Iterable[Sequence[str]], layout: ColumnMapping, defaults: ImportDefaults
+) -> frozenset[str]:
+    """Return the profiles, addresses and numbers that several people of these rows have."""
+    return shared_identifiers(_people(rows, layout, defaults))
+
+
+def subject_of(row: RowValues, layout: ColumnMapping, shared: frozenset[str] = frozenset()) -> Subject:
+    """Return the person that a row names; identifiers that other people of the list have do not count.
 
     A phone number of unknown or shared use counts only if nothing else names the person.
 
@@ -76,8 +89,24 @@ def subject_of(cells: Sequence[str], layout: ColumnMapping, defaults: ImportDefa
         InvalidValue: the row identifies no person; the message says what it needs.
 
     """
-    row = RowValues(layout, cells, defaults, CellWarnings())
-    return _subject(person_of(row, layout).found)
+    found = person_of(row, layout).found
+    own = without_shared(found, shared) if shared else found
+    subject = _subject(own)
+    if own != found:
+        row.warn("linkedin_url" if own.linkedin_url != found.linkedin_url else "email", SHARED_IN_LIST)
+        if not (subject.has_exact_key or _names_with_company(subject)):
+            raise InvalidValue(NOT_IDENTIFIED)
+    return subject
+
+
+def _people(
+    rows: Iterable[Sequence[str]], layout: ColumnMapping, defaults: ImportDefaults
+) -> Iterator[FoundContact]:
+    for cells in rows:
+        try:
+            yield person_of(RowValues(layout, cells, defaults, CellWarnings()), layout).found
+        except InvalidValue:
+            continue
 
 
 def _subject(found: FoundContact) -> Subject:

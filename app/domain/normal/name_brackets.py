@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from app.domain.normal.generations import generation_of
 from app.domain.normal.honorifics import is_honorific, title_count
-from app.domain.normal.name_lexicon import is_generation
 from app.domain.normal.name_notes import is_pronoun
 
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
@@ -35,7 +35,7 @@ def without_brackets(text: str, *, following: str = "") -> tuple[str, str]:
             and not (is_pronoun(inside) or is_honorific(inside) or _are_titles(before))
         ):
             return found[0]
-        if is_generation(inside) or not (before or after):
+        if generation_of(f"Ada Low {inside}").rank or not (before or after):
             return f" {inside}"
         if _DISTINCTION.fullmatch(inside):
             distinctions.append(inside)

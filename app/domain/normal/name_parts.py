@@ -11,7 +11,15 @@ from app.domain.normal.name_brackets import without_brackets
 from app.domain.normal.name_lexicon import is_credential, is_generation, meaningful_words
 from app.domain.normal.name_notes import may_have_notes, without_notes
 from app.domain.normal.name_texts import clean_text
-from app.domain.normal.names import NO_PERSON, NoPerson, PersonName, nickname_of, parse_name, without_nickname
+from app.domain.normal.names import (
+    NO_PERSON,
+    NoPerson,
+    PersonName,
+    nickname_of,
+    parse_name,
+    without_generation,
+    without_nickname,
+)
 from app.domain.normal.placeholder_names import (
     is_placeholder,
     is_placeholder_part,
@@ -37,7 +45,8 @@ def name_of_parts(first: str, last: str, *, middle: str = "", full: str = "") ->
 
     """
     if _are_plain(first, last):
-        return PersonName(first, last, _full_name(full, [first, middle, last]))
+        family = without_generation(last, f"{first} {last}")
+        return PersonName(first, family, _full_name(full, [first, middle, last]))
     if full and (written := _parsed_as(full, first, last)):
         return written
     if is_placeholder(f"{first} {last}"):
@@ -50,7 +59,8 @@ def name_of_parts(first: str, last: str, *, middle: str = "", full: str = "") ->
     nickname = nickname_of(f"{given} {family}")
     quoted = f'"{nickname}"' if nickname else ""
     given, family = (_without_quoted(part) if nickname else part for part in (given, family))
-    return PersonName(given, family, _full_name(full, [given, middle, quoted, family]))
+    full = _full_name(full, [given, middle, quoted, family])
+    return PersonName(given, without_generation(family, f"{given} {family}"), full)
 
 
 def _parsed_as(full: str, first: str, last: str) -> PersonName | None:
@@ -116,14 +126,13 @@ def _part(text: str, *, beside: str, following: str = "") -> str:
     text = _with_particles(without_notes(text, least=1))
     parts = text.split()
     parts = parts[title_count(parts, left=1) :]
-    while len(parts) > 1 and is_generation(parts[-1]):
-        parts.pop()
     is_noise = is_placeholder_part(text) or (len(parts) == 1 and is_credential(text) and not beside.isupper())
     return "" if is_noise else " ".join(parts)
 
 
 def _with_particles(text: str) -> str:
-    """Return the part before a comma, after the particles that follow it: Gogh, van."""
+    """Return the part before a comma, with the particles or the generation after it: Gogh, van; Low, Jr."""
     name, *after = text.split(", ")
     particles = [part for part in after if all(word.lower() in _PARTICLES for word in part.split())]
-    return " ".join([*particles, name])
+    generations = [part for part in after if is_generation(part)]
+    return " ".join([*particles, name, *generations])

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from app.domain.errors import InvalidValue
+from app.domain.normal.generations import generation_of
 from app.domain.normal.honorifics import is_single_title, separated, title_count
 from app.domain.normal.name_brackets import without_brackets
 from app.domain.normal.name_lexicon import is_generation, is_initials, is_title, library, meaningful_words
@@ -28,11 +29,14 @@ __all__ = [
     "parse_name",
     "person_key",
     "spellings",
+    "without_generation",
     "without_nickname",
 ]
 
 NO_PERSON = "This is not the name of a person. Send the person's own given and family name."
 
+_IN_FAMILY_NAME = frozenset(("filho", "neto"))
+"""Portuguese words for a generation that are a part of the family name: Silva Filho."""
 _FIRST_SURNAMES = words("surnames.txt")
 _COMPOUND_SURNAMES = words("han_surnames.txt")
 _PARTICLES = words("particles.txt")
@@ -90,8 +94,8 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
     """Parse a full name; titles, credentials, pronouns, emoji, remarks and headlines are removed.
 
     A word such as Prince, Wing or Judge is a title only if a given and a family name are left without it. The
-    full name keeps a nickname of one word, in quotes (Earl L. "Buddy" Carter), and a note with a number that
-    tells people of one name apart: Ram Yadav (Siraha-4).
+    full name keeps a nickname of one word, in quotes (Earl L. "Buddy" Carter), the generation at its end, and
+    a note with a number that tells people of one name apart: Ram Yadav (Siraha-4).
 
     Handles "Last, First", family names in capitals (DUPONT Jean), particles (van, de la), two surnames if the
     first is a well-known Iberian one, and Chinese, Japanese and Korean names in their own order. A single
@@ -105,7 +109,8 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
     text = clean_text(full)
     words = text.lower().split()
     is_plain = _PLAIN.fullmatch(text) and meaningful_words().isdisjoint(words) and not _may_have_more(words)
-    if is_plain and text == full and not family_first and _CAPITALS.search(text) is None:
+    has_own_order = family_first or _CAPITALS.search(text) or generation_of(text).rank
+    if is_plain and text == full and not has_own_order:
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
     name, distinction = _noted(one_script(separated(text)), family_first=family_first)
@@ -133,8 +138,18 @@ def name_key(text: str) -> str:
 
 
 def person_key(full: str) -> str:
-    """Return the `name_key` of a person's full name, without a nickname in quotes or parentheses."""
-    return name_key(without_nickname(full))
+    """Return the `name_key` of a person's full name, without a nickname, the generation in its usual form."""
+    rank, _written, name = generation_of(full)
+    key = name_key(without_nickname(name))
+    return f"{key} {rank}" if rank else key
+
+
+def without_generation(family: str, full: str) -> str:
+    """Return a family name without the generation at the end of the full name; Silva Filho keeps it."""
+    word = generation_of(full).written
+    if not word or word.lower() in _IN_FAMILY_NAME:
+        return family
+    return family.rstrip(")").removesuffix(word).rstrip(" ,(") or family
 
 
 def without_nickname(full: str) -> str:
@@ -181,7 +196,20 @@ def _noted(text: str, *, family_first: bool) -> tuple[PersonName, str]:
         given = (found["given"] or "").partition(" ")[0]
         return PersonName(given, f"{found['one']} {found['other']}", text), distinction
     text = text.partition(" / ")[0]
-    return _ordered(text, family_first=family_first), distinction
+    return _with_generation(text, family_first=family_first), distinction
+
+
+def _with_generation(text: str, *, family_first: bool) -> PersonName:
+    """Return the name, with its generation at the end of the full name."""
+    generation = generation_of(text)
+    name = _ordered(generation.name, family_first=family_first)
+    if not generation.rank:
+        return name
+    if not (name.first and name.last):
+        return _ordered(text, family_first=family_first)
+    word = generation.written
+    last = f"{name.last} {word}" if word.lower() in _IN_FAMILY_NAME else name.last
+    return PersonName(name.first, last, f"{name.full} {word}")
 
 
 def _ordered(text: str, *, family_first: bool) -> PersonName:

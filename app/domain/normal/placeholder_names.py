@@ -14,7 +14,8 @@ _CASED = _LISTS["cased"]
 _LANGUAGES = _LISTS.keys() - {"word", "mark", "cased"}
 _WHOLE = _WORDS.union(*(map(fold, _LISTS[language]) for language in _LANGUAGES))
 _NETWORK = re.compile("linkedin|领英|領英", re.IGNORECASE)
-_TYPED = re.compile(r"([^\W\d_])\1{2,}|x+", re.IGNORECASE)
+_TYPED = re.compile(r"([^\W\d_])\1{2,}|[xX]+")
+_WORD = re.compile(r"[^\W_]+")
 _REPEATED = re.compile(r"([^\W\d_])\1\1", re.IGNORECASE)
 _NOT_AVAILABLE = re.compile(r"(?:NA|na)(?: (?:NA|na))*")
 """Na is also a given and a family name, so it is a placeholder only if the whole name is written so."""
@@ -33,15 +34,19 @@ def is_placeholder(text: str) -> bool:
         return True
     folded = fold(text)
     words = folded.split()
-    if folded in _WHOLE or all(word in _WORDS or _TYPED.fullmatch(word) for word in words):
+    if folded in _WHOLE or all(map(_is_word, _WORD.findall(text))):
         return True
     half = words[: len(words) // 2]
     return half * 2 == words and " ".join(half) in _WHOLE
 
 
+def _is_word(word: str) -> bool:
+    return fold(word) in _WORDS or _TYPED.fullmatch(word) is not None
+
+
 def is_placeholder_part(text: str) -> bool:
     """Return whether a part beside another is no name; Test, Guest and Null may be one."""
-    return bool(_TYPED.fullmatch(fold(text))) or (" " in text and is_placeholder(text))
+    return all(map(_TYPED.fullmatch, _WORD.findall(text))) or (" " in text and is_placeholder(text))
 
 
 def without_marks(text: str) -> str:

@@ -14,9 +14,9 @@ A confidence estimates the share of such matches that are the same person. The s
 | company_domain; company_name            | without a middle name | 0.89; 0.85 |
 | company_domain; company_name            | nickname, family name first | 0.86; 0.81 |
 | company_domain; company_name            | one of two parts | 0.82; 0.78 |
-| company_domain; company_name            | other romanization | 0.77; 0.73 |
+| company_domain; company_name            | generation on one side, other romanization | 0.77; 0.73 |
 | company_domain; company_name            | typo; in two words | 0.72, 0.68; 0.54, 0.52 |
-| company_domain; company_name            | initial, second given name | 0.64; 0.61 |
+| company_domain; company_name            | initial, second given name, no family name | 0.64; 0.61 |
 | full_name alone                         | the same         | 0.30       |
 """
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from app.domain.errors import InsufficientIdentifiers, InvalidValue
+from app.domain.normal.generations import generation_of
 from app.domain.normal.name_parts import name_of_parts, plain_full_name
 from app.domain.normal.names import person_key
 
@@ -102,7 +103,8 @@ class Subject:
     def _has_two_names(self) -> bool:
         if not (self.full_name and self.first_name and self.last_name):
             return False
-        return person_key(self.full_name) != person_key(f"{self.first_name} {self.last_name}")
+        joined = f"{self.first_name} {self.last_name}"
+        return person_key(generation_of(self.full_name).name) != person_key(generation_of(joined).name)
 
     def as_dict(self) -> dict[str, str]:
         """Return the fields that are set, for a JSON column; `Subject(**…)` restores the subject."""

@@ -202,7 +202,7 @@ def test_two_people_of_one_name_at_one_company_are_ambiguous(session: Session) -
     "asked",
     [
         "Analytical Engine",
-        "Xnalytical Engines",
+        "Axalytical Engines",
         "AnalyticalEngines Ltd",
         "Analytical Engines Technologies",
         "Analytical Enginess",
@@ -395,7 +395,7 @@ def test_another_middle_name_is_not_the_same_person(session: Session, asked: str
         ("Mario Diaz-Balart", "Mario Balart", 0.8217),
         ("Mario Diaz-Balart", "Balart Mario", 0.7415),
         ("Ana Paula Lima Moura", "Ana Moura", 0.8217),
-        ("Ines Duarte Brook", "Ines Duarte", 0.8217),
+        ("Ines Duarte Brook", "Ines Duarte", 0.6388),
         ('Earl L. "Buddy" Carter', "Buddy Carter", 0.8574),
         ('Earl L. "Buddy" Carter', "Earl Carter", 0.95),
         ("Sergei Lavrov", "SergeiLavrov", 0.95),

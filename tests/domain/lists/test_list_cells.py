@@ -17,8 +17,9 @@ from app.domain.lists.company_rows import company_of
 from app.domain.lists.email_cells import read_email
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
-from app.domain.normal.countries import country_code, parse_location
+from app.domain.normal.countries import country_code
 from app.domain.normal.emails import normal_email
+from app.domain.normal.places import parse_location
 from app.domain.normal.text_folding import fold, snake_case, split_camel
 from app.domain.normal.vocabularies import department, email_status, headcount, phone_type, seniority
 
@@ -27,7 +28,9 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def row(entity: Entity = Entity.CONTACTS, region: str | None = None, **cells: str) -> RowValues:
     layout = map_columns([name.replace("_", " ") for name in cells], entity)
-    return RowValues(layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW, region), CellWarnings())
+    return RowValues(
+        layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW, region), CellWarnings()
+    )
 
 
 def person(region: str | None = None, **cells: str) -> FoundContact:
@@ -208,7 +211,7 @@ def test_a_place_in_a_country_is_not_the_country(text: str) -> None:
     [
         ("Greater Munich Metropolitan Area", ("Munich", None)),
         ("Lyon, Rhône, France", ("Lyon", "FR")),
-        ("Boston, MA", ("Boston", None)),
+        ("Boston, MA", ("Boston", "US")),
         ("Springfield, Somewhere", ("Springfield", None)),
         ("Germany", (None, "DE")),
         ("", (None, None)),

@@ -68,7 +68,7 @@ def test_what_the_row_says_goes_before_the_option_and_the_option_before_a_guess(
         ("email,phone", ["a@acme.example,(617) 555-0101"]),
         ("email,phone", ["a@acme.de,(117) 555-0101"]),
         ("email,phone,state", ["a@acme.example,(617) 555-0101,PA"]),
-        ("email,phone,state", ["a@acme.example,(617) 555-0101,TX", "b@acme.example,,SP"]),
+        ("email,phone,state", ["a@acme.example,(617) 555-0101,PA", "b@acme.example,,KA"]),
         (
             "email,phone,country",
             ["a@acme.example,555-0101,", *["b@acme.example,,"] * 30, "c@x.example,,US"],
@@ -83,7 +83,7 @@ def test_a_phone_is_left_out_and_counted_where_nothing_shows_its_country(
     warnings: CellWarnings = CellWarnings()
 
     assert phones(header, *rows, warnings=warnings) == []
-    assert warnings.counts == {WarningKey("phone", 1, "no_country"): 1}
+    assert warnings.counts[WarningKey("phone", 1, "no_country")] == 1
 
 
 @pytest.mark.parametrize("cell", ["1234", "none yet", "+1 23", "00 12"])
@@ -131,6 +131,10 @@ def test_invalid_values_show_no_country() -> None:
         (["PA"], None),
         (["EMEA", "APAC"], None),
         (["CA", "EMEA"], None),
+        (["Île-de-France", "Bretagne"], "FR"),
+        (["N.S.W.", "Vic."], "AU"),
+        (["Catalonia", "Lérida", "Principado de Asturias"], "ES"),
+        (["Osaka", "Kyoto"], "JP"),
         ([], None),
     ],
 )

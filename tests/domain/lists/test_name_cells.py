@@ -81,9 +81,10 @@ def test_the_first_filled_column_gives_the_order() -> None:
 
 def test_an_upload_is_read_in_the_order_of_its_own_header() -> None:
     layout = upload_columns.layout_of(["full_name", "email"], ["Nachname, Vorname", "E-Mail"])
-    defaults = ImportDefaults("list.csv", NOW, NOW)
+    cells = ["Dupont Jean", "jean@acme.example"]
+    row = RowValues(layout, cells, ImportDefaults("list.csv", NOW, NOW), CellWarnings())
 
-    subject = upload_columns.subject_of(["Dupont Jean", "jean@acme.example"], layout, defaults)
+    subject = upload_columns.subject_of(row, layout)
 
     assert (subject.first_name, subject.last_name) == ("Jean", "Dupont")
 

@@ -285,7 +285,7 @@ def test_a_header_can_say_that_the_family_name_comes_first(text: str, name: Pers
         "Confidential",
         "TBD",
         "xxx",
-        "Xxx Yyy",
+        "Xxx yyy",
         "Nieznany",
         "Okänd",
         "неизвестно",
