@@ -37,6 +37,7 @@ from app.domain.callers import Scope
 from app.domain.errors import FieldError, NotAProfileUrl, ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.domain.normal.employers import given_employer
+from app.domain.records.subjects import Subject
 from app.infra import database_clock
 
 blueprint = APIBlueprint("linkedin_save", __name__, tag="Saved profiles")
@@ -91,6 +92,7 @@ class LinkedinSaveSchema(StrictSchema):
     @post_load
     def _snapshot(self, data: dict[str, Any], **_options: Any) -> ProfileSnapshot:
         profile: dict[str, Any] = data["profile"]
+        profile["full_name"] = Subject(full_name=profile.get("full_name")).with_plain_names().full_name
         company: dict[str, Any] = profile.pop("company", None) or {}
         annotations = {name: data[key] for key, name in profile_snapshots.ANNOTATIONS.items() if key in data}
         if "tags" in annotations:

@@ -215,3 +215,14 @@ def test_a_key_needs_the_scope(user: SignedInUser) -> None:
     response = user.client.post(PATH, json={"profile": PROFILE}, headers=bearer(key))
 
     assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")
+
+
+@pytest.mark.parametrize(
+    ("name", "saved"), [("Ada Lovelace, PMP® (she/her)", "Ada Lovelace"), ("LinkedIn Member", None)]
+)
+def test_a_saved_name_has_no_notes_and_is_that_of_a_person(
+    user: SignedInUser, name: str, saved: str | None
+) -> None:
+    response = save(user, profile=profile(full_name=name))
+
+    assert response.get_json()["saved_profile"]["full_name"] == saved

@@ -167,3 +167,40 @@ def test_a_key_needs_the_scope(user: SignedInUser) -> None:
     response = user.client.post(PATH, json={"subject": {"email": "ada@acme.com"}}, headers=bearer(key))
 
     assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ({"full_name": "LinkedIn Member"}, "full_name"),
+        ({"full_name": "???"}, "full_name"),
+        ({"first_name": "null", "last_name": "null"}, "last_name"),
+    ],
+)
+def test_a_name_of_no_person_is_explained(user: SignedInUser, name: dict[str, str], field: str) -> None:
+    response = post(user, {"subject": name | {"company_domain": "acme.com"}})
+
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "validation_error")
+    (error,) = problem["errors"]
+    assert error["pointer"] == f"/subject/{field}"
+    assert error["detail"].startswith("This is not the name of a person. Send a given and a family name")
+
+
+def test_a_name_of_no_person_is_ignored_beside_an_exact_identifier(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+
+    response = post(user, {"subject": {"full_name": "LinkedIn Member", "linkedin_url": ADA_URL}})
+
+    assert response.get_json()["contact"]["id"] == ada.id
+
+
+def test_a_person_is_found_by_a_name_with_credentials(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        ada = a_contact(session, a_company(session))
+
+    name = {"first_name": "Ada", "last_name": "Lovelace, PMP®"}
+    response = post(user, {"subject": name | {"company_domain": "acme.com"}})
+
+    assert response.get_json()["contact"]["id"] == ada.id

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 from apiflask import APIFlask
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 from stored_support import ADA_URL, a_company, a_contact, an_email, own, suppress
 from users_support import SignedInUser, create_user
 from werkzeug.test import TestResponse
 
 from app.core.accounts.workspaces import Workspace
 from app.core.contacts.contacts import Contact
+from app.core.jobs.jobs import Job
 
 
 @pytest.fixture
@@ -63,3 +64,20 @@ def test_without_credits_an_owned_value_can_be_requested(user: SignedInUser, ada
     response = reveal(user)
 
     assert (response.status_code, response.get_json()["credits"]["reserved"]) == (202, 0)
+
+
+def test_a_reveal_for_a_name_of_no_person_is_refused_and_reserves_nothing(app: APIFlask) -> None:
+    user = create_user(app)
+
+    response = user.client.post(
+        "/api/ext/reveal/email",
+        json={
+            "subject": {"full_name": "LinkedIn Member", "company_domain": "acme.com"},
+            "min_status": "risky",
+        },
+        headers=user.headers | {"Prefer": "respond-async"},
+    )
+
+    assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
+    with user.database.transaction() as session:
+        assert session.scalar(select(func.count()).select_from(Job)) == 0

@@ -72,7 +72,7 @@ def test_a_list_is_imported_and_counted(run: Run, file: Path) -> None:
 
     assert result.exit_code == 0
     assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
-    assert warned(result) == [("Phone", "invalid", 1)]
+    assert warned(result) == [("Name", "placeholder_name", 1), ("Phone", "invalid", 1)]
     assert answer(result)["columns"]["E-Mail"] == "email"
     assert answer(result)["encoding"] == "utf-8"
 

@@ -28,7 +28,8 @@ from app.domain.normal.company_names import company_key
 from app.domain.normal.countries import country_code
 from app.domain.normal.emails import email_kind, normal_email
 from app.domain.normal.employers import employer_name
-from app.domain.normal.names import parse_name, person_key
+from app.domain.normal.name_parts import name_of_parts
+from app.domain.normal.names import PersonName, parse_name, person_key
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_company_url, normal_profile_url
 from app.domain.normal.vocabularies import department, headcount, seniority
@@ -232,15 +233,12 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
 
     A name with a masked part is omitted. If only one part is given, the other is not derived from it.
     """
-    if any(part and "*" in part for part in (full_name, first_name, last_name)):
-        full_name = first_name = last_name = None
-    name = normal(parse_name, full_name or " ".join(filter(None, (first_name, last_name))))
-    parsed = name if full_name or (first_name and last_name) else None
+    name = _person_name(full_name or "", first_name or "", last_name or "")
     found = FoundContact(
         source=source,
         full_name=name.full if name else None,
-        first_name=first_name or (parsed.first if parsed else None) or None,
-        last_name=last_name or (parsed.last if parsed else None) or None,
+        first_name=(name.first or None) if name else None,
+        last_name=(name.last or None) if name else None,
         title=title,
         seniority=normal(seniority, level) or None,
         department=normal(department, area) or None,
@@ -250,6 +248,21 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
         company=company,
     )
     return found if found.full_name or found.linkedin_url else None
+
+
+def _person_name(full: str, first: str, last: str) -> PersonName | None:
+    """Return the name, None if it is masked or no person's; a single part says nothing of the other."""
+    if "*" in f"{full}{first}{last}":
+        return None
+    try:
+        if first and last:
+            return name_of_parts(first, last, full=full)
+        name = parse_name(full or first or last)
+    except InvalidValue:
+        return None
+    if full:
+        return replace(name, first=first or name.first, last=last or name.last)
+    return PersonName(first and name.full, last and name.full, name.full)
 
 
 def without_echo(contact: FoundContact | None, request: ProviderRequest) -> FoundContact | None:

@@ -40,7 +40,7 @@ class Pattern:
         subject = request.subject
         try:
             name = names.parse_name(str(subject.name))
-        except InvalidValue:  # a stored name without a letter
+        except InvalidValue:  # a stored name without a letter, or no person's
             return ProviderResponse(outcome=TraceOutcome.INELIGIBLE)
         guesses = mail_domains.guesses(name, subject.company_domain, request.patterns)[:MAX_GUESSES]
         source = Source(self.name, SourceKind.PATTERN, clock.now())

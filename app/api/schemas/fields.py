@@ -200,6 +200,10 @@ def purpose() -> fields.String:
     )
 
 
+NO_PERSON = (
+    "This is not the name of a person. Send a given and a family name with company_domain or company_name, "
+    "or contact_id, linkedin_url, email or phone."
+)
 IDENTIFYING_FIELDS = (
     *(("contact_id",), ("linkedin_url",), ("email",), ("phone",)),
     *product(("full_name",), ("company_domain", "company_name")),
@@ -230,5 +234,9 @@ class SubjectSchema(StrictSchema):
     @post_load(pass_original=True)
     def _subject(self, data: dict[str, str | None], given: Mapping[str, Any], **_options: Any) -> Subject:
         employer = given_employer(given.get("company_domain"), data.get("company_name"))
-        known = data | {"company_domain": employer.domain, "company_name": employer.name}
-        return Subject(**known).require_identifiers(employer.left_out)
+        subject = Subject(**data | {"company_domain": employer.domain, "company_name": employer.name})
+        named = subject.with_plain_names()
+        if subject.is_identified and not named.is_identified:
+            field = "full_name" if subject.full_name else "last_name"
+            raise ValidationError({field: [NO_PERSON]})
+        return named.require_identifiers(employer.left_out)

@@ -21,6 +21,7 @@ from app.domain.email_patterns.spelling import (
     odds,
     weight,
 )
+from app.domain.normal.name_lexicon import is_initials
 from app.domain.normal.names import PersonName, spellings
 from app.domain.normal.nicknames import given_names
 
@@ -86,15 +87,15 @@ def form_of(email: str, name: PersonName) -> str | None:
 def simple_form_of(email: str, name: PersonName) -> str | None:
     """Return what `form_of` returns, at a tenth of its cost, for most names and addresses; None for others.
 
-    It is for given and family names of one word without middle names, and for addresses that are not
-    shortened and have no numbers and nicknames.
+    It is for given and family names of one word without middle names and initials, and for addresses that
+    are     not shortened and have no numbers and nicknames.
     """
     local = email.rpartition("@")[0]
     firsts, lasts = spellings(name.first), spellings(name.last)
     words = (firsts[0], lasts[0], firsts[-1], lasts[-1])
     letters = "".join(words)
     is_simple = all(words) and letters.isascii() and letters.isalpha() and not middle_names(name)
-    if not is_simple or local[:1] not in {word[0] for word in words}:
+    if not is_simple or is_initials(name.first) or local[:1] not in {word[0] for word in words}:
         return None
     for form, uses_first, uses_last in _USES:
         is_plain = _filled(form, firsts[0], lasts[0]) == local
@@ -130,7 +131,10 @@ def candidates(
 
     The confidence of each form is divided among its spellings, so the confidences of all guesses add up to
     less than 1. `model` replaces the one of all measured companies, to predict one of these from the others.
+    There is none for a family name of one letter, which is an initial (Ada L.).
     """
+    if is_initials(name.last):
+        return ()
     tally = _tally(counts)
     habit_odds = odds(tally.habits, domain)
     probabilities = (model or measured_model()).probabilities(tally.forms)

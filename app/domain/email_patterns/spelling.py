@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
+from app.domain.normal.name_lexicon import is_initials
 from app.domain.normal.names import PersonName, spellings, without_nickname
 from app.domain.normal.wordlists import words
 
@@ -69,7 +70,12 @@ def weight(habits: frozenset[str], habit_odds: Mapping[str, float]) -> float:
 
 
 def fill(form: str, name: PersonName) -> Iterator[Spelled]:
-    """Yield every spelling of the name in a form such as `{f}{last}`; none if it is not in Latin script."""
+    """Yield every spelling of the name in a form such as `{f}{last}`; none if it is not in Latin script.
+
+    Initials are no given name: A. Lovelace has spellings in `{f}{last}` and none in `{first}{last}`.
+    """
+    if "{first}" in form and is_initials(name.first):
+        return
     parts = _parts(form)
     umlauts = any(len(spellings(getattr(name, part))) > 1 for part in parts)
     middles = middle_names(name) if "{l" in form else ()

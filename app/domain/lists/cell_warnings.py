@@ -62,6 +62,18 @@ KINDS: Mapping[str, WarningKind] = {
         "Neither the row nor the list shows the country of these numbers.",
         "Name the country of numbers without a country code.",
     ),
+    "placeholder_name": WarningKind(
+        Effect.LEFT_OUT, "These are not names of people, such as LinkedIn Member, Unknown or Test Test."
+    ),
+    "shortened_name": WarningKind(
+        Effect.CHANGED,
+        "Titles, credentials, pronouns, remarks or a second spelling were left out of these names.",
+    ),
+    "reordered_name": WarningKind(
+        Effect.GUESSED,
+        "The family name of these was read first, because of its capitals or the header of the column.",
+        "Give the given and the family name in columns of their own.",
+    ),
     SHARED_PROFILE: WarningKind(
         Effect.LEFT_OUT,
         "These rows have the profile of a person with another name. It identifies neither.",

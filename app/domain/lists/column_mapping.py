@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.header_fields import FIELDS, Column, column
+from app.domain.lists.header_fields import FIELDS, NAME_HEADERS, Column, column
+from app.domain.lists.name_headers import is_family_first
 from app.domain.normal.text_folding import fold
 
 _IGNORE = frozenset({"", "-", "ignore", "skip", "none"})
@@ -44,7 +45,8 @@ class ColumnMapping:
     """The columns of a list and their fields.
 
     `single` maps a field to the indexes of its columns, the most reliable first. `meanings` maps each header
-    to its field, or to None if the column is ignored.
+    to its field, or to None if the column is ignored. `family_first` are the columns of names whose header
+    says that the family name comes first.
     """
 
     header: tuple[str, ...]
@@ -53,6 +55,7 @@ class ColumnMapping:
     emails: tuple[ValueColumns, ...]
     phones: tuple[ValueColumns, ...]
     meanings: Mapping[str, str | None]
+    family_first: frozenset[int] = frozenset()
 
     @property
     def known_count(self) -> int:
@@ -104,7 +107,13 @@ def map_columns(
         emails=_value_columns("email", numbered),
         phones=_value_columns("phone", numbered),
         meanings={text: found.field if found else None for text, found in zip(header, columns, strict=True)},
+        family_first=family_first_columns(header),
     )
+
+
+def family_first_columns(header: Sequence[str]) -> frozenset[int]:
+    """Return the positions of the headers that say that the family name comes first."""
+    return frozenset(index for index, text in enumerate(header) if is_family_first(text, NAME_HEADERS))
 
 
 def check_mapping(mapped: Mapping[str, str]) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.domain.lists.header_words import read_headers
+from app.domain.lists.name_headers import names_both_parts
 from app.domain.lists.opt_out_headers import opt_out_field
 from app.domain.normal.text_folding import fold, split_camel
 
@@ -61,6 +62,8 @@ _TOGETHER = (  # phrases that are read as one word, longest first
 
 
 _PHRASES, _WORDS = read_headers()
+NAME_HEADERS = {text: field for text, (field, _rank) in _PHRASES.items() if field.endswith("_name")}
+"""The field of each header of a name."""
 _PARTS, _KINDS, _WHICH, _FILLERS = (_WORDS[group] for group in ("part", "kind", "which", "filler"))
 _OF_PERSON = re.compile(r"^(?:person|contact|prospect|lead|candidate|customer|attendee|kontakt|contacto) ")
 _OF_COMPANY = re.compile(
@@ -100,6 +103,8 @@ def column(header: str) -> Column | None:
         if name in _PHRASES:
             field, rank = _PHRASES[name]
             return _value_column_of(field.split("_")) or Column(field, rank=rank)
+    if names_both_parts(header, NAME_HEADERS):
+        return Column("full_name")
     return _value_column_of(_NUMBERED.sub(" ", key).split()) or _opt_out_column(forms[1])
 
 

@@ -9,18 +9,18 @@ from functools import partial
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
-from app.domain.lists.cells import name_value, phones_in
+from app.domain.lists.cells import phones_in
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.company_rows import company_beside
 from app.domain.lists.domain_cells import country_site
 from app.domain.lists.email_cells import emails_of
 from app.domain.lists.location_cells import OF_PERSON, location_of
+from app.domain.lists.name_cells import name_of
 from app.domain.lists.opt_outs import refuse_opted_out
 from app.domain.lists.phone_cells import phone_regions, phones_of
 from app.domain.lists.phone_reading import PhoneRegions
 from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_domain
-from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, nickname_of, parse_name, without_generation
 from app.domain.normal.phones import PhoneNumber
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.vocabularies import department, seniority
@@ -30,7 +30,6 @@ NO_PERSON_ERROR = (
     "with a company or its domain."
 )
 
-_PLAIN_NAME = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]{2,}){0,2}")
 _HANDLE = re.compile(r"@?[\w-]{3,100}")
 _SALUTATIONS = frozenset(
     [
@@ -87,7 +86,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     source = row.source(row_time)
     company = company_beside(row, source, _work_hosts(emails))
     phones = phones_of(row, layout.phones, partial(_phone_regions, row, country, company, emails), row_time)
-    name, is_full_name = _name(row)
+    name, is_full_name = name_of(row, layout)
     linkedin_url = _profile(row)
     if not (linkedin_url or emails or phones or (is_full_name and _is_named(company))):
         raise InvalidValue(NO_PERSON_ERROR)
@@ -121,53 +120,6 @@ def _phone_regions(
 
 def _is_named(company: FoundCompany | None) -> bool:
     return company is not None and bool(company.name or company.domain)
-
-
-def _name(row: RowValues) -> tuple[PersonName | None, bool]:
-    """Return the name from its parts or the full name, and whether it is a full name."""
-    first, last = _part(row, "first_name"), _part(row, "last_name")
-    middle, full = _part(row, "middle_name"), _part(row, "full_name")
-    try:
-        if len(first or "") > MAX_NAME_LENGTH or len(last or "") > MAX_NAME_LENGTH:
-            raise InvalidValue("The name is too long.")  # noqa: TRY301 -- as `parse_name` does for the full name
-        if first and last:
-            return _from_parts(first, last, full or " ".join(filter(None, (first, middle, last)))), True
-        if full and full in {first, last}:  # as an export writes a name of one part
-            return PersonName(first or "", last or "", full), True
-        if text := full or first or last:
-            return _parsed(text) if full or first else PersonName("", text, text), bool(full)
-    except InvalidValue:
-        row.warn("full_name")
-    return None, False
-
-
-def _from_parts(first: str, last: str, full: str) -> PersonName:
-    """Return the name from its parts if they are plain; else parse it to drop credentials and nicknames."""
-    last = without_generation(last, full)
-    if len(full) <= MAX_NAME_LENGTH and _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(last):
-        return PersonName(first, last, full)
-    parsed = _parsed(full)
-    return PersonName(first, last, full) if parsed.full == full and not nickname_of(full) else parsed
-
-
-def _parsed(full: str) -> PersonName:
-    """Return the name in the text.
-
-    Raises:
-        InvalidValue: as in `parse_name`, or the name is an empty marker beside signs that no name has.
-
-    """
-    name = parse_name(full)
-    if name_value(name.full) is None:
-        raise InvalidValue("The name is empty.")
-    return name
-
-
-def _part(row: RowValues, name: str) -> str | None:
-    for cell in row.raw(name):
-        if text := name_value(cell):
-            return None if "@" in text else text
-    return None
 
 
 def _title(row: RowValues) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
 from app.domain.lists.cell_warnings import SHARED_IN_LIST, CellWarnings
-from app.domain.lists.column_mapping import ColumnMapping, Entity, map_columns
+from app.domain.lists.column_mapping import ColumnMapping, Entity, family_first_columns, map_columns
 from app.domain.lists.header_fields import column
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
@@ -60,9 +60,10 @@ def propose(header: Sequence[str]) -> list[str | None]:
     return proposed
 
 
-def layout_of(fields: Sequence[str | None]) -> ColumnMapping:
-    """Return the mapping of a list whose columns have these fields."""
-    return map_columns([field or "" for field in fields], Entity.CONTACTS)
+def layout_of(fields: Sequence[str | None], header: Sequence[str] = ()) -> ColumnMapping:
+    """Return the mapping of a list whose columns have these fields; its header says the order of names."""
+    layout = map_columns([field or "" for field in fields], Entity.CONTACTS)
+    return replace(layout, family_first=family_first_columns(header))
 
 
 def names_people(fields: Sequence[str | None]) -> bool:

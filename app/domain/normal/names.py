@@ -4,34 +4,54 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from types import ModuleType
 from typing import Any
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.generations import generation_of
+from app.domain.normal.honorifics import is_single_title, separated, title_count
+from app.domain.normal.name_brackets import without_brackets
+from app.domain.normal.name_lexicon import is_generation, is_initials, is_title, library, meaningful_words
+from app.domain.normal.name_notes import is_pronoun, may_have_notes, without_notes
+from app.domain.normal.name_order import split_by_capitals, split_family_first
+from app.domain.normal.name_scripts import one_script
+from app.domain.normal.name_texts import APOSTROPHE_SIGNS, APOSTROPHES, MAX_NAME_LENGTH, NO_LETTER, clean_text
+from app.domain.normal.placeholder_names import is_placeholder, may_be_placeholder, without_marks
 from app.domain.normal.wordlists import words
 
-MAX_NAME_LENGTH = 200
+__all__ = [
+    "MAX_NAME_LENGTH",
+    "NoPerson",
+    "PersonName",
+    "name_key",
+    "nickname_of",
+    "parse_name",
+    "person_key",
+    "spellings",
+    "without_generation",
+    "without_nickname",
+]
+
+NO_PERSON = "This is not the name of a person. Send the person's own given and family name."
 
 _IN_FAMILY_NAME = frozenset(("filho", "neto"))
 """Portuguese words for a generation that are a part of the family name: Silva Filho."""
 _FIRST_SURNAMES = words("surnames.txt")
 _COMPOUND_SURNAMES = words("han_surnames.txt")
+_PARTICLES = words("particles.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
-_HONORIFICS = words("honorifics.txt")
 _NICKNAME = re.compile(
     r"""(?<!\s)\s*(?:["\u201c]([^\W\d_][\w'.-]*)["\u201d]|\(([^\W\d_][\w'.-]*)\))(?=\s+\w)"""
 )
+_TWO_FAMILIES = re.compile(
+    r"(?P<one>[^\s/,]+)(?:\s/\s|(?<=[^\W\d_a-z]{2})\s?/(?=[^\W\d_a-z]{2}))(?P<other>[^\s/,]+)(?:\s(?P<given>[^/,]+))?"
+)
+"""The family names of a woman in West Africa, and her given names: OUEDRAOGO / SERE KORTIMI."""
 _QUOTES = frozenset('"(\u201c')
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
-_PRONOUNS = frozenset(("he", "him", "his", "she", "her", "hers", "they", "them", "theirs"))
-_HEADLINE = re.compile(r"\s[-\u2010-\u2015·/@~]\s.*|[|•*].*", re.DOTALL)
-_PICTURES = re.compile("[\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U000fffff]")
-_APOSTROPHE_SIGNS = "`\u00b4\u2018\u2019\u02bc\uff07"
-_APOSTROPHES = re.compile(f"[{_APOSTROPHE_SIGNS}]")
+_CAPITALS = re.compile(r"\b[^\W\d_a-z]{2}")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f]")
 _SIGNS = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]+")
@@ -65,42 +85,40 @@ class PersonName:
     full: str
 
 
+class NoPerson(InvalidValue):
+    """A text where the name of a person is expected that is no person's name, such as LinkedIn Member."""
+
+
 @lru_cache(maxsize=8192)
-def parse_name(full: str) -> PersonName:
-    """Parse a full name; titles, credentials, emoji and headlines are removed.
+def parse_name(full: str, *, family_first: bool = False) -> PersonName:
+    """Parse a full name; titles, credentials, pronouns, emoji, remarks and headlines are removed.
 
     A word such as Prince, Wing or Judge is a title only if a given and a family name are left without it. The
-    full name keeps a nickname of one word, in quotes: Earl L. "Buddy" Carter, and the generation at its end.
+    full name keeps a nickname of one word, in quotes (Earl L. "Buddy" Carter), the generation at its end, and
+    a note with a number that tells people of one name apart: Ram Yadav (Siraha-4).
 
-    Handles "Last, First", particles (van, de la), two surnames if the first is a well-known Iberian one, and
-    Chinese, Japanese and Korean names in their own order. A single name is the given name.
+    Handles "Last, First", family names in capitals (DUPONT Jean), particles (van, de la), two surnames if the
+    first is a well-known Iberian one, and Chinese, Japanese and Korean names in their own order. A single
+    name is the given name. `family_first` is the order of other names that the header of a column says.
 
     Raises:
+        NoPerson: the text is no person's name.
         InvalidValue: the text contains no letter, or is longer than 200 characters.
 
     """
-    text = _cleaned(full)
-    generation = generation_of(text)
-    name = _parsed(generation.name)
-    if not generation.rank:
-        return name
-    if not (name.first and name.last):
-        return _parsed(text)
-    word = generation.written
-    last = f"{name.last} {word}" if word.lower() in _IN_FAMILY_NAME else name.last
-    return PersonName(name.first, last, f"{name.full} {word}")
-
-
-def _parsed(text: str) -> PersonName:
-    """Return the parts of a clean name without its generation."""
-    if _PLAIN.fullmatch(text) and _meaningful().isdisjoint(text.lower().split()):
+    text = clean_text(full)
+    words = text.lower().split()
+    is_plain = _PLAIN.fullmatch(text) and meaningful_words().isdisjoint(words) and not _may_have_more(words)
+    has_own_order = family_first or _CAPITALS.search(text) or generation_of(text).rank
+    if is_plain and text == full and not has_own_order:
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
-    name = _from_parsed(_nameparser().parse(text), text)
-    if "," in text and "," not in name.full:  # what was before it may look like a headline or a nickname now
-        again = parse_name(name.full)
-        return name if again.full == name.full else again
-    return name
+    name, distinction = _noted(one_script(separated(text)), family_first=family_first)
+    if is_placeholder(name.full):
+        raise NoPerson(NO_PERSON)
+    if not any(map(str.isalpha, name.full)):
+        raise InvalidValue(NO_LETTER)
+    return replace(name, full=f"{name.full} ({distinction})") if distinction else name
 
 
 @lru_cache(maxsize=16384)
@@ -157,34 +175,79 @@ def spellings(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((name_key(text), name_key(composed.translate(_UMLAUTS)))))
 
 
-@cache
-def _nameparser() -> ModuleType:
-    """Return the library."""
-    import nameparser  # noqa: PLC0415 -- it takes 40 ms to import, and many processes parse no name
-
-    return nameparser
+def _may_have_more(words: list[str]) -> bool:
+    """Return whether lower-case words may be a placeholder, or a name with a title or a note."""
+    return may_be_placeholder(words) or may_have_notes(words) or title_count(words) > 0
 
 
-@cache
-def _meaningful() -> frozenset[str]:
-    """Return the words that the library's parser treats as something other than a name, such as titles."""
-    lexicon = _nameparser().Lexicon.default()
-    return frozenset().union(
-        lexicon.titles,
-        lexicon.suffix_acronyms,
-        lexicon.suffix_words,
-        lexicon.suffix_acronyms_ambiguous,
-        lexicon.particles,
-        lexicon.conjunctions,
-        lexicon.bound_given_names,
-        lexicon.maiden_markers,
-        lexicon.after_given_titles,
-    )
+def _noted(text: str, *, family_first: bool) -> tuple[PersonName, str]:
+    """Return the name without titles and notes, and what tells it from others like it."""
+    text, distinction = without_brackets(text)
+    words = text.split()
+    count = title_count(words)
+    text = " ".join(words[count:])
+    if is_placeholder(text):
+        raise NoPerson(NO_PERSON)
+    text = without_notes(without_marks(text))
+    if count and " " not in text:
+        return PersonName("", text, text), distinction
+    found = _TWO_FAMILIES.fullmatch(text)
+    if found and (found["given"] or count):
+        given = (found["given"] or "").partition(" ")[0]
+        return PersonName(given, f"{found['one']} {found['other']}", text), distinction
+    text = text.partition(" / ")[0]
+    return _with_generation(text, family_first=family_first), distinction
+
+
+def _with_generation(text: str, *, family_first: bool) -> PersonName:
+    """Return the name, with its generation at the end of the full name."""
+    generation = generation_of(text)
+    name = _ordered(generation.name, family_first=family_first)
+    if not generation.rank:
+        return name
+    if not (name.first and name.last):
+        return _ordered(text, family_first=family_first)
+    word = generation.written
+    last = f"{name.last} {word}" if word.lower() in _IN_FAMILY_NAME else name.last
+    return PersonName(name.first, last, f"{name.full} {word}")
+
+
+def _ordered(text: str, *, family_first: bool) -> PersonName:
+    """Return the parts of a name in the order that a comma, capitals or the header of a column shows."""
+    family, _comma, given = text.partition(", ")
+    words = given.split()
+    words = words[title_count(words, left=1) :]
+    if (
+        words
+        and is_initials(" ".join(words))
+        and sum(w.lower() not in _PARTICLES for w in family.split()) == 1
+    ):
+        return PersonName(words[0], family, " ".join([*words, family]))
+    if given:
+        return _parsed(f"{family}, {' '.join(words)}")
+    parts = split_by_capitals(text.split(), family_first=family_first)
+    if parts is None and family_first and " " in text and not _HAN.search(text):
+        parts = split_family_first(text.split())
+    if parts is None:
+        return _parsed(text)
+    (first, *middle), last = parts
+    while middle and is_title(first):
+        first, *middle = middle
+    return PersonName(first, " ".join(last), " ".join([first, *middle, *last]))
+
+
+def _parsed(text: str) -> PersonName:
+    """Return the name as the library parses it."""
+    name = _from_parsed(library().parse(text), text)
+    if "," in text and "," not in name.full:  # what was before it may look like a headline or a nickname now
+        again = parse_name(name.full)
+        return name if again.full == name.full else again
+    return name
 
 
 def _plain_letters(folded: str) -> str:
     """Return case-folded text without accents, its letters transliterated, other signs as spaces."""
-    folded = unicodedata.normalize("NFKD", _APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
+    folded = unicodedata.normalize("NFKD", APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
     folded = _ACCENTS.sub("", folded.translate(_LETTERS))
     if folded.isascii():
         return folded
@@ -197,7 +260,7 @@ def _latin_letters() -> dict[int, str]:
     letters = filter(str.isalpha, map(chr, _PRECOMPOSED))
     plain = {ord(letter): _plain_letters(letter.casefold()) for letter in letters}
     table = {code: text for code, text in plain.items() if text.isascii()}
-    return table | dict.fromkeys(map(ord, _APOSTROPHE_SIGNS), "'")
+    return table | dict.fromkeys(map(ord, APOSTROPHE_SIGNS), "'")
 
 
 def _kept(character: str) -> str:
@@ -208,28 +271,14 @@ def _kept(character: str) -> str:
     return "" if category == "Cf" else " "
 
 
-def _cleaned(full: str) -> str:
-    """Return the name in composed form, without headlines, pictures and numbers beside a comma."""
-    if len(full) > MAX_NAME_LENGTH:
-        raise InvalidValue(f"The name is too long. Use at most {MAX_NAME_LENGTH} characters.")
-    text = full
-    if not full.isascii():
-        text = unicodedata.normalize("NFKC", _APOSTROPHES.sub("'", full))
-    text = "".join(character for character in text if character.isprintable() or character.isspace())
-    text = " ".join(_PICTURES.sub("", _HEADLINE.sub("", text)).split())
-    if not any(map(str.isalpha, text)):
-        raise InvalidValue("The name must contain a letter.")
-    return ", ".join(part.strip() for part in text.split(",") if any(map(str.isalpha, part)))
-
-
 def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the library has no types
     """Return the given, family and full name from the parser's result."""
     first, last = parsed.given, parsed.family
-    role = _nameparser().Role
+    role = library().Role
     own_roles = (role.GIVEN, role.MIDDLE, role.FAMILY)
     if parsed.title and bool(first) != bool(last):
         words = [token.text for token in parsed.tokens if token.role in {role.TITLE, *own_roles}]
-        words = [word for word in words if _HONORIFICS.isdisjoint({word.lower(), name_key(word)})]
+        words = [word for word in words if not is_single_title(word)]
         if len(words) > 1:
             given, *middle, family = words
             return PersonName(given, " ".join([*_surnames(middle), family]), " ".join(words))
@@ -241,6 +290,8 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the l
     middle = parsed.middle.split()
     if middle and not last:  # only a nickname before the comma
         *middle, last = middle
+    if first and not (middle or last or "," in text) and (last := _surname_like_a_suffix(parsed)):
+        parts = (*parts, last)
     if "," in text:  # otherwise in the written order: East Asian names begin with the family name
         parts = (first, *middle, last)
     is_whole = all(any(map(str.isalpha, part)) for part in (first, last))
@@ -248,11 +299,17 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the l
     return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(words).strip())
 
 
+def _surname_like_a_suffix(parsed: Any) -> str:  # noqa: ANN401 -- the library has no types
+    """Return the word that the parser took for a credential, if it is written as a name: Ra, Mt."""
+    word = str(parsed.suffix)
+    return word if word.istitle() and word.isalpha() and not is_generation(word) else ""
+
+
 def _quoted_nickname(text: str, nicknames: str) -> list[str]:
     """Return in quotes the first of the nicknames that is one word and stands before a part of the name."""
     for quoted in _QUOTED.finditer(text):
         inside = "," in text or any(map(str.isalnum, text[quoted.end() :]))
-        if inside and quoted[1] in nicknames.split() and name_key(quoted[1]) not in _PRONOUNS:
+        if inside and quoted[1] in nicknames.split() and not is_pronoun(quoted[1]):
             return [f'"{quoted[1]}"']
     return []
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from app.domain.errors import InsufficientIdentifiers
+from app.domain.errors import InsufficientIdentifiers, InvalidValue
 from app.domain.normal.generations import generation_of
+from app.domain.normal.name_parts import name_of_parts, plain_full_name
 from app.domain.normal.names import person_key
 
 EXACT = ("linkedin_url", "email", "phone")
@@ -34,9 +35,32 @@ class Subject:
             InsufficientIdentifiers: the fields do not identify one person (contract 2.4).
 
         """
-        if not (self.has_exact_key or (self.name and (self.company_domain or self.company_name))):
+        if not self.is_identified:
             raise InsufficientIdentifiers(detail)
         return self
+
+    @property
+    def is_identified(self) -> bool:
+        """Return whether the fields identify one person (contract 2.4)."""
+        return self.has_exact_key or bool(self.name and (self.company_domain or self.company_name))
+
+    def with_plain_names(self) -> Self:
+        """Return the subject with its names without credentials and notes, None if no person's.
+
+        A name without a letter, or of more than 200 characters, is left out like LinkedIn Member or Unknown.
+        """
+        first, last = self.first_name, self.last_name
+        try:
+            full = plain_full_name(self.full_name) if self.full_name else None
+        except InvalidValue:
+            full = None
+        try:
+            if first or last:
+                parts = name_of_parts(first or "", last or "")
+                first, last = parts.first or None, parts.last or None
+        except InvalidValue:
+            first = last = None
+        return replace(self, full_name=full, first_name=first, last_name=last)
 
     @property
     def has_exact_key(self) -> bool:

@@ -130,10 +130,13 @@ def test_a_row_of_an_upload_is_refused_if_its_person_opted_out() -> None:
     fields = upload_columns.propose(["Full Name", "Email", "Email Opt Out"])
     layout = upload_columns.layout_of(fields)
 
+    def row(flag: str) -> RowValues:
+        return RowValues(layout, ["Ada Low", "ada@acme.example", flag], DEFAULTS, CellWarnings())
+
     assert fields == ["full_name", "email", "do_not_contact"]
-    assert upload_columns.subject_of(["Ada Low", "ada@acme.example", "no"], layout, DEFAULTS).email
+    assert upload_columns.subject_of(row("no"), layout).email
     with pytest.raises(InvalidValue, match="does not want to be contacted"):
-        upload_columns.subject_of(["Ada Low", "ada@acme.example", "yes"], layout, DEFAULTS)
+        upload_columns.subject_of(row("yes"), layout)
 
 
 @pytest.mark.parametrize(

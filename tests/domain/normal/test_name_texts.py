@@ -155,4 +155,4 @@ def test_the_key_of_a_latin_name_is_the_same_beside_other_scripts(text: str) -> 
 
 
 def test_a_name_that_keeps_its_comma_is_parsed_once() -> None:
-    assert "," in parse_name(") PhD, PhD née' |").full
+    assert "," in parse_name("MBA MBA Dr. a )a ,(née'").full

@@ -122,3 +122,25 @@ def test_a_person_identified_in_one_way_is_the_same_for_every_provider(subject: 
 )
 def test_with_several_identifiers_each_provider_may_use_another(subject: Subject) -> None:
     assert not subject.names_one_way
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        ({"full_name": "Ada Lovelace, PMP®"}, {"full_name": "Ada Lovelace"}),
+        ({"full_name": "LinkedIn Member"}, {}),
+        ({"full_name": "???"}, {}),
+        (
+            {"first_name": "Ada", "last_name": "Lovelace, PMP®"},
+            {"first_name": "Ada", "last_name": "Lovelace"},
+        ),
+        ({"first_name": "null", "last_name": "null"}, {}),
+        ({"first_name": "Ada"}, {"first_name": "Ada"}),
+        ({"last_name": "Lovelace"}, {"last_name": "Lovelace"}),
+        ({"email": "ada@acme.com"}, {"email": "ada@acme.com"}),
+    ],
+)
+def test_names_are_plain_and_those_of_no_person_left_out(
+    given: dict[str, str], plain: dict[str, str]
+) -> None:
+    assert Subject(**given).with_plain_names().as_dict() == plain

@@ -345,6 +345,8 @@ def test_a_person_is_normalized() -> None:
         ({"full_name": "Ada Lovelace", "first_name": "Augusta"}, ("Ada Lovelace", "Augusta", "Lovelace")),
         ({"last_name": "Lovelace"}, ("Lovelace", None, "Lovelace")),
         ({"first_name": "Ada"}, ("Ada", "Ada", None)),
+        ({"first_name": "Ada", "last_name": "Lovelace, PMP®"}, ("Ada Lovelace", "Ada", "Lovelace")),
+        ({"full_name": "Ada Lovelace (she/her)"}, ("Ada Lovelace", "Ada", "Lovelace")),
     ],
 )
 def test_a_full_name_is_combined_but_no_part_is_invented(
@@ -362,6 +364,8 @@ def test_a_full_name_is_combined_but_no_part_is_invented(
         {"first_name": "Ada", "last_name": "L***"},
         {"full_name": "Ada L***", "first_name": "Ada"},
         {"full_name": "!!!"},
+        {"full_name": "LinkedIn Member"},
+        {"first_name": "null", "last_name": "null"},
         {"title": "CTO"},
         {"linkedin_url": "https://example.com/ada"},
         {},

@@ -132,3 +132,23 @@ def test_a_name_that_gives_no_address_is_a_miss(pattern: Pattern) -> None:
 def test_the_pattern_provider_is_marked_as_guessing() -> None:
     assert Pattern.guesses
     assert Pattern.fields == {ProviderField.EMAIL}
+
+
+@pytest.mark.parametrize("name", ["Ada L.", "Ada L", "LinkedIn Member", "null null"])
+def test_nothing_is_guessed_for_an_initial_or_a_placeholder(pattern: Pattern, name: str) -> None:
+    subject = Subject(full_name=name, company_domain="acme.com")
+    forms = (PatternStat("{first}.{l}", 3), PatternStat("{first}", 3))
+
+    reply = pattern.call(dataclasses.replace(ASK, subject=subject, patterns=forms), seconds=1.0)
+
+    assert reply.emails == ()
+
+
+def test_an_initial_of_the_given_name_is_guessed_where_the_form_has_one(pattern: Pattern) -> None:
+    subject = Subject(full_name="A. Lovelace", company_domain="acme.com")
+    forms = (PatternStat("{first}.{last}", 9), PatternStat("{f}{last}", 9))
+
+    reply = pattern.call(dataclasses.replace(ASK, subject=subject, patterns=forms), seconds=1.0)
+
+    assert reply.emails[0].email == "alovelace@acme.com"
+    assert "a.lovelace@acme.com" not in {found.email for found in reply.emails}

@@ -1,0 +1,43 @@
+"""The text of a name without pictures, slogans after a sign, and invisible characters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from app.domain.errors import InvalidValue
+
+MAX_NAME_LENGTH = 200
+NO_LETTER = "The name must contain a letter."
+APOSTROPHE_SIGNS = "`\u00b4\u2018\u2019\u02bc\uff07"
+APOSTROPHES = re.compile(f"[{APOSTROPHE_SIGNS}]")
+
+_HEADLINE = re.compile(r"\s[-\u2010-\u2015·@~]\s.*|[|•*].*|(?<=[^\W_][ ])[►▶➤→»▪■◆●✦➔].*", re.DOTALL)
+_OTHER_SPELLING = re.compile(r"\s[-\u2010-\u2015|]\s|\s?\|\s?")
+_PICTURES = re.compile("[\u2020-\u2022\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U000fffff]")
+_MARKED = re.compile("([^\\s,;|()/]*)\\s?[®™℠©]+")
+
+
+def clean_text(text: str) -> str:
+    """Return the text of a name in composed form, without headlines, pictures and numbers beside a comma.
+
+    Raises:
+        InvalidValue: the text contains no letter, or is longer than 200 characters.
+
+    """
+    if len(text) > MAX_NAME_LENGTH:
+        raise InvalidValue(f"The name is too long. Use at most {MAX_NAME_LENGTH} characters.")
+    if not text.isascii():
+        text = _MARKED.sub(_without_mark, text)
+        text = unicodedata.normalize("NFKC", APOSTROPHES.sub("'", text))
+    text = "".join(character for character in text if character.isprintable() or character.isspace())
+    text = " ".join(_PICTURES.sub("", _HEADLINE.sub("", " ".join(text.split()))).split())
+    if not any(map(str.isalpha, text)):
+        raise InvalidValue(NO_LETTER)
+    return ", ".join(part.strip() for part in text.split(",") if any(map(str.isalpha, part)))
+
+
+def _without_mark(found: re.Match[str]) -> str:
+    """Return nothing for a certificate with a sign (PMP®), and any other word without the sign."""
+    word = found[1]
+    return word if word[1:].islower() else ""
