@@ -67,6 +67,11 @@ def parent_domains(host: str) -> tuple[str, ...]:
     return tuple(".".join(labels[index:]) for index in range(len(labels) - registrable.count(".")))
 
 
+def is_top_level(label: str) -> bool:
+    """Return whether a label is a top-level domain of the Public Suffix List."""
+    return _known_suffixes().publicsuffix(label) is not None
+
+
 def split_url(text: str) -> tuple[str, str]:
     """Split an http(s) URL or bare address into its host, in A-labels, and the text after the authority.
 
@@ -89,6 +94,11 @@ def split_url(text: str) -> tuple[str, str]:
 def _suffixes() -> PublicSuffixList:
     """Return the list shipped with the package, with its private section; reading it takes 50 ms."""
     return PublicSuffixList()
+
+
+@cache
+def _known_suffixes() -> PublicSuffixList:
+    return PublicSuffixList(accept_unknown=False)
 
 
 @lru_cache(maxsize=8192)
