@@ -77,8 +77,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
         InvalidValue: the row does not identify a person (contract 2.4).
 
     """
-    row_time = row.time(row.text("updated_at"), "updated_at")
-    row_time = row_time or row.time(row.text("email_verified_at"), "email_verified_at")
+    row_time = row.first_time("updated_at") or row.first_time("email_verified_at")
     emails = emails_of(row, layout.emails, row_time)
     city, country = _location(row)
     source = row.source(row_time)

@@ -114,7 +114,7 @@ def _described(
     row: RowValues, column: ValueColumns, number: PhoneNumber, kind: str | None, row_time: datetime | None
 ) -> FoundPhone:
     attributes = column.attributes
-    seen_at = row.time(row.cell(attributes.get("seen_at")), "phone_seen_at") if attributes else None
+    seen_at = row.time_in(attributes.get("seen_at"), "phone_seen_at") if attributes else None
     dnc = row.cell(attributes.get("do_not_call")) or row.text("do_not_call")
     return FoundPhone(
         e164=number.e164,
@@ -123,9 +123,7 @@ def _described(
         status=_status(row, column),
         extension=number.extension,
         do_not_call=parse_boolean(dnc) if dnc else None,
-        verified_at=row.time(row.cell(attributes.get("verified_at")), "phone_verified_at")
-        if attributes
-        else None,
+        verified_at=row.time_in(attributes.get("verified_at"), "phone_verified_at") if attributes else None,
     )
 
 
