@@ -21,6 +21,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+UNKNOWN_ENCODING = "The encoding '{}' is unknown. Use utf-8, cp1252, cp1250, cp1251, cp932 or gb18030."
 MIXED = "cp1252_bytes"
 """The error handler that reads the bytes of a UTF-8 file that are not UTF-8 as cp1252."""
 MAX_OTHER_LINES = 20
@@ -82,14 +83,20 @@ def text_format_of(file: IO[bytes], encoding: str | None, count_known: CountKnow
     return ListFormat(utf_16) if utf_16 else _unmarked(file, head, count_known)
 
 
-def _require_encoding(encoding: str, head: bytes) -> None:
+def is_encoding(name: str) -> bool:
+    """Return whether an encoding of text has this name."""
     try:
-        "".encode(encoding)  # fails also for codecs of bytes, such as hex
-        codecs.getincrementaldecoder(encoding)("replace").decode(head)
+        "".encode(name)  # fails also for codecs of bytes, such as hex
     except LookupError:
-        raise InvalidValue(
-            f"The encoding '{encoding}' is unknown. Use utf-8, cp1252, cp1250, cp1251, cp932 or gb18030."
-        ) from None
+        return False
+    return True
+
+
+def _require_encoding(encoding: str, head: bytes) -> None:
+    if not is_encoding(encoding):
+        raise InvalidValue(UNKNOWN_ENCODING.format(encoding))
+    try:
+        codecs.getincrementaldecoder(encoding)("replace").decode(head)
     except UnicodeError:  # of UTF-16 and UTF-32 without a byte order mark
         raise InvalidValue(
             f"The file does not have the encoding '{encoding}'. Leave it out, so that it is detected."
