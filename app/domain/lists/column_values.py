@@ -38,12 +38,14 @@ class Kind(StrEnum):
 class FittedColumns:
     """The mapping of a list, the columns that do not have the values of their field, and the guessed ones.
 
-    Both have the field of each column by its index.
+    Both have the field of each column by its index. `full_name` is the index of the only column of names, if
+    its header may be that of a first name, but its values are full names.
     """
 
     layout: ColumnMapping
     unfit: Mapping[int, str]
     guessed: Mapping[int, str]
+    full_name: int | None = None
 
     def warn(self, warnings: CellWarnings, rows: Iterable[Row]) -> None:
         """Count the cells of these rows in columns that were left out or guessed."""
@@ -85,6 +87,7 @@ _UNFIT: Mapping[str, frozenset[Kind]] = {
     "company_domain": frozenset({Kind.DATE, Kind.PHONE, Kind.NUMBER, Kind.ANSWER}),
 }
 """The kinds of values that a field does not have."""
+_NAMES = ("full_name", "first_name", "last_name")
 _GUESSES = {Kind.ADDRESS: "email", Kind.PROFILE: "linkedin_url", Kind.PHONE: "phone"}
 _MIN_ANSWERS = 3
 """Fewer values may be names, such as `No` in Korea."""
@@ -113,13 +116,31 @@ def fit_columns(
         named = {header[index]: field for index, field in guessed.items()}
         return FittedColumns(map_columns(header, entity, {**named, **mapped}), {}, guessed)
     layout = map_columns(header, entity, mapped)
+    full_name = _full_name(layout, rows)
+    if full_name is not None:
+        mapped = {header[full_name]: "full_name", **mapped}
+        layout = map_columns(header, entity, mapped)
     given = {fold(name) for name in mapped}
     unfit = {
         index: field
         for index, field in _fields(layout).items()
         if fold(header[index]) not in given and _is_unfit(field, kinds[index])
     }
-    return FittedColumns(map_columns(header, entity, mapped, unfit) if unfit else layout, unfit, {})
+    layout = map_columns(header, entity, mapped, unfit) if unfit else layout
+    return FittedColumns(layout, unfit, {}, full_name)
+
+
+def _full_name(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> int | None:
+    """Return the only column of names if it is one of first or last names, and has full names mostly.
+
+    Many languages have one word for both: `Nombre`, `Nome`, `Ad`, `Nom`, `Nume`.
+    """
+    columns = [index for name in _NAMES for index in layout.single.get(name, ())]
+    if len(columns) != 1 or "full_name" in layout.single:
+        return None
+    [index] = columns
+    names = [text for cells in islice(rows, SAMPLE) if (text := value(cells[index]))]
+    return index if sum(" " in text and _kind(text) is Kind.TEXT for text in names) * 2 > len(names) else None
 
 
 def _fields(layout: ColumnMapping) -> dict[int, str]:

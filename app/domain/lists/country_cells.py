@@ -10,7 +10,10 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.countries import country_code
 from app.domain.normal.text_folding import fold
 
-_LANGUAGES = ("pl", "sv", "da", "nb", "fi", "cs", "ru", "ja", "zh", "zh_Hant")
+_LANGUAGES = (
+    *("pl", "sv", "da", "nb", "fi", "cs", "sk", "hu", "ro", "hr", "bg", "ru", "uk", "el", "tr"),
+    *("ja", "ko", "zh", "zh_Hant"),
+)
 """The languages of `data/headers` that `country_code` does not read; loading them takes time and memory."""
 
 

@@ -52,7 +52,8 @@ def propose(
     fitted = fit_columns(header, Entity.CONTACTS, rows, has_header=has_header)
     if not has_header:
         return [fitted.guessed.get(index) for index in range(len(header))]
-    return _proposed(["" if index in fitted.unfit else text for index, text in enumerate(header)])
+    proposed = _proposed(["" if index in fitted.unfit else text for index, text in enumerate(header)])
+    return ["full_name" if index == fitted.full_name else field for index, field in enumerate(proposed)]
 
 
 def _proposed(header: Sequence[str]) -> list[str | None]:

@@ -8,6 +8,7 @@ from app.domain.lists.cell_warnings import CellWarnings, WarningKey
 from app.domain.lists.column_mapping import Entity
 from app.domain.lists.column_values import FittedColumns, fit_columns
 from app.domain.lists.csv_records import TRUNCATED_ROW, Row
+from app.domain.lists.upload_columns import propose
 
 
 def fitted(header: list[str], *rows: list[str], **options: bool) -> FittedColumns:
@@ -68,6 +69,27 @@ def test_another_column_takes_the_place_of_one_that_is_left_out() -> None:
     )
 
     assert [column.index for column in found.layout.emails] == [1]
+
+
+@pytest.mark.parametrize(
+    ("header", "names", "field"),
+    [
+        (["Nombre", "Correo"], ["Ada Low", "Bob Ray", "Cy"], "full_name"),
+        (["Ad", "E-posta"], ["Ada Low"], "full_name"),
+        (["Nom", "E-mail"], ["Ada Low", "Bob Ray"], "full_name"),
+        (["Nombre", "Correo"], ["Ada", "Bob", "Cy Dee"], "first_name"),
+        (["Nombre", "Apellidos"], ["Ada Maria", "Bob Luis"], "first_name"),
+        (["Nombre", "Nombre completo"], ["Ada Maria", "Bob Luis"], "first_name"),
+        (["Nombre", "Correo"], ["", ""], "first_name"),
+    ],
+)
+def test_one_column_of_names_is_the_full_name_if_its_values_are(
+    header: list[str], names: list[str], field: str
+) -> None:
+    rows = [[name, "x"] for name in names]
+
+    assert fitted(header, *rows).layout.meanings[header[0]] == field
+    assert propose(header, rows)[0] == field
 
 
 def test_a_column_that_was_mapped_is_not_checked() -> None:
