@@ -69,7 +69,7 @@ def parent_domains(host: str) -> tuple[str, ...]:
 
 def is_top_level(label: str) -> bool:
     """Return whether a label is a top-level domain of the Public Suffix List."""
-    return _known_suffixes().publicsuffix(label) is not None
+    return _suffixes().publicsuffix(label) is not None
 
 
 def split_url(text: str) -> tuple[str, str]:
@@ -93,11 +93,6 @@ def split_url(text: str) -> tuple[str, str]:
 @cache
 def _suffixes() -> PublicSuffixList:
     """Return the list shipped with the package, with its private section; reading it takes 50 ms."""
-    return PublicSuffixList()
-
-
-@cache
-def _known_suffixes() -> PublicSuffixList:
     return PublicSuffixList(accept_unknown=False)
 
 
@@ -105,6 +100,8 @@ def _known_suffixes() -> PublicSuffixList:
 def _registrable(host: str) -> str:
     """Return the public suffix of a host and the label before it."""
     domain = _suffixes().privatesuffix(host)
+    if not domain and "." in host and not is_top_level(host.rpartition(".")[2]):
+        domain = ".".join(host.split(".")[-2:])  # the rule for a top-level domain that is not in the list
     if not domain:
         raise InvalidValue(
             "This is a public suffix such as co.uk, not a website. Use a domain registered under it."

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import InvalidValue
@@ -279,6 +279,7 @@ def test_headers_are_folded() -> None:
     assert split_camel("firstName") == "first Name"
 
 
+@settings(deadline=None)
 @given(st.emails())
 def test_the_fast_path_for_addresses_returns_the_same(text: str) -> None:
     try:
