@@ -58,6 +58,12 @@ def test_a_list_of_people_of_many_countries_is_read_by_its_words() -> None:
     assert table(text.encode("cp1252")).format.encoding == "cp1252"
 
 
+def test_a_known_header_decides_between_encodings_of_few_words() -> None:
+    found = table("氏名,Email\n佐藤,t@acme.example\n".encode("euc_jp"))
+
+    assert (found.format.encoding, found.header) == ("euc_jp", ["氏名", "Email"])
+
+
 def test_a_guessed_encoding_is_marked_as_such() -> None:
     assert table(LISTS["cp1250"].encode("cp1250")).format.is_guessed
     assert not table(LISTS["cp1250"].encode()).format.is_guessed

@@ -44,6 +44,7 @@ def test_the_delimiter_is_the_one_whose_header_is_understood(content: str, heade
         "Ada Lovelace,https://www.linkedin.com/in/ada-demo\nBob Ray,https://www.linkedin.com/in/bob-demo\n",
         "Ada Lovelace,+1 617 555 0101\nBob Ray,+1 617 555 0102\n",
         "Ada,Sales,ada@a.example\nBob,Position,bob@a.example\n",
+        "Business,ada@a.example\nBeta,bob@a.example\n",
         "Ada,Sales,ada@a.example\nName,Position,Ray\n",
         "sep=,\nAda,ada@a.example\nBob,bob@a.example\n",
     ],
