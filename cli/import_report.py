@@ -20,8 +20,11 @@ def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[s
         "entity": request.entity.value,
         "dry_run": request.dry_run,
         "encoding": summary.format.encoding,
+        "encoding_is_guessed": summary.format.is_guessed,
+        "other_encoding": summary.format.other_encoding,
         "other_lines": list(summary.format.other_lines),
         "delimiter": summary.delimiter,
+        "has_header": summary.has_header,
         "sheet": summary.format.sheet,
         "unread_sheets": list(summary.format.unread_sheets),
         "columns": summary.layout.meanings,
@@ -68,10 +71,23 @@ def _notes(summary: ImportSummary) -> Iterator[str]:
         yield f"Columns ignored: {', '.join(unknown)}. Use --map 'column=field' to import one."
     if sheets := summary.format.unread_sheets:
         yield f"Sheets not read: {', '.join(sheets)}. Use --sheet to import one."
+    yield from _format_notes(summary)
     if lines := summary.format.other_lines:
         yield f"These lines are not UTF-8 and were read as Windows-1252: {_listed(lines)}."
     yield from _cell_notes(summary)
     yield from _phone_notes(summary)
+
+
+def _format_notes(summary: ImportSummary) -> Iterator[str]:
+    """Yield how the file was read, if that was guessed."""
+    if summary.format.is_guessed:
+        other = f"; {name} is possible, too" if (name := summary.format.other_encoding) else ""
+        yield (
+            f"The file is not UTF-8. It was read as {summary.format.encoding}, by the words that it contains"
+            f"{other}. Use --encoding to name another one."
+        )
+    if not summary.has_header:
+        yield "The list was read without a header. Use --header if its first row is one."
 
 
 def _cell_notes(summary: ImportSummary) -> Iterator[str]:

@@ -16,10 +16,10 @@ from typing import IO, Any
 import click
 
 from app.core.lists import importer
-from app.core.lists.importer import ImportOptions
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells import escape_formula
 from app.domain.lists.column_mapping import Entity
+from app.domain.lists.dates import DateOrder
 from app.domain.lists.header_fields import FIELDS
 from app.infra import clock
 from cli import import_files, import_report, queued_imports
@@ -59,6 +59,10 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--dry-run", is_flag=True, help="Report what would happen; write nothing."),
     click.option("--encoding", help="Encoding, if it is detected wrongly."),
     click.option("--delimiter", help="Column separator, if it is detected wrongly: one character or tab."),
+    click.option("--header/--no-header", "has_header", default=None,
+                 help="Whether the first row with several cells is a header (default: by its cells)."),
+    click.option("--dates", type=click.Choice([order.value for order in DateOrder]),
+                 help="Order of day and month, if no date shows it: dmy or mdy."),
     click.option("--sheet", help="Sheet of a workbook (default: the one with the most known columns)."),
     click.option("--queue", is_flag=True, help="Let the workers import the CSV file."),
     as_json_option,
@@ -80,7 +84,7 @@ def import_list(entity: Entity, *, file: str, as_json: bool, queue: bool, **opti
         queued_imports.enqueue(entity, file, options, as_json=as_json)
         return
     rejects_path = options.pop("rejects")
-    request = ImportOptions(entity=entity, **options)
+    request = importer.options_of(entity, options)
     try:
         with import_files.opened(file) as opened, import_files.progress(opened, file) as advance:
             rejects = partial(import_files.rejects, rejects_path)

@@ -23,13 +23,15 @@ from app.domain.errors import InvalidValue
 from app.domain.lists import upload_columns
 from app.domain.lists.csv_files import ListFormat
 from app.domain.lists.csv_records import Row
-from app.domain.lists.tables import Table, read_table
+from app.domain.lists.tables import Table, TableOptions, read_table
 
 MAX_MEMORY = 512 << 20
 MAX_OUTPUT = 256 << 20
 MAX_SECONDS = 60
 CHECK_SECONDS = 5.0
 TOO_COMPLEX = "The workbook is too large when unpacked. Save the sheet as CSV (UTF-8)."
+_HEADERS = (None, False, True)
+"""Whether the sheet has a header, by the number that the process is given."""
 _ROOT = Path(__file__).parents[1]
 
 
@@ -38,7 +40,12 @@ class ReadingStopped(Exception):  # noqa: N818 -- named after what happened
 
 
 def read_workbook(
-    content: bytes, *, max_unpacked: int, max_rows: int, is_wanted: Callable[[], bool]
+    content: bytes,
+    *,
+    max_unpacked: int,
+    max_rows: int,
+    has_header: bool | None = None,
+    is_wanted: Callable[[], bool],
 ) -> Table:
     """Return the table of a workbook of at most `max_unpacked` bytes, with one row more than `max_rows`.
 
@@ -54,18 +61,19 @@ def read_workbook(
         with TemporaryFile() as file:
             file.write(content)
             file.seek(0)
-            code = _run([max_unpacked, max_rows, MAX_MEMORY], file, output, is_wanted)
+            limits = [max_unpacked, max_rows, MAX_MEMORY, _HEADERS.index(has_header)]
+            code = _run(limits, file, output, is_wanted)
         output.seek(0)
-        header = _header(code, output)
+        start = _start(code, output)
     except BaseException:
         output.close()
         raise
     rows = (Row(*json.loads(line)) for line in output)
-    return Table(header, rows, ListFormat("xlsx"), output.close)
+    return Table(start["header"], rows, ListFormat("xlsx"), output.close, has_header=start["has_header"])
 
 
-def _header(code: int, output: IO[bytes]) -> list[str]:
-    """Return the header in the output of a process that ended with this code."""
+def _start(code: int, output: IO[bytes]) -> dict[str, Any]:
+    """Return what a process that ended with this code wrote before the rows."""
     if code in {-SIGTERM, -SIGINT}:
         raise ReadingStopped
     first = output.readline()
@@ -74,8 +82,7 @@ def _header(code: int, output: IO[bytes]) -> list[str]:
     start: dict[str, Any] = json.loads(first)
     if "error" in start:
         raise InvalidValue(start["error"])
-    header: list[str] = start["header"]
-    return header
+    return start
 
 
 def _run(limits: list[int], file: IO[bytes], output: IO[bytes], is_wanted: Callable[[], bool]) -> int:
@@ -95,7 +102,7 @@ def _run(limits: list[int], file: IO[bytes], output: IO[bytes], is_wanted: Calla
         return process.wait()
 
 
-def main(max_unpacked: int, max_rows: int, max_memory: int) -> None:
+def main(max_unpacked: int, max_rows: int, max_memory: int, header: int) -> None:
     """Write the header and the rows of the workbook in the standard input as lines of JSON, or the error."""
     limits = (
         (resource.RLIMIT_AS, max_memory),
@@ -106,18 +113,20 @@ def main(max_unpacked: int, max_rows: int, max_memory: int) -> None:
         resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
     with suppress(OSError):  # in a small container, the kernel then ends this process and not the worker
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    for line in _lines(sys.stdin.buffer, max_unpacked, max_rows):
+    for line in _lines(sys.stdin.buffer, max_unpacked, max_rows, has_header=_HEADERS[header]):
         sys.stdout.write(f"{json.dumps(line)}\n")
 
 
-def _lines(file: IO[bytes], max_unpacked: int, max_rows: int) -> Iterator[dict[str, Any] | Iterable[Any]]:
+def _lines(
+    file: IO[bytes], max_unpacked: int, max_rows: int, *, has_header: bool | None
+) -> Iterator[dict[str, Any] | Iterable[Any]]:
     try:
         _check_unpacked_size(file, max_unpacked)
-        table = read_table(file, upload_columns.count_known)
+        table = read_table(file, upload_columns.count_known, TableOptions(has_header=has_header))
     except InvalidValue as error:
         yield {"error": str(error)}
     else:
-        yield {"header": table.header}
+        yield {"header": table.header, "has_header": table.has_header}
         yield from islice(table.rows, max_rows + 1)
 
 

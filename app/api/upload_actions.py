@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -29,8 +29,10 @@ NAMES_NOBODY = (
 )
 
 
-def create(file: ReceivedFile) -> tuple[dict[str, Any], bool]:
+def create(file: ReceivedFile, options: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """Store the file, and return the upload; whether an earlier request with the same key stored it.
+
+    `options` say how the file is read, as far as it is not detected (see `TableOptions`).
 
     Raises:
         UploadNotReady: the workspace has too many unfinished uploads.
@@ -39,7 +41,7 @@ def create(file: ReceivedFile) -> tuple[dict[str, Any], bool]:
     """
     now = database_clock.now()
     with admission.transaction() as session:
-        reference = begin(session, now=now, body={"sha256": sha256(file.content).hexdigest()})
+        reference = begin(session, now=now, body={"sha256": sha256(file.content).hexdigest(), **options})
         if reference:
             earlier = uploads.get(session, caller().workspace_id, reference)
             return representations.describe(session, earlier), True
@@ -50,6 +52,7 @@ def create(file: ReceivedFile) -> tuple[dict[str, Any], bool]:
             api_key_id=caller().key_id,
             file_name=file.name,
             content=file.content,
+            table_options=options,
             now=now,
         )
         finish(session, upload.id)

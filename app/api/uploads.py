@@ -21,6 +21,7 @@ from app.api.http.received_files import receive_file
 from app.api.http.services import services
 from app.api.schemas.paging import split
 from app.api.schemas.upload_schemas import (
+    FileSchema,
     MappingSchema,
     ResultQuery,
     ResultResponseSchema,
@@ -61,15 +62,18 @@ RESULT: dict[int | str, Any] = {
 @documented(UploadNotReady, takes_idempotency_key=True, file_types=FILE_TYPES)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.WRITE)
+@blueprint.input(FileSchema, location="query", arg_name="query")
 @blueprint.output(UploadSchema, status_code=201, description="The upload; a worker reads its file next.")
 @blueprint.doc(responses=REPLAY)
-def create_upload() -> Response:
+def create_upload(query: dict[str, Any]) -> Response:
     """Upload a list of people, as a CSV file or an Excel workbook (XLSX).
 
     Poll the upload until its status is `ready`: then it has a proposed mapping and a price. If it is
-    `mapping`, no column was recognised. The query parameter `name` names a file that is sent as the body.
+    `mapping`, no column was recognised. `format` says how the file was read; if that is wrong, upload it
+    again with the encoding, the delimiter or `has_header`.
     """
-    upload, is_replay = upload_actions.create(receive_file(services().settings.upload_max_mb))
+    options = {name: option for name, option in query.items() if name != "name"}
+    upload, is_replay = upload_actions.create(receive_file(services().settings.upload_max_mb), options)
     return json_response(upload, 200, REPLAYED) if is_replay else json_response(upload, 201)
 
 

@@ -13,11 +13,12 @@ from app.api.http.rate_limits import Policy, limited
 from app.api.http.received_files import receive_file
 from app.api.http.services import services
 from app.api.lists import NamedListSchema
-from app.api.schemas.upload_schemas import MappingSchema, StartSchema
+from app.api.schemas.upload_schemas import FileSchema, MappingSchema, StartSchema
 from app.core.uploads import representations, results, uploads
 from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import PayloadTooLarge, PurposeRequired, UploadNotReady, ValidationFailed
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
+from app.pages import upload_formats
 from app.pages.http import forms, purpose_choices
 from app.pages.http.access import signed_in
 from app.pages.http.blueprint import PageBlueprint
@@ -76,7 +77,11 @@ def index() -> Response:
 def create() -> Response:
     """Store a file, and show the page of its upload."""
     try:
-        upload, _ = upload_actions.create(receive_file(services().settings.upload_max_mb))
+        file = receive_file(services().settings.upload_max_mb)
+        options = forms.load(FileSchema(), forms.texts("encoding", "delimiter", "has_header"))
+        upload, _ = upload_actions.create(file, options)
+    except InvalidForm as invalid:
+        return _list(422, errors=invalid.messages)
     except (PayloadTooLarge, UploadNotReady, ValidationFailed) as problem:
         return _list(problem.status, errors={"file": problem.detail})
     return go_to("uploads_page.show", upload_id=upload["id"])
@@ -183,6 +188,7 @@ def _list(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
         errors=errors or {},
         max_mb=settings.upload_max_mb,
         max_rows=settings.upload_max_rows,
+        formats=upload_formats,
         days=uploads.retention(settings.upload_retention_days, settings.job_retention_days).days,
     )
 
@@ -201,6 +207,7 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
         problem_rows=problem_rows,
         options=OPTIONS,
         reasons=REASONS,
+        format_notes=upload_formats.notes(upload.table_format),
         errors=errors or {},
         is_changing=_is_changing(upload, described),
         prices=services().settings.prices,

@@ -287,3 +287,64 @@ def test_a_replayed_start_or_cancellation_changes_nothing(
     assert again.headers["Idempotent-Replay"] == twice.headers["Idempotent-Replay"] == "true"
     assert again.json == twice.json == cancelled.json
     assert more.json["code"] == "idempotency_key_reused"  # type: ignore[index]
+
+
+CZECH = "Jméno;Příjmení;E-mail;Poznámka\nJiří;Dvořák;jiri@acme.com;příště\n"
+
+
+def test_how_a_file_was_read_is_told_and_its_cells_come_back(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    upload_id = priced(user, services, CZECH.encode("cp1250"))
+    shown = get(user, upload_id)
+    result = user.client.get(f"/api/uploads/{upload_id}/result", headers=user.headers)
+
+    assert shown["format"] == {
+        "encoding": "cp1250",
+        "is_guessed": True,
+        "other_encoding": None,
+        "delimiter": ";",
+        "has_header": True,
+    }
+    assert [column["field"] for column in shown["columns"]] == ["first_name", "last_name", "email", None]
+    assert result.data.decode("utf-8-sig").splitlines()[1].startswith("Jiří;Dvořák;jiri@acme.com;příště;")
+
+
+def test_how_a_file_is_read_can_be_said(user: SignedInUser, services: WorkerServices) -> None:
+    path = "/api/uploads?encoding=cp1252&delimiter=%3B&has_header=false"
+    answer = user.client.post(path, data=CZECH.encode("cp1250"), headers=user.headers, **CSV)
+    upload_id = answer.json["id"]  # type: ignore[index]
+    uploads.advance(upload_id, services)
+    shown = get(user, upload_id)
+
+    assert answer.json["format"] is None  # type: ignore[index]
+    assert (shown["format"]["encoding"], shown["format"]["is_guessed"]) == ("cp1252", False)
+    assert (shown["format"]["has_header"], shown["rows"]) == (False, 2)
+    assert [column["name"] for column in shown["columns"]] == [f"Column {n}" for n in range(1, 5)]
+    assert shown["columns"][1]["samples"] == ["Pøíjmení", "Dvoøák"]
+
+
+@pytest.mark.parametrize("query", ["encoding=hex", "encoding=cp9999", "delimiter=:", "has_header=maybe"])
+def test_a_file_cannot_be_read_in_a_way_that_does_not_exist(user: SignedInUser, query: str) -> None:
+    answer = user.client.post(f"/api/uploads?{query}", data=b"a,b\n", headers=user.headers, **CSV)
+
+    assert answer.status_code == 422
+
+
+def test_the_first_person_of_a_list_without_a_header_is_kept(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    upload_id = priced(user, services, b"ada@acme.com\nbob@acme.com\n")
+    shown = get(user, upload_id)
+
+    assert (shown["rows"], shown["format"]["has_header"], shown["status"]) == (2, False, "ready")
+    assert [column["field"] for column in shown["columns"]] == ["email"]
+
+
+def test_a_column_whose_values_do_not_fit_its_header_is_not_proposed(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    content = b"Attendee,Name,Email\n1001,Ada Low,ada@acme.com\n1002,Bob Ray,bob@acme.com\n"
+    shown = get(user, priced(user, services, content))
+
+    assert [column["field"] for column in shown["columns"]] == [None, "full_name", "email"]

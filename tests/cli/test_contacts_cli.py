@@ -152,7 +152,7 @@ def test_conflicts_are_printed_with_their_lines(run: Run, tmp_path: Path) -> Non
 
     result = run("import", path)
 
-    assert "E-Mail: 1 guessed (line 3). These rows have the e-mail address of a person with another name." in (
+    assert "E-Mail: 1 guessed (line 3). These rows have the e-mail address of a person with another" in (
         " ".join(result.stdout.split())
     )
 

@@ -214,3 +214,34 @@ def test_older_uploads_are_on_further_pages(browser: Visitor) -> None:
     assert "list-20.csv" in first.text
     assert "list-00.csv" not in first.text
     assert "list-00.csv" in second.text
+
+
+def test_the_page_says_how_a_file_was_read_if_that_was_guessed(
+    browser: Visitor, services: WorkerServices
+) -> None:
+    czech = ready(browser, services, "Jméno;Příjmení;E-mail\nJiří;Dvořák;j@acme.com\n".encode("cp1250"))
+    unsure = ready(browser, services, "Name;Email\nŞtefan Ionescu;s@acme.com\n".encode("cp1250"))
+    plain = ready(browser, services, b"ada@acme.com\nbob@acme.com\n")
+    ordinary = ready(browser, services)
+
+    text = browser.open(czech).text
+    assert "read as Central European (Windows-1250), with semicolons between the cells." in text
+    assert "chosen by the words" in text
+    assert "say how to read it there" in text
+    assert "It may be Baltic (Windows-1257) instead." in browser.open(unsure).text
+    assert "without a header; what the columns contain is guessed" in browser.open(plain).text
+    assert "say how to read it there" not in browser.open(ordinary).text
+
+
+def test_how_a_file_is_read_is_chosen_in_the_form(browser: Visitor, services: WorkerServices) -> None:
+    file = (io.BytesIO(b"ada@acme.com\nbob@acme.com\n"), "people.csv")
+    page = browser.send("/uploads", file=file, encoding="cp1252", delimiter="tab", has_header="true")
+    advance(services, path_of(page))
+    refused = browser.send("/uploads", file=(io.BytesIO(b"a,b\n"), "people.csv"), encoding="hex")
+
+    text = browser.open(path_of(page)).text
+    assert "read as Western European (Windows-1252), with tabs between the cells." in text
+    assert "Columns of the file" in text
+    assert "Column 1" not in text
+    assert refused.status_code == 422
+    assert 'id="encoding-error"' in refused.text

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from jobs_support import a_workspace
 from sqlalchemy import select
@@ -37,7 +38,9 @@ class Uploader:
     harness: WorkerHarness
     account_id: str
 
-    def upload(self, content: bytes, *, file_name: str = "people.csv") -> str:
+    def upload(
+        self, content: bytes, *, file_name: str = "people.csv", table_options: dict[str, Any] | None = None
+    ) -> str:
         """Upload a file; return the id of the upload, which no worker has seen yet."""
         with self.harness.database.transaction() as session:
             return uploads.create(
@@ -47,6 +50,7 @@ class Uploader:
                 api_key_id=None,
                 file_name=file_name,
                 content=content,
+                table_options=table_options,
                 now=clock.now(),
             ).id
 

@@ -129,9 +129,8 @@ def _pause(services: WorkerServices, queued: QueuedImport) -> None:
 def _options(queued: QueuedImport) -> ImportOptions:
     given = dict(queued.options)
     at = given.pop("at", None)
-    return ImportOptions(
-        entity=Entity(queued.entity), at=None if at is None else datetime.fromisoformat(at), **given
-    )
+    dated = {"at": None if at is None else datetime.fromisoformat(at)}
+    return importer.options_of(Entity(queued.entity), given | dated)
 
 
 def _is_over(until: float) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from app.core.uploads import dispatch, row_store
 from app.core.uploads.dispatch import Turn
+from app.core.uploads.row_store import ReadTable
 from app.domain.errors import InvalidValue
 from app.domain.lists import upload_columns
 from app.domain.lists.csv_files import is_archive
 from app.domain.lists.csv_records import Row
-from app.domain.lists.tables import Table, read_table
+from app.domain.lists.tables import Table, TableOptions, read_table
 from app.infra import database_clock
 from workers import workbook_reader
 from workers.execution import shutdown_flag
@@ -44,30 +45,46 @@ def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
     table = _table(turn, services, content)
     try:
         _check_width(table)
+        first = list(islice(table.rows, BATCH))
+        read = _read_table(table, first)
         count = 0
-        for rows in _batches(table.rows):
+        for rows in _batches(chain(first, table.rows)):
             if count + len(rows) > services.settings.upload_max_rows:
                 limit = services.settings.upload_max_rows
                 raise InvalidValue(f"The list has more than {limit:,} rows. Split it into several files.")
             with services.database.transaction() as session:
-                if not row_store.add(session, turn, table.header, count, rows, now=database_clock.now()):
+                if not row_store.add(session, turn, read, count, rows, now=database_clock.now()):
                     return
             count += len(rows)
             if shutdown_flag.has_begun():
                 _hand_over(turn, services)
                 return
         with services.database.transaction() as session:
-            delimiter = table.delimiter or ","
-            row_store.finish_reading(session, turn, table.header, delimiter, count, now=database_clock.now())
+            row_store.finish_reading(session, turn, read, count, now=database_clock.now())
     finally:
         table.close()
+
+
+def _read_table(table: Table, first: Sequence[Row]) -> ReadTable:
+    cells = [row.cells for row in first if row.fault is None]
+    columns = upload_columns.propose(table.header, cells, has_header=table.has_header)
+    found = {
+        "encoding": table.format.encoding,
+        "is_guessed": table.format.is_guessed,
+        "other_encoding": table.format.other_encoding,
+        "delimiter": table.delimiter or None,
+        "has_header": table.has_header,
+    }
+    return ReadTable(table.header, columns, table.delimiter or ",", found)
 
 
 def _table(turn: Turn, services: WorkerServices, content: bytes) -> Table:
     """Return the table of the file; the lease is renewed while a workbook is unpacked."""
     file = io.BytesIO(content)
+    with services.database.reading() as session:
+        options = TableOptions(**row_store.content_options(session, turn.upload_id))
     if not is_archive(file):
-        return read_table(file, upload_columns.count_known)
+        return read_table(file, upload_columns.count_known, options)
 
     def renew() -> bool:
         with services.database.transaction() as session:
@@ -79,6 +96,7 @@ def _table(turn: Turn, services: WorkerServices, content: bytes) -> Table:
         content,
         max_unpacked=MAX_UNPACKED * settings.upload_max_mb << 20,
         max_rows=settings.upload_max_rows,
+        has_header=options.has_header,
         is_wanted=renew,
     )
 

@@ -22,14 +22,15 @@ from app.domain.findings import (
     Source,
     SourceKind,
 )
-from app.domain.lists.cells import parse_timestamp
+from app.domain.lists.dates import parse_timestamp
 from app.domain.normal.company_domains import company_domain
 from app.domain.normal.company_names import company_key
 from app.domain.normal.countries import country_code
-from app.domain.normal.emails import email_kind, normal_email
+from app.domain.normal.emails import email_kind
 from app.domain.normal.employers import employer_name
 from app.domain.normal.name_parts import name_of_parts
 from app.domain.normal.names import PersonName, parse_name, person_key
+from app.domain.normal.person_emails import person_email
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_company_url, normal_profile_url
 from app.domain.normal.vocabularies import department, headcount, seniority
@@ -147,7 +148,7 @@ def found_email(
     """
     if not value or _MASKS.search(value):
         return None
-    email = normal(normal_email, value)
+    email = normal(person_email, value)
     if email is None:
         return None
     return FoundEmail(

@@ -13,7 +13,7 @@ from marshmallow import EXCLUDE, RAISE, ValidationError, fields, post_load, vali
 
 from app.domain import ids, purposes
 from app.domain.errors import FieldError, InvalidValue, NotAProfileUrl, Problem
-from app.domain.normal import emails, phones, profiles, websites
+from app.domain.normal import emails, person_emails, phones, profiles, websites
 from app.domain.normal.employers import given_employer
 from app.domain.records.subjects import Subject
 from app.infra import passwords
@@ -143,6 +143,13 @@ def email(**options: Any) -> NormalizedString:
     )
 
 
+def person_email(**options: Any) -> NormalizedString:
+    """Return a field for the e-mail address of a person who is looked up."""
+    return NormalizedString(
+        person_emails.person_email, metadata={"example": "ada@acme.example", "format": "email"}, **options
+    )
+
+
 def password() -> fields.String:
     """Return a required field for the current password of an account."""
     return fields.String(
@@ -223,7 +230,7 @@ class SubjectSchema(StrictSchema):
     }
     contact_id = contact_id(allow_none=True)
     linkedin_url = profile_url(allow_none=True)
-    email = email(allow_none=True)
+    email = person_email(allow_none=True)
     full_name = NonBlankString(allow_none=True, metadata={"example": "Ada Lovelace"})
     first_name = NonBlankString(allow_none=True)
     last_name = NonBlankString(allow_none=True)

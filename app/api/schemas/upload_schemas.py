@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marshmallow import fields, validate
+from marshmallow import ValidationError, fields, validate
 
 from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema, purpose
 from app.api.schemas.paging import IdCursor, page_size
@@ -11,6 +11,8 @@ from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.lists.cell_warnings import KINDS, Effect
+from app.domain.lists.csv_files import UNKNOWN_ENCODING, is_encoding
+from app.domain.lists.delimiters import DELIMITERS
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
 
 PAID_FIELDS = ("email", "phone")
@@ -28,6 +30,31 @@ REASONS = (
     starters.KEY_ENDED,
     "unreadable",
 )
+
+
+def _is_encoding(name: str) -> None:
+    if not is_encoding(name):
+        raise ValidationError(UNKNOWN_ENCODING.format(name))
+
+
+class FileSchema(StrictSchema):
+    """The name of a file that is the body, and how to read a file, as far as that is not detected."""
+
+    name = fields.String(metadata={"description": "The name of a file that is sent as the body."})
+    encoding = fields.String(
+        validate=[validate.Length(max=40), _is_encoding],
+        metadata={
+            "example": "cp1250",
+            "description": "Such as utf-8, cp1252, cp1250, cp1251, shift_jis or gb18030.",
+        },
+    )
+    delimiter = fields.String(
+        validate=validate.OneOf([*DELIMITERS, "tab"]),
+        metadata={"example": ";", "description": "The character between the cells, or tab."},
+    )
+    has_header = fields.Boolean(
+        truthy={"true"}, falsy={"false"}, metadata={"description": "Whether the list has a header."}
+    )
 
 
 class MappingSchema(StrictSchema):
@@ -118,6 +145,22 @@ class UploadCreditsSchema(ResponseSchema):
     reserved = fields.Integer(metadata={"example": 250})
 
 
+class UploadFormatSchema(ResponseSchema):
+    """How the file was read."""
+
+    encoding = fields.String(metadata={"example": "cp1250", "description": "xlsx for a workbook."})
+    is_guessed = fields.Boolean(
+        metadata={"description": "Whether the encoding was chosen by the words that it gives."}
+    )
+    other_encoding = fields.String(
+        allow_none=True, metadata={"description": "The next probable encoding, if that is not sure."}
+    )
+    delimiter = fields.String(allow_none=True, metadata={"example": ";"})
+    has_header = fields.Boolean(
+        metadata={"description": "If not, the columns have numbers, and their fields are guessed."}
+    )
+
+
 class UploadSummarySchema(ResponseSchema):
     """An uploaded list."""
 
@@ -135,6 +178,12 @@ class UploadSummarySchema(ResponseSchema):
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
     rows = fields.Integer(required=True, metadata={"example": 500})
     priced = fields.Integer(required=True, metadata={"example": 500, "description": "Rows priced so far."})
+    format = fields.Nested(
+        UploadFormatSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null until a worker has read the file."},
+    )
     fields_ = fields.List(
         fields.String(), data_key="fields", attribute="fields", metadata={"example": ["email"]}
     )

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
@@ -21,11 +21,13 @@ from app.core.lists.row_parser import DigestedRow, RejectRow, RowParser, digeste
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
+from app.domain.lists.column_values import FittedColumns, fit_columns
 from app.domain.lists.csv_files import ListFormat
 from app.domain.lists.csv_records import Row
+from app.domain.lists.dates import DateOrder, DateOrders, list_dates
 from app.domain.lists.list_countries import SAMPLE, UNKNOWN, ListCountries, list_countries
 from app.domain.lists.row_values import ImportDefaults
-from app.domain.lists.tables import Table, read_table
+from app.domain.lists.tables import DETECTED, Table, TableOptions, read_table
 from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.infra.digest_keys import digest_keys
@@ -41,31 +43,48 @@ COUNTS = ("new", "updated", "unchanged", "rejected", "suppressed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """How to import a list: `mapped` maps headers to fields, `at` dates the rows without a date."""
+    """How to import a list: `mapped` maps headers to fields, `at` dates the rows without a date.
+
+    `table` says how the file is read, `dates` whether the day or the month is first, as far as the list does
+    not show it.
+    """
 
     entity: Entity
     source: str
     at: datetime | None = None
     region: str | None = None
     mapped: Mapping[str, str] = field(default_factory=dict)
-    encoding: str | None = None
-    delimiter: str | None = None
-    sheet: str | None = None
+    table: TableOptions = DETECTED
+    dates: DateOrder | None = None
     dry_run: bool = False
+
+
+def options_of(entity: Entity, options: Mapping[str, Any]) -> ImportOptions:
+    """Return the options of a command or queued import, where those of the table are beside the others."""
+    names = {option.name for option in fields(TableOptions)}
+    table = TableOptions(**{name: options[name] for name in names if name in options})
+    others = {name: option for name, option in options.items() if name not in names}
+    dates = options.get("dates")
+    return ImportOptions(
+        entity=entity, table=table, **others | {"dates": DateOrder(dates) if dates else None}
+    )
 
 
 @dataclass(slots=True)
 class ImportSummary:
     """The result of an import; `warnings` counts the cells that were left out, changed or guessed.
 
-    `countries` are those that the list suggests for its phone numbers. `conflicts` counts the rows that
-    share an identifier with another person, and `conflict_lines` are the lines of the first of them.
+    `countries` are those that the list suggests for its phone numbers, `dates` the orders of day and month
+    that it shows. `conflicts` counts the rows that share an identifier with another person, and
+    `conflict_lines` are the lines of the first of them.
     """
 
     layout: ColumnMapping
     format: ListFormat
     delimiter: str
+    has_header: bool
     countries: ListCountries = UNKNOWN
+    dates: DateOrders = field(default_factory=DateOrders)
     counts: Counter[str] = field(default_factory=Counter)
     warnings: CellWarnings = field(default_factory=CellWarnings)
     conflicts: int = 0
@@ -128,9 +147,7 @@ def run(
         table = read_table(
             file,
             lambda cells: map_columns(cells, options.entity, options.mapped).known_count,
-            encoding=options.encoding,
-            delimiter=options.delimiter,
-            sheet=options.sheet,
+            options.table,
         )
         try:
             return _import_rows(database, options, table, rejects, advance, checkpoint)
@@ -146,15 +163,20 @@ def _import_rows(  # noqa: PLR0917 -- the arguments of `run` and the table
     advance: Callable[[], None],
     checkpoint: Checkpoint | None,
 ) -> ImportSummary:
-    layout = _layout(table.header, options)
     sample = list(islice(table.rows, SAMPLE))
+    readable = [row.cells for row in sample if row.fault is None]
+    columns = _columns(table, options, readable)
+    layout = columns.layout
     done = 0 if checkpoint is None else checkpoint.rows
     rows = islice(chain(sample, table.rows), done, None)
-    countries = list_countries(layout, [row.cells for row in sample if row.fault is None])
-    summary = ImportSummary(layout, table.format, table.delimiter, countries)
+    summary = ImportSummary(layout, table.format, table.delimiter, table.has_header)
+    summary.countries = list_countries(layout, readable)
+    summary.dates = list_dates(layout, readable, now=clock.now(), given=options.dates)
     if checkpoint is not None:
         summary.counts += checkpoint.counts
         summary.warnings = checkpoint.warnings
+    if not done:
+        columns.warn(summary.warnings, sample)
     parser = _parser(database, options, summary)
     with rejects(layout.header) as reject:
         started = time.perf_counter()
@@ -173,7 +195,9 @@ def _import_rows(  # noqa: PLR0917 -- the arguments of `run` and the table
 
 def _parser(database: Database, options: ImportOptions, summary: ImportSummary) -> RowParser:
     now = clock.now()
-    defaults = ImportDefaults(options.source, options.at or now, now, options.region, summary.countries)
+    defaults = ImportDefaults(
+        options.source, options.at or now, now, options.region, summary.countries, summary.dates
+    )
     with database.reading() as session:
         keys = digest_keys(session)
     digester = digester_of(keys, summary.layout, defaults, options.at)
@@ -250,12 +274,12 @@ def _write(
     return result
 
 
-def _layout(header: Sequence[str], options: ImportOptions) -> ColumnMapping:
-    layout = map_columns(header, options.entity, options.mapped)
-    missing = [name for name in options.mapped if not layout.has(name)]
+def _columns(table: Table, options: ImportOptions, rows: Sequence[Sequence[str]]) -> FittedColumns:
+    columns = fit_columns(table.header, options.entity, rows, options.mapped, has_header=table.has_header)
+    missing = [name for name in options.mapped if not columns.layout.has(name)]
     if missing:
-        found = ", ".join(repr(name) for name in header)
+        found = ", ".join(repr(name) for name in table.header)
         raise InvalidValue(f"The list has no column {missing[0]!r}. Columns found: {found}.")
-    if not layout.names_rows:
-        raise InvalidValue(explain_unknown(header, options.entity))
-    return layout
+    if not columns.layout.names_rows:
+        raise InvalidValue(explain_unknown(table.header, options.entity))
+    return columns

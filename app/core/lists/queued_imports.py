@@ -104,7 +104,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedOptions:
-    """The options of an import that a command queued; see `ImportOptions`."""
+    """The options of an import that a command queued; see `ImportOptions` and `TableOptions`."""
 
     source: str
     at: str | None = None
@@ -112,6 +112,8 @@ class QueuedOptions:
     mapped: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
     delimiter: str | None = None
+    has_header: bool | None = None
+    dates: str | None = None
 
 
 def add(session: Session, file: FoundFile, entity: Entity, options: QueuedOptions, *, now: Moment) -> str:

@@ -83,5 +83,5 @@ def digester_of(
     if layout.entity is Entity.COMPANIES or (at is None and _DATES.isdisjoint(layout.single)):
         return None
     countries = defaults.countries
-    options = (defaults.source, at, defaults.region, countries.states, countries.majority)
+    options = (defaults.source, at, defaults.region, countries.states, countries.majority, defaults.dates)
     return RowDigester.of(keys, layout, *options)

@@ -31,6 +31,7 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "created_at": rfc3339(upload.created_at),
         "rows": upload.row_count,
         "priced": upload.priced,
+        "format": upload.table_format,
         "fields": upload.fields,
         "revision": upload.revision,
         "max_credits": upload.max_credits,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import delete, select, update
@@ -24,20 +25,35 @@ def content(session: Session, upload_id: str) -> bytes | None:
     return None if stored is None else upload_files.decrypted(session, upload_id, stored)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """How a file was read: its header, the proposed fields of its columns, and its format."""
+
+    header: Sequence[str]
+    columns: Sequence[str | None]
+    delimiter: str
+    format: dict[str, Any]
+
+
+def content_options(session: Session, upload_id: str) -> dict[str, Any]:
+    """Return how the file is to be read, as far as the member said it."""
+    options = session.scalar(select(Upload.table_options).where(Upload.id == upload_id))
+    return dict(options or {})
+
+
 def add(
-    session: Session, turn: Turn, header: Sequence[str], first: int, rows: Sequence[Row], *, now: Moment
+    session: Session, turn: Turn, table: ReadTable, first: int, rows: Sequence[Row], *, now: Moment
 ) -> bool:
     """Insert rows with numbers from `first`; return whether the upload is still to be read.
 
     Rows that a lost worker inserted stay: the same file has the same rows. Those of erased people are empty.
     The header is stored with the first rows, since an erasure needs it to know whom a row is about.
     """
-    columns = upload_columns.propose(header)
-    if not dispatch.renew(session, turn, now=now, **_mapping(session, turn, header, columns)):
+    if not dispatch.renew(session, turn, now=now, **_mapping(session, turn, table.header, table.columns)):
         return False
     numbered = dict(enumerate(rows, first))
     kept = erasure.without_erased_people(
-        session, {number: row.cells for number, row in numbered.items()}, columns
+        session, {number: row.cells for number, row in numbered.items()}, table.columns
     )
     values = [
         _values(session, turn.upload_id, number, row, kept.get(number, row.cells))
@@ -47,19 +63,17 @@ def add(
     return True
 
 
-def finish_reading(
-    session: Session, turn: Turn, header: Sequence[str], delimiter: str, row_count: int, *, now: Moment
-) -> None:
+def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: int, *, now: Moment) -> None:
     """Store the header with the proposed mapping, and delete the file.
 
     A list whose proposed columns name people is priced at once, others wait for a mapping.
     """
-    columns = upload_columns.propose(header)
-    names_people = upload_columns.names_people(columns)
+    names_people = upload_columns.names_people(table.columns)
     status = UploadStatus.PRICING if names_people else UploadStatus.MAPPING
     values = {
-        **_mapping(session, turn, header, columns),
-        "delimiter": delimiter,
+        **_mapping(session, turn, table.header, table.columns),
+        "delimiter": table.delimiter,
+        "table_format": table.format,
         "row_count": row_count,
         "status": status.value,
         "next_at": now if names_people else None,

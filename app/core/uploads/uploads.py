@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -34,9 +35,10 @@ def create(
     api_key_id: str | None,
     file_name: str,
     content: bytes,
+    table_options: Mapping[str, Any] | None = None,
     now: Moment,
 ) -> Upload:
-    """Insert an upload; a worker reads its file next.
+    """Insert an upload; a worker reads its file next, with these `TableOptions`.
 
     Raises:
         UploadNotReady: the workspace has too many that are not finished.
@@ -54,6 +56,7 @@ def create(
         status=UploadStatus.READING.value,
         header=[],
         delimiter=",",
+        table_options=dict(table_options or {}),
         columns=[],
         fields=list(DEFAULT_FIELDS),
         revision=0,

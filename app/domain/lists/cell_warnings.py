@@ -36,6 +36,11 @@ READ_AS_FOREIGN = "read_as_foreign"
 MAYBE_FOREIGN = "maybe_foreign"
 UNREAD_FLAG = "unread_flag"
 OPTED_OUT = "opted_out"
+DATE_ORDER = "date_order"
+UNFIT_COLUMN = "unfit_column"
+GUESSED_COLUMN = "guessed_column"
+LONG_TEXT = "long_text"
+IMPOSSIBLE_EMAIL = "impossible_email"
 
 
 class Effect(StrEnum):
@@ -146,6 +151,26 @@ KINDS: Mapping[str, WarningKind] = {
         "These people do not want to be contacted, so their rows were rejected.",
         "Values that are stored from elsewhere stay: hide the people with 'flask suppressions import'.",
     ),
+    DATE_ORDER: WarningKind(
+        Effect.GUESSED,
+        "No date of this column shows whether the day or the month is first; the month was read first.",
+        "Name the order of day and month.",
+    ),
+    UNFIT_COLUMN: WarningKind(
+        Effect.LEFT_OUT,
+        "Most values of this column are not what its header says, such as numbers below a name.",
+        "Map the column to a field to import it nevertheless.",
+    ),
+    GUESSED_COLUMN: WarningKind(
+        Effect.GUESSED,
+        "The list has no header; what this column contains was guessed from its values.",
+        "Map the column to a field, or say that the first row is a header.",
+    ),
+    IMPOSSIBLE_EMAIL: WarningKind(
+        Effect.LEFT_OUT,
+        "No person has these addresses: they stand for a missing one, or are pieces of code or file names.",
+    ),
+    LONG_TEXT: WarningKind(Effect.CHANGED, "These texts have more than 300 characters and were cut."),
 }
 
 

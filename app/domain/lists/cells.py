@@ -1,12 +1,10 @@
-"""Parsing of single cells: empty markers, several values in one cell, dates and formulas."""
+"""Parsing of single cells: empty markers, several values in one cell, and formulas."""
 
 from __future__ import annotations
 
+import html
 import re
-from datetime import UTC, datetime
 from functools import lru_cache
-
-from app.domain.errors import InvalidValue
 
 MAX_LENGTH = 300  # characters; a longer title or industry is an error in the file
 
@@ -45,21 +43,12 @@ _EMPTY_NAMES = frozenset(
 )
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_EMAILS = re.compile(r":::|[;,|\s]")
+_EMAILS = re.compile(r":::|[;,|\s]|/(?=[^@/\s]{1,64}@)")
+_SPACED_AT = re.compile(r" {1,3}@ {0,3}|@ {1,3}")
 _PHONES = re.compile(r":::|[|\n\r]|;(?!\s*ext)")
 _ADDRESS = re.compile(r"<([^<>]+)>")
-_FORMATS = (
-    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S",
-    "%Y-%m",
-    "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d-%b-%Y", "%d-%b-%y", "%b %Y", "%B %Y",
-    "%a %b %d %Y", "%Y-%m-%d %H:%M:%S UTC", "%b %d, %Y %I:%M %p", "%Y-%m-%d %H:%M:%S %z",
-)  # fmt: skip
-_SLASHES = re.compile(
-    r"(\d{1,2})[/-](\d{1,2})[/-](\d{4}|\d{2})(?:[ ,T]+(\d{1,2}):(\d{2})(?::\d{2})?\s*([AaPp][Mm])?)?"
-)
-_EPOCH = re.compile(r"1\d{9}|1\d{12}")
-_TWENTY_FIRST = 100
-_NO_SUCH_DATE = "This date does not exist."
+_MAILTO = re.compile(r"\Amailto:([^?]*).*", re.IGNORECASE | re.DOTALL)
+_DOTTED = re.compile(r"[a-z0-9]\.[a-z]", re.IGNORECASE)
 
 
 def escape_formula(text: str) -> str:
@@ -80,11 +69,20 @@ def value(text: str) -> str | None:
     return _cached_value(text) if len(text) <= MAX_LENGTH else _value(text)
 
 
+def is_cut(text: str) -> bool:
+    """Return whether a cell's text is longer than the value that `value` returns."""
+    return len(_one_line(unescape_formula(text))) > MAX_LENGTH
+
+
 def _value(text: str) -> str | None:
     content = unescape_formula(text)
     if not content or content.lower() in _EMPTY:
         return None
-    return " ".join(_without_controls(content).split())[:MAX_LENGTH].rstrip() or None
+    return _one_line(content)[:MAX_LENGTH].rstrip() or None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_without_controls(text).split())
 
 
 def name_value(text: str) -> str | None:
@@ -112,70 +110,22 @@ def _without_controls(text: str) -> str:
 
 
 def emails_in(text: str) -> list[str]:
-    """Return the addresses of a cell: lists, `mailto:`, and `Ada Lovelace <ada@acme.com>` are accepted."""
+    """Return the addresses of a cell, each with what stands around it that its reader leaves out.
+
+    Words without an @ beside an address, such as a name or `(work)`, are left out, too.
+    """
+    text = html.unescape(text) if "&" in text else text
     if addresses := _ADDRESS.findall(text):
         return [part.strip() for part in addresses]
-    parts = _EMAILS.split(unescape_formula(text))
-    return [part.removeprefix("mailto:") for part in parts if part and part.lower() not in _EMPTY]
+    text = _SPACED_AT.sub("@", text)
+    parts = [part for part in _EMAILS.split(unescape_formula(text)) if part and part.lower() not in _EMPTY]
+    if "@" not in text and "\uff20" not in text:
+        return [" ".join(parts)] if parts else []
+    parts = [_MAILTO.sub(r"\1", part) for part in parts]
+    return [part for part in parts if "@" in part or "\uff20" in part or _DOTTED.search(part)]
 
 
 def phones_in(text: str) -> list[str]:
     """Return the parts of a cell between bars, line ends and semicolons; `;ext=7` belongs to its number."""
     parts = map(str.strip, _PHONES.split(unescape_formula(text)))
     return [part for part in parts if part and part.lower() not in _EMPTY]
-
-
-@lru_cache(maxsize=4096)
-def parse_timestamp(text: str) -> datetime:
-    """Parse a date or time in UTC: ISO 8601, epoch seconds or milliseconds, and formats of exports.
-
-    03/04/2026 is read with the month first, unless the first number exceeds 12. Two-digit years are 20xx.
-
-    Raises:
-        InvalidValue: the text is not a date, or UTC has it only outside the years 1 to 9999.
-
-    """
-    content = text.strip()
-    try:
-        moment = datetime.fromisoformat(content)
-    except ValueError:
-        moment = _other_moment(content)
-    try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError as error:
-        raise InvalidValue(_NO_SUCH_DATE) from error
-
-
-def _other_moment(text: str) -> datetime:
-    if _EPOCH.fullmatch(text):
-        return datetime.fromtimestamp(int(text[:10]), UTC)
-    try:
-        if parts := _SLASHES.fullmatch(text):
-            return _from_parts(*parts.groups())
-        for style in _FORMATS:
-            moment = _parsed(text, style)
-            if moment:
-                return moment
-    except ValueError as error:
-        raise InvalidValue(_NO_SUCH_DATE) from error
-    raise InvalidValue("This is not a date. Use the format 2026-11-20.")
-
-
-def _parsed(text: str, style: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, style)  # noqa: DTZ007 -- the caller sets the zone
-    except ValueError:
-        return None
-
-
-def _from_parts(  # noqa: PLR0917 -- the groups of one pattern
-    first: str, second: str, year: str, hour: str | None, minute: str | None, half: str | None
-) -> datetime:
-    month, day = int(first), int(second)
-    if month > 12:  # noqa: PLR2004 -- months of a year
-        month, day = day, month
-    hours = int(hour or 0)
-    if half:
-        hours = hours % 12 + (12 if half.lower() == "pm" else 0)
-    century = 2000 if int(year) < _TWENTY_FIRST else 0
-    return datetime(century + int(year), month, day, hours, int(minute or 0), tzinfo=UTC)

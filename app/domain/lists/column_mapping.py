@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -86,11 +86,17 @@ class ColumnMapping:
 
 
 def map_columns(
-    header: Sequence[str], entity: Entity, mapped: Mapping[str, str] | None = None
+    header: Sequence[str],
+    entity: Entity,
+    mapped: Mapping[str, str] | None = None,
+    ignored: Collection[int] = (),
 ) -> ColumnMapping:
-    """Return the mapping of a header; `mapped` assigns fields to header texts and takes precedence."""
+    """Return the mapping of a header; `mapped` assigns fields to header texts and takes precedence.
+
+    The columns with the indexes in `ignored` have no field.
+    """
     overrides = {fold(name): target for name, target in (mapped or {}).items()}
-    columns = [_column(text, overrides) for text in header]
+    columns = [None if index in ignored else _column(text, overrides) for index, text in enumerate(header)]
     if entity is Entity.COMPANIES:
         columns = [_of_company(found) for found in columns]
     else:

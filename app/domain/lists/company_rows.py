@@ -26,7 +26,7 @@ def company_of(row: RowValues) -> FoundCompany:
         InvalidValue: the row does not name a company.
 
     """
-    found = company_beside(row, row.source(row.time(row.text("updated_at"), "updated_at")))
+    found = company_beside(row, row.source(row.first_time("updated_at")))
     if found is None:
         raise InvalidValue(NO_COMPANY_ERROR)
     return found

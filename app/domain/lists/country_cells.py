@@ -12,7 +12,10 @@ from app.domain.normal.text_folding import fold
 
 NAMIBIA = "NA"
 """The code of a country that is also the most common mark of an empty cell."""
-_LANGUAGES = ("pl", "sv", "da", "nb", "fi", "cs", "ru", "ja", "zh", "zh_Hant")
+_LANGUAGES = (
+    *("pl", "sv", "da", "nb", "fi", "cs", "sk", "hu", "ro", "hr", "bg", "ru", "uk", "el", "tr"),
+    *("ja", "ko", "zh", "zh_Hant"),
+)
 """The languages of `data/headers` that `country_code` does not read; loading them takes time and memory."""
 
 

@@ -1,39 +1,30 @@
-"""Detection of a file's format, encoding and delimiter."""
+"""Detection of a file's format and encoding."""
 
 from __future__ import annotations
 
 import codecs
-import csv
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, cast
 
 from app.domain.errors import InvalidValue
-
-DELIMITERS = ",;\t|"
+from app.domain.lists import encodings
+from app.domain.lists.delimiters import CountKnown, most_known
+from app.domain.lists.other_formats import refuse_other_formats
 
 _CHUNK = 1 << 20
 _SAMPLE = 1 << 16
 _ARCHIVE = b"PK\x03\x04"
-_EXPORT = "Open it in a spreadsheet program and save it as XLSX or CSV (UTF-8)."
-_OTHER_FORMATS = (
-    (b"\xd0\xcf\x11\xe0", f"This is an old (xls) or password-protected Excel file. {_EXPORT}"),
-    (b"%PDF", "This is a PDF, not CSV. Export the list as CSV from its source."),
-    (b"\x1f\x8b", "This file is compressed (gzip). Decompress it first."),
-    (b"SQLite format 3", "This is a database, not CSV. Export its table as CSV."),
-    (b"{\\rtf", f"This is a document (RTF), not CSV. {_EXPORT}"),
-)
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+UNKNOWN_ENCODING = "The encoding '{}' is unknown. Use utf-8, cp1252, cp1250, cp1251, cp932 or gb18030."
 MIXED = "cp1252_bytes"
 """The error handler that reads the bytes of a UTF-8 file that are not UTF-8 as cp1252."""
 MAX_OTHER_LINES = 20
-_MARKUP = ("<!doctype", "<html", "<?xml", "<table")
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 26, 27})
 _MAX_CONTROL_SHARE = 0.01
 _MIN_CONTROLS = 4
@@ -43,11 +34,15 @@ _MIN_CONTROLS = 4
 class ListFormat:
     """The encoding of a file, or `xlsx`; the first lines of a UTF-8 file that are not UTF-8 (from 1).
 
-    Of a workbook, the sheet that is read, and the other sheets that look like lists.
+    `is_guessed` means that the encoding was chosen by the words that it gives; `other_encoding` is the next
+    probable one if that is not sure. Of a workbook, the sheet that is read, and the other sheets that look
+    like lists.
     """
 
     encoding: str
     other_lines: tuple[int, ...] = ()
+    is_guessed: bool = False
+    other_encoding: str | None = None
     sheet: str | None = None
     unread_sheets: tuple[str, ...] = ()
 
@@ -63,8 +58,8 @@ def is_archive(file: IO[bytes]) -> bool:
     return file.read(len(_ARCHIVE)) == _ARCHIVE
 
 
-def text_format_of(file: IO[bytes], encoding: str | None) -> ListFormat:
-    """Return a file's encoding: as given, by its byte order mark, UTF-16, UTF-8, else cp1252.
+def text_format_of(file: IO[bytes], encoding: str | None, count_known: CountKnown) -> ListFormat:
+    """Return a file's encoding: as given, by its byte order mark, UTF-16, UTF-8, else by its words.
 
     A file of which most lines with other letters than ASCII are UTF-8 is UTF-8: programs append lines to
     lists of others without converting them.
@@ -77,7 +72,7 @@ def text_format_of(file: IO[bytes], encoding: str | None) -> ListFormat:
     head = file.read(_SAMPLE)
     if not head.strip(b"\x00\t\n\r \xef\xbb\xbf\xff\xfe"):
         raise InvalidValue("The file is empty.")
-    _refuse_other_formats(head)
+    refuse_other_formats(head)
     if encoding is not None:
         _require_encoding(encoding, head)
         return _with_other_lines(file, codecs.lookup(encoding).name)
@@ -85,48 +80,27 @@ def text_format_of(file: IO[bytes], encoding: str | None) -> ListFormat:
         if head.startswith(mark):
             return _with_other_lines(file, marked_encoding)
     utf_16 = _unmarked_utf16(head)
-    return ListFormat(utf_16) if utf_16 else _unmarked(file, head)
+    return ListFormat(utf_16) if utf_16 else _unmarked(file, head, count_known)
+
+
+def is_encoding(name: str) -> bool:
+    """Return whether an encoding of text has this name."""
+    try:
+        "".encode(name)  # fails also for codecs of bytes, such as hex
+    except LookupError:
+        return False
+    return True
 
 
 def _require_encoding(encoding: str, head: bytes) -> None:
+    if not is_encoding(encoding):
+        raise InvalidValue(UNKNOWN_ENCODING.format(encoding))
     try:
-        "".encode(encoding)  # fails also for codecs of bytes, such as hex
         codecs.getincrementaldecoder(encoding)("replace").decode(head)
-    except LookupError:
-        raise InvalidValue(
-            f"The encoding '{encoding}' is unknown. Use utf-8, utf-16, cp1252 or latin-1."
-        ) from None
     except UnicodeError:  # of UTF-16 and UTF-32 without a byte order mark
         raise InvalidValue(
             f"The file does not have the encoding '{encoding}'. Leave it out, so that it is detected."
         ) from None
-
-
-def delimiter_of(sample: str) -> str:
-    """Return the delimiter that splits most rows of the sample into the same number of cells."""
-    first = sample.partition("\n")[0].strip()
-    if first.lower().startswith("sep=") and len(first) == len("sep=") + 1:  # what Excel writes and reads
-        return first[-1]
-    return max(DELIMITERS, key=lambda delimiter: _agreement(sample, delimiter))
-
-
-def _agreement(sample: str, delimiter: str) -> tuple[int, int]:
-    widths = Counter(
-        len(row) for row in csv.reader(sample.splitlines(keepends=True), delimiter=delimiter) if len(row) > 1
-    )
-    width, rows = max(widths.items(), key=lambda item: (item[1] * item[0], item[0]), default=(0, 0))
-    return rows * width, width
-
-
-def _refuse_other_formats(head: bytes) -> None:
-    for magic, message in _OTHER_FORMATS:
-        if head.startswith(magic):
-            raise InvalidValue(message)
-    text = head[:100].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
-    if text.startswith(tuple(mark.encode() for mark in _MARKUP)):
-        raise InvalidValue("This is a web page or XML, not CSV. Export the list as CSV from its source.")
-    if text.startswith((b"[{", b'{"')):
-        raise InvalidValue("This is JSON, not CSV. Export the list as CSV from its source.")
 
 
 def _unmarked_utf16(head: bytes) -> str | None:
@@ -138,14 +112,21 @@ def _unmarked_utf16(head: bytes) -> str | None:
     return None
 
 
-def _unmarked(file: IO[bytes], head: bytes) -> ListFormat:
-    """Return UTF-8 if the whole file decodes as UTF-8 or most of its lines do, else cp1252."""
+def _unmarked(file: IO[bytes], head: bytes, count_known: CountKnown) -> ListFormat:
+    """Return UTF-8 if the whole file decodes as UTF-8 or most of its lines do, else what fits its words."""
     if sum(head.count(byte) for byte in _CONTROLS) > _MIN_CONTROLS + len(head) * _MAX_CONTROL_SHARE:
         raise InvalidValue("This is not a text file. Export the list as CSV from its source.")
+    if any(escape in head for escape in encodings.ESCAPES_OF_JAPANESE):
+        return ListFormat("iso2022_jp")
     if _is_utf_8(file):
         return ListFormat("utf-8")
     other_lines, is_mostly_utf_8 = _other_lines(file)
-    return ListFormat("utf-8", other_lines) if is_mostly_utf_8 else ListFormat("cp1252")
+    if is_mostly_utf_8:
+        return ListFormat("utf-8", other_lines)
+    file.seek(0)
+    lines = iter(partial(file.readline, _CHUNK), b"")
+    found = encodings.detect(encodings.sample_of(lines), lambda text: most_known(text, count_known))
+    return ListFormat(found.encoding, is_guessed=True, other_encoding=found.other)
 
 
 def _with_other_lines(file: IO[bytes], encoding: str) -> ListFormat:

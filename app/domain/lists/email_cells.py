@@ -9,13 +9,16 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundEmail
-from app.domain.lists.cells import MAX_LENGTH, emails_in, parse_timestamp
+from app.domain.lists.cell_warnings import IMPOSSIBLE_EMAIL
+from app.domain.lists.cells import MAX_LENGTH, emails_in
 from app.domain.lists.column_mapping import ValueColumns
+from app.domain.lists.dates import parse_timestamp
 from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_kind, email_reasons, normal_email
+from app.domain.normal.person_emails import ImpossibleAddress, person_email, refuse_impossible
 from app.domain.normal.vocabularies import email_status, email_type
 
-_PLAIN = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*@[a-z0-9.-]+", re.IGNORECASE)
+_PLAIN = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*@[a-z0-9.-]+[a-z0-9]", re.IGNORECASE)
 _MAX_PLAIN_LENGTH = 64
 _PERCENT = 100
 _MASKED = re.compile(r"\*{2}|[•…●]|x{4}|@\*")
@@ -41,6 +44,8 @@ def _addresses(row: RowValues, column: ValueColumns) -> Iterator[str]:
     for address in (text,) if is_plain else emails_in(text):
         try:
             yield _plain_email(address) if is_plain else read_email(address)
+        except ImpossibleAddress:
+            row.warn("email", IMPOSSIBLE_EMAIL, column.index)
         except InvalidValue:
             row.warn("email", column=column.index)
 
@@ -49,7 +54,7 @@ def read_email(text: str) -> str:
     """Return the normal form of an address; domains are cached if the local part is plain.
 
     Raises:
-        InvalidValue: as in `normal_email`, or the vendor masked the address.
+        InvalidValue: as in `person_email`, or the vendor masked the address.
 
     """
     if _is_plain(text):
@@ -58,12 +63,14 @@ def read_email(text: str) -> str:
         raise InvalidValue("The address is too long.")
     if _MASKED.search(text):
         raise InvalidValue("The address is masked. Export the list with full addresses.")
-    return normal_email(text)
+    return person_email(text)
 
 
 def _plain_email(text: str) -> str:
     local, _, domain = text.lower().partition("@")
-    return f"{local}@{_domain(domain)}"
+    email = f"{local}@{_domain(domain)}"
+    refuse_impossible(email)
+    return email
 
 
 def _is_plain(text: str) -> bool:
@@ -78,7 +85,7 @@ def _domain(domain: str) -> str:
 def _described(row: RowValues, column: ValueColumns, email: str, row_time: datetime | None) -> FoundEmail:
     status, verified_at = _status(row, column)
     attributes = column.attributes
-    seen_at = row.time(row.cell(attributes.get("seen_at")), "email_seen_at")
+    seen_at = row.time_in(attributes.get("seen_at"), "email_seen_at")
     label = row.cell(attributes.get("type"))
     return FoundEmail(
         email=email,
@@ -96,7 +103,7 @@ def _status(row: RowValues, column: ValueColumns) -> tuple[EmailStatus, datetime
     attributes = column.attributes
     if not attributes:
         return EmailStatus.VALID, None
-    verified_at = row.time(row.cell(attributes.get("verified_at")), "email_verified_at")
+    verified_at = row.time_in(attributes.get("verified_at"), "email_verified_at")
     if text := row.cell(attributes.get("status")):
         return _reported_status(row, text, verified_at)
     for name in ("word_status", "confidence"):  # `Status` alone may be a deal's; grades count
@@ -112,7 +119,7 @@ def _reported_status(
     if status := _status_or_none(text):
         return status, verified_at
     try:
-        return EmailStatus.VALID, min(parse_timestamp(text), row.defaults.now)
+        return EmailStatus.VALID, min(parse_timestamp(text, row.defaults.dates.others), row.defaults.now)
     except InvalidValue:
         row.warn("email_status")
         return EmailStatus.UNKNOWN, verified_at

@@ -7,7 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.cells import parse_timestamp, unescape_formula
+from app.domain.lists.cells import unescape_formula
+from app.domain.lists.dates import parse_timestamp
 from app.domain.normal.text_folding import fold
 
 _FILE = Path(__file__).parents[1] / "data" / "flags.txt"
@@ -29,6 +30,7 @@ def _read() -> dict[str, frozenset[str]]:
 
 _GROUPS = _read()
 _YES, _NO, _WANTED = (_GROUPS[group] for group in ("yes", "no", "wanted"))
+_ANSWERS = _YES | _NO
 _UNSUBSCRIBED = _GROUPS["unsubscribed"]
 _UNWANTED = _UNSUBSCRIBED | _GROUPS["unwanted"]
 _OPT_OUTS = dict.fromkeys(_YES | _UNWANTED, True) | dict.fromkeys(_NO | _WANTED, False)
@@ -51,6 +53,11 @@ def read_consent(text: str) -> bool | None:
     A date is that of the consent.
     """
     return _read_flag(text, _CONSENTS)
+
+
+def is_answer(text: str) -> bool:
+    """Return whether a cell says only yes or no."""
+    return fold(text) in _ANSWERS
 
 
 def is_unsubscribed(text: str) -> bool:

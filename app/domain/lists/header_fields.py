@@ -10,7 +10,7 @@ another meaning and is ignored.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from app.domain.lists.header_words import read_headers
@@ -58,9 +58,22 @@ _TOGETHER = (  # phrases that are read as one word, longest first
     ("seen at", "seenat"),
     ("last seen", "seenat"),
     ("catch all", "catchall"),
+    ("email id", "email"),  # as an address is called in India
+    ("mail id", "email"),
+    ("b2b", "work"),
 )
 
 
+_OF_COMPANIES = {
+    "full_name": "company_name",
+    "first_name": "company_name",  # one word for both, as `Nombre`
+    "last_name": "company_name",  # likewise, as `Nom`
+    "city": "company_city",
+    "state": "company_state",
+    "country": "company_country",
+    "location": "company_location",
+}
+"""The fields of a company whose headers name those of a person."""
 _PHRASES, _WORDS = read_headers()
 NAME_HEADERS = {text: field for text, (field, _rank) in _PHRASES.items() if field.endswith("_name")}
 """The field of each header of a name."""
@@ -69,6 +82,26 @@ _OF_PERSON = re.compile(r"^(?:person|contact|prospect|lead|candidate|customer|at
 _OF_COMPANY = re.compile(
     r"^(?:person |contact |prospect |lead |current )?(?:organi[sz]ation|org|account|employer|company|firma) "
 )
+_OF_ADDRESS = re.compile(
+    r"^(?:primary |mailing )?(?:address|adresse|indirizzo|direccion|endereco|adres|adresa|osoite)(?: [12])? "
+)
+_OF_GROUP = re.compile(r"\s*([^\W\d_]{1,30})\s*[-\u2013:/>|.]\s*(?=\w)")
+"""The first word of a header as an entity whose field the rest names: `Persona - Nombre`."""
+_PLACES = frozenset({"city", "state", "country"})
+_TEXTS = frozenset(
+    {
+        "full_name",
+        "first_name",
+        "middle_name",
+        "last_name",
+        "title",
+        "department",
+        "seniority",
+        "company_name",
+    }
+)
+_NUMBER_OR_QUESTION = re.compile(r"[#№?]")
+"""Signs of a header that names a number or a question, and so no text: `Attendee #`, `Contact?`."""
 _OF_SALESFORCE = re.compile(r"__p?c$", re.IGNORECASE)  # the end of a custom field's name
 _ASSURED = re.compile(
     r"[(\[] ?(?:verified|validated|valid|verifiziert|verificado|vérifié) ?[)\]]|^verified (?!at|on)",
@@ -89,20 +122,27 @@ _PHONE_OR_EMAIL_KIND = {
 @lru_cache(maxsize=1024)
 def column(header: str) -> Column | None:
     """Return the meaning of a column with this header; None if it is not imported."""
+    found = _column(header)
+    if found and found.field in _TEXTS and _NUMBER_OR_QUESTION.search(header):
+        return None
+    return found or _column_of_group(header)
+
+
+def _column(header: str) -> Column | None:
     header = _ASSURED.sub("", _OF_SALESFORCE.sub("", header))
     key = fold(split_camel(header))
     plain = fold(header)
     for apart, together in _TOGETHER:
         key = key.replace(apart, together)
     forms = (plain, fold(split_camel(header)), key)
-    for name in (
-        *forms,
-        *(_OF_PERSON.sub("", form) for form in forms),
-        *(_OF_COMPANY.sub("company ", form) for form in forms),
-    ):
-        if name in _PHRASES:
+    of_person = [_OF_PERSON.sub("", form) for form in forms]
+    for name in (*forms, *of_person, *(_OF_COMPANY.sub("company ", form) for form in forms)):
+        if name in _PHRASES and (name in forms or _PHRASES[name][0] != "email_word_status"):
             field, rank = _PHRASES[name]
             return _value_column_of(field.split("_")) or Column(field, rank=rank)
+    place = _PHRASES.get(_OF_ADDRESS.sub("", plain))
+    if place and place[0] in _PLACES:
+        return Column(place[0], rank=place[1])
     if names_both_parts(header, NAME_HEADERS):
         return Column("full_name")
     return _value_column_of(_NUMBERED.sub(" ", key).split()) or _opt_out_column(forms[1])
@@ -111,6 +151,22 @@ def column(header: str) -> Column | None:
 def _opt_out_column(name: str) -> Column | None:
     field = opt_out_field(name, _WORDS["optout"])
     return Column(field) if field else None
+
+
+def _column_of_group(header: str) -> Column | None:
+    """Return the meaning of a header that begins with the word for a person or a company, in any language."""
+    group = _OF_GROUP.match(header)
+    entity = _WORDS["of"].get(fold(group[1])) if group else None
+    if group is None or entity is None:
+        return None
+    rest = header[group.end() :]
+    if entity == "company" and (found := _column(f"company {rest}")):
+        return found
+    found = _column(rest)
+    if found and entity == "company":
+        field = _OF_COMPANIES.get(found.field, found.field)
+        return replace(found, field=field) if field.startswith("company") else None
+    return found if found and found.field != "email_word_status" else None
 
 
 def _value_column_of(words: list[str]) -> Column | None:

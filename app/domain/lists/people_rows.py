@@ -78,8 +78,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
 
     """
     refuse_opted_out(row, layout)
-    row_time = row.time(row.text("updated_at"), "updated_at")
-    row_time = row_time or row.time(row.text("email_verified_at"), "email_verified_at")
+    row_time = row.first_time("updated_at") or row.first_time("email_verified_at")
     emails = emails_of(row, layout.emails, row_time)
     domains = (email_domain(email.email) for email in emails)
     city, country = location_of(row, OF_PERSON, _numbers(row, layout), domains)

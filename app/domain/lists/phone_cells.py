@@ -104,7 +104,7 @@ def _described(
     do_not_call: bool | None,
 ) -> FoundPhone:
     number, attributes = read.number, column.attributes
-    seen_at = row.time(row.cell(attributes.get("seen_at")), "phone_seen_at") if attributes else None
+    seen_at = row.time_in(attributes.get("seen_at"), "phone_seen_at") if attributes else None
     return FoundPhone(
         e164=number.e164,
         source=row.source(seen_at or row_time),
@@ -112,9 +112,7 @@ def _described(
         status=_status(row, column, read),
         extension=number.extension,
         do_not_call=do_not_call,
-        verified_at=row.time(row.cell(attributes.get("verified_at")), "phone_verified_at")
-        if attributes
-        else None,
+        verified_at=row.time_in(attributes.get("verified_at"), "phone_verified_at") if attributes else None,
     )
 
 

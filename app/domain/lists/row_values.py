@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import Source, SourceKind
-from app.domain.lists.cell_warnings import INVALID, CellWarnings
-from app.domain.lists.cells import parse_timestamp, value
+from app.domain.lists.cell_warnings import DATE_ORDER, INVALID, LONG_TEXT, CellWarnings
+from app.domain.lists.cells import MAX_LENGTH, is_cut, value
 from app.domain.lists.column_mapping import ColumnMapping
+from app.domain.lists.dates import DateOrders, is_ambiguous, parse_date_cell
 from app.domain.lists.list_countries import UNKNOWN, ListCountries
 
 
@@ -19,7 +20,8 @@ from app.domain.lists.list_countries import UNKNOWN, ListCountries
 class ImportDefaults:
     """Defaults of an import: source name, date of rows without one, country of national phone numbers.
 
-    `countries` are those that the rows of the list suggest for these numbers.
+    `countries` are those that the rows of the list suggest for these numbers, `dates` the orders of day and
+    month that they show.
     """
 
     source: str
@@ -27,6 +29,7 @@ class ImportDefaults:
     now: datetime
     region: str | None = None
     countries: ListCountries = UNKNOWN
+    dates: DateOrders = field(default_factory=DateOrders)
 
 
 class RowValues:
@@ -35,7 +38,7 @@ class RowValues:
     `line` is the row's first line in its file, from 1; 0 if it has none.
     """
 
-    __slots__ = ("_single", "cells", "defaults", "line", "warnings")
+    __slots__ = ("_single", "_times", "cells", "defaults", "line", "warnings")
 
     def __init__(
         self,
@@ -46,6 +49,7 @@ class RowValues:
         line: int = 0,
     ) -> None:
         self._single = layout.single
+        self._times: dict[int, datetime | None] = {}
         self.cells = cells
         self.defaults = defaults
         self.warnings = warnings
@@ -65,17 +69,23 @@ class RowValues:
         return [(index, text) for index, text in columns if text is not None]
 
     def all(self, field: str) -> list[str]:
-        """Return the values of all columns of the field, the most reliable first."""
-        cells = self.cells
-        return [text for index in self._single.get(field, ()) if (text := value(cells[index])) is not None]
+        """Return the values of all columns of the field, the most reliable first; long ones are cut."""
+        indexes = self._single.get(field, ())
+        return [text for index in indexes if (text := self._value(field, index)) is not None]
 
     def text(self, field: str) -> str | None:
-        """Return the value of the field's most reliable column that is not empty."""
+        """Return the value of the field's most reliable column that is not empty; a long one is cut."""
         for index in self._single.get(field, ()):
-            text = value(self.cells[index])
+            text = self._value(field, index)
             if text is not None:
                 return text
         return None
+
+    def _value(self, field: str, index: int) -> str | None:
+        cell = self.cells[index]
+        if len(cell) > MAX_LENGTH and is_cut(cell):
+            self.warn(field, LONG_TEXT, index)
+        return value(cell)
 
     def normal(self, field: str, form: Callable[[str], str]) -> str | None:
         """Return the normal form of the field's first valid value; None if there is none."""
@@ -95,17 +105,33 @@ class RowValues:
         """Return the value of one cell; None if it is empty."""
         return None if index is None else value(self.cells[index])
 
-    def time(self, text: str | None, field: str) -> datetime | None:
-        """Parse a time; a time in the future is invalid."""
+    def first_time(self, field: str) -> datetime | None:
+        """Return the time in the field's most reliable column that is not empty."""
+        columns = (index for index in self._single.get(field, ()) if value(self.cells[index]) is not None)
+        return self.time_in(next(columns, None), field)
+
+    def time_in(self, column: int | None, field: str) -> datetime | None:
+        """Return the time in a column; it may be that of the row and of an address, and is parsed once."""
+        if column is None:
+            return None
+        if column not in self._times:
+            self._times[column] = self.time(self.cell(column), field, column)
+        return self._times[column]
+
+    def time(self, text: str | None, field: str, column: int | None = None) -> datetime | None:
+        """Parse a time in the order of its column; a time in the future is invalid."""
         if text is None:
             return None
+        order = self.defaults.dates.of(column)
         try:
-            moment = parse_timestamp(text)
+            moment = parse_date_cell(text, order)
         except InvalidValue:
             moment = None
         if moment is None or moment > self.defaults.now:
-            self.warn(field)
+            self.warn(field, column=column)
             return None
+        if order is None and is_ambiguous(text):
+            self.warn(field, DATE_ORDER, column)
         return moment
 
     def source(self, at: datetime | None) -> Source:

@@ -7,31 +7,45 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import IO, TypeAlias
+from typing import IO
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.csv_files import ListFormat, delimiter_of, is_archive, text_format_of
-from app.domain.lists.csv_records import LONG_CELL, MAX_ROW_LENGTH, TRUNCATED_ROW, Records, Row
+from app.domain.lists.csv_files import ListFormat, is_archive, text_format_of
+from app.domain.lists.csv_records import MAX_ROW_LENGTH, TRUNCATED_ROW, Records, Row
+from app.domain.lists.delimiters import CountKnown, delimiter_of, names_delimiter
+from app.domain.lists.header_rows import HEADER_WITHIN, INVISIBLE, column_names, header_index, stripped
 from app.domain.lists.xlsx_records import DAMAGED, Workbook
 
-HEADER_WITHIN = 50  # rows; some exports have notes before the header
 _SAMPLE = 1 << 16
-_INVISIBLE = "\ufeff\0 \r\n\t\u00a0"
 
 TOO_MANY_CELLS = "The row has more cells than the header has columns. Quote cells that contain the separator."
 REPEATED_HEADER = "This row repeats the header."
 
 
-CountKnown: TypeAlias = Callable[[Sequence[str]], int]
-"""Counts the cells of a row that are known headers."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    r"""How to read a table, as far as it is not detected.
+
+    `delimiter` may be written `tab` or `\t`. `sheet` is that of a workbook.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    sheet: str | None = None
+    has_header: bool | None = None
+
+
+DETECTED = TableOptions()
+"""Everything is detected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table whose rows can be read once: its header, rows, format and delimiter.
 
-    `close` releases the reader and leaves the file open. Call it at the end: a reader that is
-    garbage-collected earlier closes the file, whose position callers still read.
+    If `has_header` is false, the columns are called `Column 1` and so on. `close` releases the reader and
+    leaves the file open. Call it at the end: a reader that is garbage-collected earlier closes the file,
+    whose position callers still read.
     """
 
     header: list[str]
@@ -39,67 +53,65 @@ class Table:
     format: ListFormat
     close: Callable[[], object]
     delimiter: str = ""
+    has_header: bool = True
 
 
-def read_table(
-    file: IO[bytes],
-    count_known: CountKnown,
-    *,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    sheet: str | None = None,
-) -> Table:
-    r"""Return the table of a CSV file or of a sheet of an XLSX workbook.
+def read_table(file: IO[bytes], count_known: CountKnown, options: TableOptions = DETECTED) -> Table:
+    """Return the table of a CSV file or of a sheet of an XLSX workbook.
 
-    The header is the row with the most known headers among the first 50, else the first with more than one
-    cell. A row with too few cells is padded. If it is the last row and the file does not end with a line
-    break, it is reported as truncated. `delimiter` may be written `tab` or `\t`. Without `sheet`, the sheet
-    with the most known headers is read.
+    The header is one of the first 50 rows (see `header_index`). A row with too few cells is padded. If it is
+    the last row and the file does not end with a line break, it is reported as truncated. Without a sheet in
+    the options, the sheet with the most known headers is read.
 
     Raises:
         InvalidValue: the file is empty, not a list, or has no rows below its header.
 
     """
     if is_archive(file):
-        return _of_workbook(file, count_known, sheet)
-    return _of_text(file, count_known, encoding, delimiter)
+        return _of_workbook(file, count_known, options)
+    return _of_text(file, count_known, options)
 
 
-def _of_text(file: IO[bytes], count_known: CountKnown, encoding: str | None, delimiter: str | None) -> Table:
+def _of_text(file: IO[bytes], count_known: CountKnown, options: TableOptions) -> Table:
     csv.field_size_limit(2 * MAX_ROW_LENGTH)
-    text_format = text_format_of(file, encoding)
+    text_format = text_format_of(file, options.encoding, count_known)
     file.seek(0)
     text = io.TextIOWrapper(file, text_format.encoding, errors=text_format.errors, newline="")
     sample = text.read(_SAMPLE)
-    delimiter = _delimiter(delimiter) or delimiter_of(sample)
+    delimiter = _delimiter(options.delimiter) or delimiter_of(sample, count_known)
     text.seek(0)
     records = Records(text, delimiter)
     first = list(islice(records, HEADER_WITHIN))
-    index = _header_index(first, count_known)
-    header = _stripped(first[index].cells)
-    rows = _not_empty(_checked(chain(first[index + 1 :], records), header))
-    return Table(header, rows, text_format, text.detach, delimiter)
+    if names_delimiter(sample):
+        del first[0]
+    index = header_index(first, count_known, has_header=options.has_header)
+    header = column_names(first, index, count_known)
+    below = first if index is None else first[index + 1 :]
+    rows = _not_empty(_checked(chain(below, records), header))
+    return Table(header, rows, text_format, text.detach, delimiter, index is not None)
 
 
-def _of_workbook(file: IO[bytes], count_known: CountKnown, sheet: str | None) -> Table:
+def _of_workbook(file: IO[bytes], count_known: CountKnown, options: TableOptions) -> Table:
     book = Workbook(file)
     first = {name: list(islice(book.rows(name), HEADER_WITHIN)) for name in book.sheets}
     known = {name: max((count_known(row.cells) for row in rows), default=0) for name, rows in first.items()}
-    name = sheet or max((name for name in first if first[name]), key=lambda name: known[name], default="")
+    name = options.sheet or max((name for name in first if first[name]), key=known.__getitem__, default="")
     if not first.get(name):
         raise InvalidValue(
-            f"The workbook has no sheet {sheet!r} with cells. Its sheets: {', '.join(first)}."
-            if sheet
+            f"The workbook has no sheet {options.sheet!r} with cells. Its sheets: {', '.join(first)}."
+            if options.sheet
             else "The workbook is empty."
         )
-    header_row = first[name][_header_index(first[name], count_known)]
-    if header_row.fault == DAMAGED:
+    index = header_index(first[name], count_known, has_header=options.has_header)
+    if index is not None and first[name][index].fault == DAMAGED:
         raise InvalidValue(DAMAGED)
-    header = _stripped(header_row.cells)
-    below = (row for row in book.rows(name, len(header)) if row.line > header_row.line)
+    header = column_names(first[name], index, count_known)
+    last = 0 if index is None else first[name][index].line
+    below = (row for row in book.rows(name, len(header)) if row.line > last)
     unread = tuple(other for other, count in known.items() if other != name and count > 1)
     list_format = ListFormat("xlsx", sheet=name, unread_sheets=unread)
-    return Table(header, _not_empty(_checked(below, header)), list_format, book.close)
+    rows = _not_empty(_checked(below, header))
+    return Table(header, rows, list_format, book.close, has_header=index is not None)
 
 
 def _not_empty(rows: Iterator[Row]) -> Iterator[Row]:
@@ -119,21 +131,6 @@ def _delimiter(text: str | None) -> str | None:
     return delimiter
 
 
-def _header_index(rows: Sequence[Row], count_known: CountKnown) -> int:
-    counts = [0 if row.fault not in {None, LONG_CELL} else count_known(row.cells) for row in rows]
-    if best := max(counts, default=0):
-        return counts.index(best)
-    wide = (index for index, row in enumerate(rows) if sum(bool(cell.strip()) for cell in row.cells) > 1)
-    return next(wide, 0)
-
-
-def _stripped(cells: Sequence[str]) -> list[str]:
-    names = [cell.strip(_INVISIBLE) for cell in cells]
-    while len(names) > 1 and not names[-1]:
-        names.pop()
-    return names
-
-
 def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
     """Yield the rows that are not blank, each with as many cells as the header or a fault."""
     width = len(header)
@@ -145,7 +142,7 @@ def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
         if fault is None and len(cells) != width:
             fault = _fault_of_width(cells, width, cut=not row.ended)
             cells = [*cells, *[""] * (width - len(cells))] if len(cells) < width else cells[:width]
-        if fault is None and cells[0].strip(_INVISIBLE) == header[0] and _stripped(cells) == header:
+        if fault is None and cells[0].strip(INVISIBLE) == header[0] and stripped(cells) == header:
             fault = REPEATED_HEADER
         is_as_read = row.ended and fault is row.fault and cells is row.cells
         yield row if is_as_read else Row(row.line, cells if fault is None else row.cells, fault)

@@ -9,6 +9,7 @@ from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
 from app.domain.lists.cell_warnings import SHARED_IN_LIST, CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, family_first_columns, map_columns
+from app.domain.lists.column_values import fit_columns
 from app.domain.lists.header_fields import column
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
@@ -48,8 +49,22 @@ def count_known(cells: Sequence[str]) -> int:
     return map_columns(cells, Entity.CONTACTS).known_count
 
 
-def propose(header: Sequence[str]) -> list[str | None]:
-    """Return the field that each column probably has, None for those without."""
+def propose(
+    header: Sequence[str], rows: Sequence[Sequence[str]] = (), *, has_header: bool = True
+) -> list[str | None]:
+    """Return the field that each column probably has, None for those without.
+
+    `rows` are the first ones: a column whose values do not fit its header has no field, and without a header
+    the values decide.
+    """
+    fitted = fit_columns(header, Entity.CONTACTS, rows, has_header=has_header)
+    if not has_header:
+        return [fitted.guessed.get(index) for index in range(len(header))]
+    proposed = _proposed(["" if index in fitted.unfit else text for index, text in enumerate(header)])
+    return ["full_name" if index == fitted.full_name else field for index, field in enumerate(proposed)]
+
+
+def _proposed(header: Sequence[str]) -> list[str | None]:
     meanings = map_columns(header, Entity.CONTACTS).meanings
     proposed = [_field(text, meanings[text]) for text in header]
     if "linkedin_url" not in proposed and "url" in meanings.values():

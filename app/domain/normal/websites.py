@@ -67,6 +67,11 @@ def parent_domains(host: str) -> tuple[str, ...]:
     return tuple(".".join(labels[index:]) for index in range(len(labels) - registrable.count(".")))
 
 
+def is_top_level(label: str) -> bool:
+    """Return whether a label is a top-level domain of the Public Suffix List."""
+    return _suffixes().publicsuffix(label) is not None
+
+
 def split_url(text: str) -> tuple[str, str]:
     """Split an http(s) URL or bare address into its host, in A-labels, and the text after the authority.
 
@@ -88,13 +93,15 @@ def split_url(text: str) -> tuple[str, str]:
 @cache
 def _suffixes() -> PublicSuffixList:
     """Return the list shipped with the package, with its private section; reading it takes 50 ms."""
-    return PublicSuffixList()
+    return PublicSuffixList(accept_unknown=False)
 
 
 @lru_cache(maxsize=8192)
 def _registrable(host: str) -> str:
     """Return the public suffix of a host and the label before it."""
     domain = _suffixes().privatesuffix(host)
+    if not domain and "." in host and not is_top_level(host.rpartition(".")[2]):
+        domain = ".".join(host.split(".")[-2:])  # the rule for a top-level domain that is not in the list
     if not domain:
         raise InvalidValue(
             "This is a public suffix such as co.uk, not a website. Use a domain registered under it."

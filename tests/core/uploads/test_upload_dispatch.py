@@ -18,6 +18,7 @@ from app.core.uploads import collection, dispatch, pricing, row_store, uploads
 from app.core.uploads import erasure as upload_erasure
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.pricing import PricedBatch
+from app.core.uploads.row_store import ReadTable
 from app.core.uploads.upload_tables import Upload, UploadRow
 from app.domain.errors import JobExpired, UploadNotReady
 from app.domain.ids import new_id
@@ -101,7 +102,7 @@ def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:
     turn = late(ada.get(upload_id))
 
     with ada.harness.database.transaction() as session:
-        is_read = row_store.add(session, turn, [], 0, [], now=clock.now())
+        is_read = row_store.add(session, turn, ReadTable([], [], ",", {}), 0, [], now=clock.now())
         is_priced = pricing.store(
             session,
             turn,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import codecs
 import io
+from typing import Any
 
 import pytest
 
@@ -9,17 +10,19 @@ from app.domain.errors import InvalidValue
 from app.domain.lists import csv_records
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.csv_records import LONG_CELL, MAX_CELL_LENGTH, TRUNCATED_ROW, UNCLOSED_QUOTE, Row
-from app.domain.lists.tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, read_table
+from app.domain.lists.tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, TableOptions, read_table
 
 PEOPLE = "name,email,title\nÄda,ada@acme.example,CTO\nBöb,bob@acme.example,CEO\n"
 
 
-def table(content: str | bytes, **options: str) -> Table:
+def table(content: str | bytes, **options: Any) -> Table:
     file = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    return read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known_count, **options)
+    return read_table(
+        file, lambda cells: map_columns(cells, Entity.CONTACTS).known_count, TableOptions(**options)
+    )
 
 
-def cells(content: str | bytes, **options: str) -> list[list[str]]:
+def cells(content: str | bytes, **options: Any) -> list[list[str]]:
     return [row.cells for row in table(content, **options).rows]
 
 

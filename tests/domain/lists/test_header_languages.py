@@ -16,6 +16,14 @@ from app.domain.lists.header_words import read_headers
 DATA = Path(__file__).parents[3] / "app" / "domain" / "data"
 with (Path(__file__).parents[2] / "data" / "headers.csv").open(encoding="utf-8") as file:
     CASES = list(csv.DictReader(file))
+LAYOUTS = [
+    line
+    for line in (Path(__file__).parents[2] / "data" / "layouts_of_exports.txt")
+    .read_text("utf-8")
+    .splitlines()
+    if not line.startswith("#")
+]
+"""The headers of exports and list forms, as their vendors' help and public files show them."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['language']}-{case['header']}")
@@ -24,6 +32,32 @@ def test_headers_are_read_in_their_language(case: dict[str, str]) -> None:
 
     assert found is not None
     assert (found.field, found.kind or "") == (case["field"], case["kind"])
+
+
+@pytest.mark.parametrize("line", LAYOUTS, ids=lambda line: line.partition(":")[0])
+def test_the_headers_of_an_export_are_read_and_its_other_ones_are_not(line: str) -> None:
+    wrong = {}
+    for part in line.partition(": ")[2].split("; "):
+        header, _, expected = part.partition(" = ")
+        found = column(header)
+        read = " ".join(filter(None, (found.field, found.kind))) if found else ""
+        if read != expected:
+            wrong[header] = read
+
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Attendee #", "Order #", "Contact ID", "Name ID", "Lead No.", "Customer Number", "Is contact",
+        "Company #", "Contact?", "Client #", "Lead #", "Full name #", "Person ID", "Name count",
+        "Persona - Estado", "Kontakt-ID", "Buyer Email", "Manager Email", "Lead Status", "Attendee Status",
+        "Organización - Cargo",
+    ],
+)  # fmt: skip
+def test_a_header_of_a_number_a_flag_or_somebody_else_is_not_read(header: str) -> None:
+    assert column(header) is None
 
 
 @pytest.mark.parametrize("language", sorted(path.stem for path in (DATA / "headers").glob("*.txt")))
@@ -47,7 +81,7 @@ def test_headers_are_those_of_known_fields() -> None:
 
     others = {"url", "email_word_status", "personal_phone"}
     assert {field for field, _ in headers.values()} <= {*FIELDS, *others}
-    assert set(words) == {"names email", "names phone", "part", "kind", "which", "filler", "optout"}
+    assert set(words) == {"names email", "names phone", "part", "kind", "which", "filler", "optout", "of"}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from app.domain.errors import InvalidValue
 from app.domain.lists import xlsx_records
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.csv_records import LONG_CELL, MAX_CELL_LENGTH
-from app.domain.lists.tables import REPEATED_HEADER, Table, read_table
+from app.domain.lists.tables import REPEATED_HEADER, Table, TableOptions, read_table
 from app.domain.lists.xlsx_records import DAMAGED
 
 HEADER = ["Name", "Email", "Phone"]
@@ -38,13 +38,15 @@ def workbook(sheets: dict[str, Sequence[Sequence[Any]]], hidden: Sequence[str] =
     return out.getvalue()
 
 
-def table(content: bytes, **options: str) -> Table:
+def table(content: bytes, **options: Any) -> Table:
     return read_table(
-        io.BytesIO(content), lambda cells: map_columns(cells, Entity.CONTACTS).known_count, **options
+        io.BytesIO(content),
+        lambda cells: map_columns(cells, Entity.CONTACTS).known_count,
+        TableOptions(**options),
     )
 
 
-def rows(*rows: Sequence[Any], **options: str) -> list[list[str]]:
+def rows(*rows: Sequence[Any], **options: Any) -> list[list[str]]:
     return [row.cells for row in table(workbook({"People": rows}), **options).rows]
 
 

@@ -129,6 +129,22 @@ def test_a_workbook_is_read_like_a_csv_file(ada: Uploader) -> None:
     assert (upload.row_count, upload.columns) == (2, ["full_name", "work_email", None])
 
 
+@pytest.mark.parametrize(("has_header", "rows"), [(True, 2), (False, 3)])
+def test_whether_a_workbook_has_a_header_can_be_said(ada: Uploader, *, has_header: bool, rows: int) -> None:
+    upload_id = ada.upload(a_workbook(), table_options={"has_header": has_header})
+    ada.turn(upload_id)
+    upload = ada.get(upload_id)
+
+    assert upload.row_count == rows
+    assert upload.table_format == {
+        "encoding": "xlsx",
+        "is_guessed": False,
+        "other_encoding": None,
+        "delimiter": None,
+        "has_header": has_header,
+    }
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
 def test_a_small_workbook_that_takes_much_memory_fails_without_the_worker(
     ada: Uploader, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,117 @@
+"""E-mail addresses of people as lists, requests and providers write them.
+
+`normal_email` is the published normal form of an address. Here, what stands around an address is left out,
+and what no person has as an address is refused.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from functools import lru_cache
+from urllib.parse import unquote
+
+from app.domain.errors import InvalidValue
+from app.domain.normal.emails import email_kind, normal_email
+from app.domain.normal.websites import is_top_level
+from app.domain.normal.wordlists import lines
+
+MAX_LENGTH = 1000
+"""Characters of a text in which an address is looked for."""
+
+_ALWAYS, _BOTH = (frozenset(words) for _, *words in lines("email_placeholders.txt"))
+_FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
+_NAMED = re.compile(r"[<(]([^<>()@]{1,80}@[^<>()@]{1,255})[>)]")
+_SCHEME = re.compile(r"(?:mailto|smtp|e-?mail)\s?:[/\s]*", re.IGNORECASE)
+_NOTE = re.compile(r"([^\s()\[\]]{1,320})\s*[(\[][^()\[\]]{0,200}[)\]]")
+_PERCENT = re.compile(r"%[0-9a-f]{2}", re.IGNORECASE)
+_AROUND = "\"'<>()[]{},;:|*\u00ab\u00bb\u201c\u201d\u201e \t\r\n"
+_ASCII = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u02bc\u2032", "'") | dict.fromkeys("\u2010\u2011\u2012\u2013", "-")
+)
+_LEFT_OVER = re.compile(r"u00(?:2[0-9a-f]|3[a-f]|a0)|u20(?:0[0-9a-f]|1[0-9a-f])|20(?!th|st|nd|rd)[a-z]{2}")
+r"""What is left of an escaped character before an address: of `\u003e` in JSON, of `%20` in a URL."""
+_HASH = re.compile(r"[0-9a-f]{32}")
+_CODE = re.compile(r"[!$%*/=?^`{|}]")
+"""Signs in addresses that programs make, and in texts that are no addresses."""
+_DIGITS_OR_TAG = re.compile(r"[-_.]?[0-9]+$|\+.*$")
+
+
+class ImpossibleAddress(InvalidValue):
+    """No person has this address, as `noemail@acme.com` and `logo@2x.png`."""
+
+
+def person_email(text: str) -> str:
+    """Return the address of a person in a text, in normal form.
+
+    Raises:
+        InvalidValue: as in `wrapped_email`.
+        ImpossibleAddress: no person has it.
+
+    """
+    email = wrapped_email(text)
+    refuse_impossible(email)
+    return email
+
+
+def wrapped_email(text: str) -> str:
+    """Return the address in a text, in normal form, without what stands around it.
+
+    That is a name and brackets, quotes, `mailto:` and its parameters, a note in brackets, punctuation,
+    invisible characters, and the codes of HTML and URLs. Full-width letters and typographic apostrophes
+    become ASCII.
+
+    Raises:
+        InvalidValue: the text is not one address at a public domain.
+
+    """
+    return normal_email(_unwrapped(text) if len(text) <= MAX_LENGTH else text)
+
+
+def refuse_impossible(email: str) -> None:
+    """Refuse an address in normal form that no person has.
+
+    Raises:
+        ImpossibleAddress: it is a placeholder, a program's, or a text that only looks like an address.
+
+    """
+    local, _, domain = email.rpartition("@")
+    found = _LEFT_OVER.match(local)
+    if found and not (found[0].startswith("20") and email_kind(email) == "personal"):
+        raise ImpossibleAddress("The address begins with the rest of an escaped character, such as %20.")
+    if _HASH.fullmatch(local) or _CODE.search(local):
+        raise ImpossibleAddress("This is an address of a program, not of a person.")
+    word, (label, *_, last) = _DIGITS_OR_TAG.sub("", local), domain.split(".")
+    if not {word, label}.isdisjoint(_ALWAYS) or (word in _BOTH and label in _BOTH):
+        raise ImpossibleAddress("This address stands for a missing one.")
+    if not _exists(last):
+        raise ImpossibleAddress("The end of the address is not a top-level domain, such as com or de.")
+
+
+@lru_cache(maxsize=2048)
+def _exists(top_level: str) -> bool:
+    return top_level in _FOR_TESTS or is_top_level(top_level)
+
+
+def _unwrapped(text: str) -> str:
+    address = _visible(text if text.isascii() else unicodedata.normalize("NFKC", text)).translate(_ASCII)
+    if "&" in address:
+        address = html.unescape(address)
+    if found := _NAMED.search(address):
+        address = found[1]
+    address = address.strip(_AROUND)
+    if scheme := _SCHEME.match(address):
+        address = address[scheme.end() :].partition("?")[0]
+    if _PERCENT.search(address):
+        address = unquote(address)
+    if note := _NOTE.fullmatch(f"{address})") or _NOTE.fullmatch(f"{address}]"):  # its end was taken off
+        address = note[1]
+    return address.strip(_AROUND).rstrip("./!?")
+
+
+def _visible(text: str) -> str:
+    """Return the text without invisible characters, and with control characters as spaces."""
+    if text.isprintable():
+        return text
+    return "".join(sign for sign in text if unicodedata.category(sign) != "Cf").replace("\0", " ")

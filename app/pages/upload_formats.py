@@ -1,0 +1,64 @@
+"""How an uploaded file is read: the choices of the form, and what the page says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+ENCODINGS = [
+    ("", "Detect it"),
+    ("utf-8", "Unicode (UTF-8)"),
+    ("cp1252", "Western European (Windows-1252)"),
+    ("cp1250", "Central European (Windows-1250)"),
+    ("cp1251", "Cyrillic (Windows-1251)"),
+    ("koi8_u", "Cyrillic (KOI8-U)"),
+    ("cp1253", "Greek (Windows-1253)"),
+    ("cp1254", "Turkish (Windows-1254)"),
+    ("cp1255", "Hebrew (Windows-1255)"),
+    ("cp1256", "Arabic (Windows-1256)"),
+    ("cp1257", "Baltic (Windows-1257)"),
+    ("cp874", "Thai (Windows-874)"),
+    ("cp932", "Japanese (Shift JIS)"),
+    ("euc_jp", "Japanese (EUC)"),
+    ("gb18030", "Chinese, simplified (GB18030)"),
+    ("big5hkscs", "Chinese, traditional (Big5)"),
+    ("cp949", "Korean (Windows-949)"),
+    ("iso8859_2", "Central European (ISO 8859-2)"),
+    ("iso8859_5", "Cyrillic (ISO 8859-5)"),
+    ("mac_roman", "Western European (Mac)"),
+    ("cp850", "Western European (DOS)"),
+    ("cp852", "Central European (DOS)"),
+    ("cp866", "Cyrillic (DOS)"),
+    ("utf-16", "Unicode (UTF-16)"),
+    ("iso2022_jp", "Japanese (ISO 2022)"),
+]
+SEPARATORS = [("", "Detect it"), (",", "Comma"), (";", "Semicolon"), ("tab", "Tab"), ("|", "Bar")]
+HEADERS = [("", "Detect it"), ("true", "The list has a header"), ("false", "The list has no header")]
+
+_BETWEEN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_AGAIN = "Delete this upload and upload the file again if that is wrong; say how to read it there."
+
+
+def notes(table_format: Mapping[str, Any] | None) -> list[str]:
+    """Return the sentences about how a file was read; none before it is read, and for a workbook's header."""
+    if not table_format:
+        return []
+    sentences = []
+    if between := _BETWEEN.get(table_format["delimiter"] or ""):
+        sentences.append(
+            f"The file was read as {_named(table_format['encoding'])}, with {between} between the cells."
+        )
+    if table_format["is_guessed"]:
+        other = table_format["other_encoding"]
+        doubt = f" It may be {_named(other)} instead." if other else ""
+        sentences.append(f"The encoding was chosen by the words that the file contains.{doubt}")
+    if not table_format["has_header"]:
+        sentences.append("The list was read without a header; what the columns contain is guessed.")
+    if len(sentences) > 1 or not table_format["has_header"]:
+        sentences.append(_AGAIN)
+    return sentences
+
+
+def _named(encoding: str) -> str:
+    """Return the name of an encoding for people."""
+    return dict(ENCODINGS).get(encoding.removesuffix("-sig"), encoding)
