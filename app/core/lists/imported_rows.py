@@ -33,6 +33,7 @@ _DIGEST_BYTES = 16
 _APP = Path(__file__).parents[2]
 _RULES = (_APP / "domain", _APP / "core" / "contacts")
 _LIBRARIES = (
+    "anyascii",
     "babel",
     "disposable-email-domains",
     "email-validator",
