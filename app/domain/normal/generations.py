@@ -26,6 +26,8 @@ _BEFORE_DEGREE = re.compile(
     rf"[^\s,]\s[^\s,]+,? (?P<word>(?i:{_ABBREVIATIONS}))(?P<small>(?P<stop>\.?))(?=\s)"
 )
 
+_FEWEST_WORDS = 2
+
 
 class Generation(NamedTuple):
     """The generation of a name: its rank (sr, jr, iii or iv, or ""), as written, and the name without it."""
@@ -46,7 +48,7 @@ def generation_of(full: str) -> Generation:
         return Generation("", "", full)
     name = full[: found.start("word")].rstrip(" ,(") + full[found.end() :]
     is_small_name = found["small"] and not found["stop"] and full.islower()  # amartya kumar sen
-    if is_small_name or len(name.replace(",", " ").split()) == 1:
+    if is_small_name or len(name.replace(",", " ").split()) < _FEWEST_WORDS:
         return Generation("", "", full)
     return Generation(_RANKS[fold(found["word"])], found["word"] + found["stop"], name)
 

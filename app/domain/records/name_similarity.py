@@ -58,7 +58,7 @@ def name_score(a: PersonName, b: PersonName) -> float:
 def _without_generation(name: PersonName) -> PersonName:
     _rank, word, full = generation_of(name.full)
     last = name.last.rstrip(")").removesuffix(word).rstrip(" ,(") if word else name.last
-    return PersonName(name.first, last or full.split()[-1], full)
+    return PersonName(name.first, last or full.strip().rpartition(" ")[2], full)
 
 
 def _both_ways(a: PersonName, b: PersonName) -> float:

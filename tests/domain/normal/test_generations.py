@@ -68,6 +68,11 @@ def test_a_name_or_a_form_of_address_is_no_generation(text: str) -> None:
     assert generation_of(parse_name(text).full).rank == ""
 
 
+@pytest.mark.parametrize("text", ["II", " II", " Jr.", "Bird Jr."])
+def test_a_word_after_no_whole_name_is_no_generation(text: str) -> None:
+    assert generation_of(text) == ("", "", text)
+
+
 @pytest.mark.parametrize("text", ["Mr. Bird Jr.", "Bird Jr."])
 def test_a_single_name_has_no_generation(text: str) -> None:
     assert parse_name(text).full in {"Bird", "Bird Jr."}

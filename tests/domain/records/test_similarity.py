@@ -54,6 +54,10 @@ def test_two_spellings_of_a_name_have_this_similarity(a: str, b: str, expected: 
     assert score(a, b) == pytest.approx(expected)
 
 
+def test_an_empty_name_is_like_no_name_with_a_generation() -> None:
+    assert name_score(PersonName("", "", " "), PersonName("J J", "Jr", "J J Jr")) == 0
+
+
 @pytest.mark.parametrize(
     ("a", "b"),
     [
