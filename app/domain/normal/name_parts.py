@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from app.domain.errors import InvalidValue
+from app.domain.normal.generations import generation_of
 from app.domain.normal.honorifics import separated, title_count
 from app.domain.normal.name_brackets import without_brackets
 from app.domain.normal.name_lexicon import is_credential, is_generation, meaningful_words
@@ -94,12 +95,17 @@ def _full_name(full: str, parts: list[str]) -> str:
     joined = " ".join(filter(None, parts))
     if not full or full == joined:
         return joined
-    if sorted(without_nickname(full).split()) == sorted(without_nickname(joined).split()):
+    if _core(full) == _core(joined):
         return full
     try:
         return parse_name(full).full
     except InvalidValue:
         return joined
+
+
+def _core(full: str) -> list[str]:
+    """Return the words of a full name in any order, without its nickname and generation."""
+    return sorted(without_nickname(generation_of(full).name).split())
 
 
 def _are_plain(first: str, last: str) -> bool:

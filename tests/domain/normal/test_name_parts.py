@@ -68,6 +68,7 @@ def test_a_family_name_of_credentials_alone_is_none() -> None:
         ("Ada King Lovelace", "Ada King Lovelace"),
         ("???", "Ada Lovelace"),
         ("Lovelace Ada", "Lovelace Ada"),
+        ("Ada Lovelace Jr.", "Ada Lovelace Jr."),
     ],
 )
 def test_the_full_name_of_a_source_is_kept_without_notes(full: str, expected: str) -> None:

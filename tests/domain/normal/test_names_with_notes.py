@@ -134,6 +134,7 @@ def test_honorifics_are_not_a_part_of_the_name(text: str) -> None:
         ("M. S. Dhoni", "M.", "Dhoni"),
         ("M. DIALLO Ousmane", "Ousmane", "DIALLO"),
         ("M. OUATTARA", "M.", "OUATTARA"),
+        ("de Smith Jr.", "de Smith", ""),
         ("Syreeta Cap", "Syreeta", "Cap"),
         ("Mary Jane King", "Mary", "King"),
         ("Val Guest", "Val", "Guest"),
