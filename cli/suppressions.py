@@ -11,7 +11,7 @@ from app.core.contacts import suppression_checks, suppressions
 from app.core.contacts.suppression_digests import Identifier
 from app.core.providers import provider_opt_outs
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.normal.emails import normal_email
+from app.domain.normal.person_emails import wrapped_email
 from app.domain.normal.phones import normal_phone
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
@@ -77,7 +77,7 @@ def named(
 
     """
     options = (
-        ("email", email, normal_email),
+        ("email", email, wrapped_email),
         ("phone", phone, normal_phone),
         ("linkedin_url", linkedin_url, normal_profile_url),
         ("domain", domain, normal_host),

@@ -12,22 +12,29 @@ from app.core.contacts.suppression_digests import Entry, Identifier
 from app.core.contacts.suppressions import Listing
 from app.domain.suppression_lists import forms
 from app.domain.suppression_lists.drop_files import KINDS, DropRow
+from app.domain.suppression_lists.plain_files import ListedValue
 from app.infra import database_clock
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys, digest_keys
 
 BATCH = 5_000
+REJECTED = "rejected"
 DROP = Listing("deletion request (California Delete Act)", "California DROP")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A row of a list: an entry to add or to remove, or why there is none (`rejected`, or a list's name)."""
+    """A value of a list: an entry to add or to remove, or why there is none (`REJECTED`, or a list's name).
+
+    `line` and `column` are where it stands.
+    """
 
     hashed: tuple[str, bytes] | None = None
     identifier: Identifier | None = None
     is_removed: bool = False
     skipped: str = ""
+    line: int = 0
+    column: str = ""
 
 
 def of_drop(row: DropRow) -> Change:
@@ -35,13 +42,22 @@ def of_drop(row: DropRow) -> Change:
     if row.list_type not in KINDS:
         return Change(skipped=row.list_type)
     if row.sha256 is None:
-        return Change(skipped="rejected")
+        return Change(skipped=REJECTED, line=row.line, column=row.list_type)
     return Change(hashed=(KINDS[row.list_type], row.sha256), is_removed=row.is_removed)
 
 
-def of_hash(kind: str, sha256: bytes | None) -> Change:
+def of_hash(kind: str, sha256: bytes | None, line: int) -> Change:
     """Return the change that a hash in a list asks for."""
-    return Change(skipped="rejected") if sha256 is None else Change(hashed=(kind, sha256))
+    if sha256 is None:
+        return Change(skipped=REJECTED, line=line, column=kind)
+    return Change(hashed=(kind, sha256))
+
+
+def of_value(listed: ListedValue) -> Change:
+    """Return the change that a value in a list asks for."""
+    if listed.value is None:
+        return Change(skipped=REJECTED, line=listed.line, column=listed.column)
+    return Change(identifier=Identifier(listed.kind, listed.value))
 
 
 def load(
@@ -50,8 +66,11 @@ def load(
     listing: Listing,
     *,
     tick: Callable[[], object] = lambda: None,
+    reject: Callable[[Change], object] = lambda _change: None,
 ) -> Counter[str]:
     """Apply the changes in transactions of a few thousand; `tick` is called after each.
+
+    `reject` is called with each value that cannot be read; the others are applied all the same.
 
     Return the counts `given`, `added`, `known` (on the list already), `removed`, and what was skipped.
     """
@@ -59,6 +78,9 @@ def load(
     for batch in _batches(changes):
         counts["given"] += len(batch)
         counts.update(change.skipped for change in batch if change.skipped)
+        for change in batch:
+            if change.skipped == REJECTED:
+                reject(change)
         with database.transaction(no_deadline=True) as session:
             keys, now = digest_keys(session), database_clock.now()
             removed = [_entry(keys, change)[0].digest for change in batch if change.is_removed]

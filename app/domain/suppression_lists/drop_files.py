@@ -34,11 +34,12 @@ _NAME = re.compile(r"\d{8}_\d{4}_([A-Za-z]+)(?:_[A-Za-z0-9]{1,10})?\.csv")
 
 @dataclass(frozen=True, slots=True)
 class DropRow:
-    """A row of a list; `sha256` is None if the hash cannot be read."""
+    """A row of a list and its line, from 1; `sha256` is None if the hash cannot be read."""
 
     list_type: str
     is_removed: bool
     sha256: bytes | None
+    line: int = 0
 
 
 def rows(file: IO[bytes], name: str) -> Iterator[DropRow]:
@@ -78,7 +79,8 @@ def _rows(file: IO[bytes], list_type: str) -> Iterator[DropRow]:
     if not needed <= set(reader.fieldnames or ()):
         raise InvalidValue(f"The header of {list_type} must contain: ID, {', '.join(sorted(needed))}.")
     for row in reader:
-        yield DropRow(row["ListType"] if is_removed else list_type, is_removed, _hash(row["Hash"]))
+        found = row["ListType"] if is_removed else list_type
+        yield DropRow(found, is_removed, _hash(row["Hash"]), reader.line_num)
 
 
 def _hash(text: str | None) -> bytes | None:

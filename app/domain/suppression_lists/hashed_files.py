@@ -19,8 +19,8 @@ _WORDS = {
 _DELIMITERS = ",;\t|"
 
 
-def rows(file: IO[bytes], kind: str | None = None) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the kind and the 32 bytes of each hash; None instead of what cannot be read.
+def rows(file: IO[bytes], kind: str | None = None) -> Iterator[tuple[str, bytes | None, int]]:
+    """Yield the kind, the 32 bytes and the line of each hash; None instead of what cannot be read.
 
     The names of the columns tell the kinds, unless `kind` does; then every column is read, and the file needs
     no header.
@@ -35,9 +35,10 @@ def rows(file: IO[bytes], kind: str | None = None) -> Iterator[tuple[str, bytes 
     header = next(csv.reader([first], delimiter=delimiter), [])
     columns = _columns(header, kind)
     if kind is not None and any(_hash(cell) for cell in header):
-        yield from _read(header, columns)
-    for cells in csv.reader(text, delimiter=delimiter):
-        yield from _read(cells, columns)
+        yield from _read(header, columns, 1)
+    reader = csv.reader(text, delimiter=delimiter)
+    for cells in reader:
+        yield from _read(cells, columns, 1 + reader.line_num)
     text.detach()
 
 
@@ -57,10 +58,12 @@ def _columns(header: Sequence[str], kind: str | None) -> dict[int, str]:
     return columns
 
 
-def _read(cells: Sequence[str], columns: dict[int, str]) -> Iterator[tuple[str, bytes | None]]:
+def _read(
+    cells: Sequence[str], columns: dict[int, str], line: int
+) -> Iterator[tuple[str, bytes | None, int]]:
     for index, kind in columns.items():
         if index < len(cells) and cells[index].strip():
-            yield kind, _hash(cells[index])
+            yield kind, _hash(cells[index]), line
 
 
 def _hash(text: str) -> bytes | None:

@@ -16,7 +16,7 @@ from app.core.contacts import suppression_checks, suppressions
 from app.core.contacts.suppression_digests import Identifier
 from app.domain.audit_actions import Action
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.normal.emails import normal_email
+from app.domain.normal.person_emails import wrapped_email
 from app.domain.normal.phones import normal_phone
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
@@ -79,7 +79,7 @@ def _identifier(text: str) -> Identifier:
 
     """
     parse: dict[str, Callable[[str], str]] = {
-        "email": normal_email,
+        "email": wrapped_email,
         "linkedin_url": normal_profile_url,
         "phone": normal_phone,
         "domain": normal_host,

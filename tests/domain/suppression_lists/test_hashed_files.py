@@ -41,8 +41,8 @@ def test_one_file_of_a_download_is_read_by_its_name() -> None:
     rows = list(drop_files.rows(io.BytesIO(content), "20260312_4821_Email.csv"))
 
     assert rows == [
-        DropRow("Email", is_removed=False, sha256=HASH),
-        DropRow("Email", is_removed=False, sha256=None),
+        DropRow("Email", is_removed=False, sha256=HASH, line=2),
+        DropRow("Email", is_removed=False, sha256=None, line=3),
     ]
 
 
@@ -63,5 +63,5 @@ def test_rows_that_are_no_text_are_counted_as_unreadable() -> None:
     of_drop = list(drop_files.rows(io.BytesIO(content), "20260312_4821_Email.csv"))
     of_hashes = list(hashed_files.rows(io.BytesIO(b"email\n\xff\xfe\n")))
 
-    assert of_drop == [DropRow("Email", is_removed=False, sha256=None)]
-    assert of_hashes == [("email", None)]
+    assert of_drop == [DropRow("Email", is_removed=False, sha256=None, line=2)]
+    assert of_hashes == [("email", None, 2)]

@@ -1,0 +1,84 @@
+"""Lists of opt-outs as people write them, read as imports read the same columns."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from app.domain.errors import InvalidValue
+from app.domain.suppression_lists import plain_files
+from app.domain.suppression_lists.plain_files import ListedValue
+
+
+def read(text: str, **options: object) -> list[ListedValue]:
+    return list(plain_files.rows(io.BytesIO(text.encode()), **options))  # type: ignore[arg-type]
+
+
+def values(text: str, **options: object) -> list[str | None]:
+    return [found.value for found in read(text, **options)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "email"),
+    [
+        ("MAILTO:opt1@sup.example", "opt1@sup.example"),
+        ('"""opt2@sup.example"""', "opt2@sup.example"),
+        ("opt3@sup.example.", "opt3@sup.example"),
+        ("Opt Four <opt4@sup.example>", "opt4@sup.example"),
+        ("none@sup.example", "none@sup.example"),  # a list of opt-outs may name a placeholder
+        ("  OPT5@Sup.Example ", "opt5@sup.example"),
+        ("opt", None),
+    ],
+)
+def test_an_address_is_read_with_what_stands_around_it(cell: str, email: str | None) -> None:
+    assert values(f"email,note\n{cell},x\n") == [email]
+
+
+@pytest.mark.parametrize(
+    "cell", ["030 / 7654321", "+49 (0)30 / 7654321", "tel:+493076543 21", "4930 7654321", "030-7654321"]
+)
+def test_a_number_is_read_in_the_country_that_the_list_shows(cell: str) -> None:
+    assert values(f"phone\n{cell}\n+49 171 7654321\n")[0] == "+49307654321"
+
+
+def test_a_number_is_read_in_the_given_country_or_that_of_the_row() -> None:
+    assert values("phone\n030 7654321\n") == [None]
+    assert values("phone\n030 7654321\n", country="DE") == ["+49307654321"]
+    assert values("phone,country\n030 7654321,Atlantis\n") == [None]
+    assert values("phone,country\n030 7654321,Germany\n") == ["+49307654321"]
+
+
+def test_each_value_that_cannot_be_read_has_its_line_and_column() -> None:
+    text = "Name,Email,Phone,LinkedIn\nAda,ada@,12,https://example.com/x\nBob,,,\n\nCy,cy@sup.example,,\n"
+
+    assert read(text) == [
+        ListedValue("email", None, 2, "Email"),
+        ListedValue("linkedin_url", None, 2, "LinkedIn"),
+        ListedValue("phone", None, 2, "Phone"),
+        ListedValue("row", None, 3, ""),  # Bob opted out, and nothing shows who he is
+        ListedValue("email", "cy@sup.example", 5, "Email"),
+    ]
+
+
+def test_a_row_that_is_cut_off_is_one_that_cannot_be_read() -> None:
+    assert read('email,phone\nada@sup.example,\n"bob@sup.example,\n')[-1] == ListedValue("row", None, 3, "")
+
+
+@pytest.mark.parametrize(
+    "text", ["ada@sup.example\nbob@sup.example\n", "ada@sup.example;x\nbob@sup.example;y\n"]
+)
+def test_a_list_without_a_header_loses_nobody(text: str) -> None:
+    assert values(text) == ["ada@sup.example", "bob@sup.example"]
+
+
+def test_domains_are_read_from_their_columns() -> None:
+    assert values("domain,email\nhttps://www.acme.example/x,ada@sup.example\n", domains_only=True) == [
+        "acme.example"
+    ]
+    assert values("acme.example\nbeta.example\n", domains_only=True) == ["acme.example", "beta.example"]
+
+
+def test_a_list_without_a_known_column_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="Columns found"):
+        read("name,city\nAda Lovelace,London\n")
