@@ -10,10 +10,10 @@ from app.core.uploads import chunks, starters
 from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
-from app.domain.lists.cell_warnings import KINDS, Effect
 from app.domain.lists.csv_files import UNKNOWN_ENCODING, is_encoding
 from app.domain.lists.delimiters import DELIMITERS
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
+from app.domain.lists.warning_kinds import KINDS, Effect
 
 PAID_FIELDS = ("email", "phone")
 DEFAULT_LIMIT = 20

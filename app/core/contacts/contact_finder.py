@@ -12,7 +12,7 @@ from typing import Any
 
 from app.core.contacts.contact_index import ContactIndex, Row, values_of
 from app.domain.findings import FoundContact, SourceKind
-from app.domain.lists.cell_warnings import NAMESAKE, SHARED_ADDRESS, SHARED_NUMBER, SHARED_PROFILE
+from app.domain.lists.warning_kinds import NAMESAKE, SHARED_ADDRESS, SHARED_NUMBER, SHARED_PROFILE
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, person_key
 from app.domain.records.namesakes import ContactValues, are_namesakes

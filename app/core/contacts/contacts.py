@@ -30,7 +30,7 @@ from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
 from app.core.contacts.seniorities import RANK_SQL
 from app.domain.findings import FoundContact
-from app.domain.lists.cell_warnings import TAKEN_DOMAIN
+from app.domain.lists.warning_kinds import TAKEN_DOMAIN
 from app.domain.normal.names import PersonName
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all

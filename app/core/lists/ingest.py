@@ -15,8 +15,9 @@ from app.core.contacts.suppression_checks import any_suppressed
 from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import imported_rows
 from app.domain.findings import FoundCompany, FoundContact
-from app.domain.lists.cell_warnings import CONFLICT_FIELDS, TAKEN_DOMAIN, CellWarnings
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.people_rows import ParsedPerson
+from app.domain.lists.warning_kinds import CONFLICT_FIELDS, TAKEN_DOMAIN
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.merging import Change

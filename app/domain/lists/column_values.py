@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
-from app.domain.lists.cell_warnings import GUESSED_COLUMN, UNFIT_COLUMN, CellWarnings
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.cells import value
 from app.domain.lists.column_mapping import ColumnMapping, Entity, map_columns
 from app.domain.lists.csv_records import Row
 from app.domain.lists.flags import is_answer
+from app.domain.lists.warning_kinds import GUESSED_COLUMN, UNFIT_COLUMN
 from app.domain.normal.text_folding import fold
 
 SAMPLE = 200  # rows

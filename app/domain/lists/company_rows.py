@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, Source
-from app.domain.lists.cell_warnings import NO_EMPLOYER
 from app.domain.lists.domain_cells import domain_of
 from app.domain.lists.location_cells import OF_COMPANY, location_of
 from app.domain.lists.row_values import RowValues
+from app.domain.lists.warning_kinds import NO_EMPLOYER
 from app.domain.normal.company_domains import mail_company_domain
 from app.domain.normal.employers import employer_name
 from app.domain.normal.profiles import normal_company_url

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.cell_warnings import INVALID, SEVERAL_DOMAINS, SHARED_HOST
 from app.domain.lists.row_values import RowValues
+from app.domain.lists.warning_kinds import INVALID, SEVERAL_DOMAINS, SHARED_HOST
 from app.domain.normal.company_domains import SharedHost, company_domain
 from app.domain.normal.websites import normal_website
 

@@ -9,11 +9,11 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundEmail
-from app.domain.lists.cell_warnings import IMPOSSIBLE_EMAIL
 from app.domain.lists.cells import MAX_LENGTH, emails_in
 from app.domain.lists.column_mapping import ValueColumns
 from app.domain.lists.dates import parse_timestamp
 from app.domain.lists.row_values import RowValues
+from app.domain.lists.warning_kinds import IMPOSSIBLE_EMAIL
 from app.domain.normal.emails import email_kind, email_reasons, normal_email
 from app.domain.normal.person_emails import ImpossibleAddress, person_email, refuse_impossible
 from app.domain.normal.vocabularies import email_status, email_type

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from app.domain.lists.cell_warnings import AMBIGUOUS_PLACE
 from app.domain.lists.country_cells import NAMIBIA, list_country
 from app.domain.lists.row_values import RowValues
+from app.domain.lists.warning_kinds import AMBIGUOUS_PLACE
 from app.domain.normal.countries import country_of
 from app.domain.normal.phones import assigned_phone
 from app.domain.normal.places import Place, parse_place, place_in_state

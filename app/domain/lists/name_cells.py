@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.cell_warnings import INVALID
 from app.domain.lists.cells import name_value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.row_values import RowValues
+from app.domain.lists.warning_kinds import INVALID
 from app.domain.normal.name_parts import name_of_parts
 from app.domain.normal.names import MAX_NAME_LENGTH, NoPerson, PersonName, parse_name
 from app.domain.normal.text_folding import fold

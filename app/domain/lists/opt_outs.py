@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.cell_warnings import OPTED_OUT, UNREAD_FLAG
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.flags import is_unsubscribed, read_consent, read_opt_out
 from app.domain.lists.row_values import RowValues
+from app.domain.lists.warning_kinds import OPTED_OUT, UNREAD_FLAG
 
 OPTED_OUT_ERROR = (
     "This person does not want to be contacted. The operator can hide the person everywhere: the row can be "

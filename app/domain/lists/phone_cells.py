@@ -7,12 +7,12 @@ from datetime import datetime
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundPhone
-from app.domain.lists.cell_warnings import MAYBE_FOREIGN, NOT_ASSIGNED, UNREAD_FLAG
 from app.domain.lists.column_mapping import ValueColumns
 from app.domain.lists.flags import read_opt_out
 from app.domain.lists.phone_reading import PhoneRegions
 from app.domain.lists.phone_splits import ReadPhone, read_phones
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.lists.warning_kinds import MAYBE_FOREIGN, NOT_ASSIGNED, UNREAD_FLAG
 from app.domain.normal.countries import country_of
 from app.domain.normal.phones import PhoneNumber
 from app.domain.normal.text_folding import fold

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.cell_warnings import CUT_NUMBER, INVALID, MAYBE_FOREIGN, NO_COUNTRY, READ_AS_FOREIGN
 from app.domain.lists.cells import phones_in
 from app.domain.lists.phone_parts import MAX_NUMBERS, numbers_in
 from app.domain.lists.phone_reading import (
@@ -18,6 +17,7 @@ from app.domain.lists.phone_reading import (
     is_foreign,
     may_be_foreign,
 )
+from app.domain.lists.warning_kinds import CUT_NUMBER, INVALID, MAYBE_FOREIGN, NO_COUNTRY, READ_AS_FOREIGN
 from app.domain.normal.phone_texts import PhoneText, is_plain, phone_texts
 from app.domain.normal.phones import PhoneNumber
 

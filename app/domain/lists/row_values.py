@@ -9,11 +9,12 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import Source, SourceKind
-from app.domain.lists.cell_warnings import DATE_ORDER, INVALID, LONG_TEXT, CellWarnings
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.cells import MAX_LENGTH, is_cut, value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.dates import DateOrders, is_ambiguous, parse_date_cell
 from app.domain.lists.list_countries import UNKNOWN, ListCountries
+from app.domain.lists.warning_kinds import DATE_ORDER, INVALID, LONG_TEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
-from app.domain.lists.cell_warnings import SHARED_IN_LIST, CellWarnings
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, family_first_columns, map_columns
 from app.domain.lists.column_values import fit_columns
 from app.domain.lists.header_fields import column
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.lists.warning_kinds import SHARED_IN_LIST
 from app.domain.records.shared_identifiers import shared_identifiers, without_shared
 from app.domain.records.subjects import Subject
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.core.contacts import contacts, emails
 from app.core.contacts.contacts import Contact
 from app.domain.findings import EmailStatus, FoundContact
-from app.domain.lists.cell_warnings import NAMESAKE, SHARED_ADDRESS, SHARED_NUMBER, SHARED_PROFILE
+from app.domain.lists.warning_kinds import NAMESAKE, SHARED_ADDRESS, SHARED_NUMBER, SHARED_PROFILE
 
 ACME = company("Acme Inc.", "acme.example")
 

@@ -17,9 +17,9 @@ from sqlalchemy import text
 
 from app.core.lists import exports, importer
 from app.core.lists.importer import ImportOptions, ImportSummary
-from app.domain.lists.cell_warnings import INVALID
 from app.domain.lists.cells import escape_formula
 from app.domain.lists.column_mapping import Entity
+from app.domain.lists.warning_kinds import INVALID
 from app.infra.db import Database
 
 DATA = Path(__file__).parents[2] / "data"

@@ -8,10 +8,11 @@ import pytest
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundCompany
-from app.domain.lists.cell_warnings import KINDS, CellWarnings
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.lists.warning_kinds import KINDS
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.lists import upload_columns
-from app.domain.lists.cell_warnings import KINDS, CellWarnings, WarningKey
+from app.domain.lists.cell_warnings import CellWarnings, WarningKey
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.header_fields import column
 from app.domain.lists.name_cells import name_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.lists.warning_kinds import KINDS
 from app.domain.normal.names import PersonName
 
 ADA = PersonName("Ada", "Lovelace", "Ada Lovelace")
