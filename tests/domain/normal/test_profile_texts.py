@@ -11,6 +11,11 @@ from app.domain.normal.profiles import normal_company_url, normal_profile_url
         ("https://www.linkedin.com/talent/profile/x", "Recruiter"),
         ("https://www.linkedin.com/profile/view?id=1", "internal LinkedIn URL"),
         ("https://www.linkedin.com/in/me", "internal LinkedIn URL"),
+        ("https://www.linkedin.com/in/undefined", "such as https://www.linkedin.com/in/"),
+        ("https://www.linkedin.com/authwall?trk=x", "names no profile"),
+        ("https://www.linkedin.com/uas/login", "names no profile"),
+        ("https://www.linkedin.com/redir/redirect?urlhash=x", "does not say where"),
+        ("https://nam02.safelinks.protection.outlook.com/?data=x", "not linkedin.com"),
         ("https://www.linkedin.com/company/acme", "a person's profile contains /in/"),
         ("https://www.linkedin.com/pub/dir/Ada/Lovelace", "three groups"),
         ("https://lnkd.in/abc", "send the one it redirects to"),
@@ -33,7 +38,7 @@ def test_the_error_for_a_profile_url_says_what_to_send(url: str, advice: str) ->
     [
         ("https://www.linkedin.com/in/ada", "a company page contains /company/"),
         ("https://www.linkedin.com/jobs/view/1", "such as https://www.linkedin.com/company/"),
-        ("https://www.linkedin.com/sales/company/1", "Sales Navigator"),
+        ("https://www.linkedin.com/sales/lead/ACwAAA,NAME,x", "Sales Navigator"),
     ],
 )
 def test_the_error_for_a_company_url_says_what_to_send(url: str, advice: str) -> None:
