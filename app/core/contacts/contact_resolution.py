@@ -21,11 +21,12 @@ from app.domain.findings import FoundContact, Source, SourceKind
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, person_key
 from app.domain.records.merging import Change, initial_provenance, merge
+from app.domain.records.profile_links import are_two_people, linked, urls_of
 from app.domain.records.shared_addresses import are_different_people
 
 _FIELDS = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
-    "city", "country",
+    "member_url", "city", "country",
 )  # fmt: skip
 _UNITS = (
     ("full_name", "first_name", "last_name"),
@@ -64,6 +65,7 @@ class ContactResolver:
         self.shared: list[bool] = []
         self._changed: dict[str, Row] = {}
         self._moved: dict[str, tuple[str, Source]] = {}
+        self._linked: dict[str, str] = {}
         self._ids = new_ids("con", len(records))
         known = [None if employer in new_companies else employer for employer in employers]
         self._index = ContactIndex.load(session, table, records, known)
@@ -88,6 +90,14 @@ class ContactResolver:
             if self._index.rows[contact_id]["company_id"] != previous
         ]
 
+    @property
+    def renamed(self) -> dict[str, str]:
+        """Return the profile URLs by which people were known, and those by which they are shown now."""
+        shown = {
+            url: self._index.rows[contact_id]["linkedin_url"] for url, contact_id in self._linked.items()
+        }
+        return {url: new for url, new in shown.items() if url != new}
+
     def upsert(self, record: FoundContact, employer: str | None, now: datetime) -> tuple[Row, Change | None]:
         """Merge the record into a matching row, or add one; return it and the change, None for a new row."""
         row = self._find(record, employer)
@@ -99,8 +109,7 @@ class ContactResolver:
         change = merge(row, values, _UNITS, record.source)
         if previous is not None and row["company_id"] != previous:
             self._moved[row["id"]] = (self._moved.get(row["id"], (previous,))[0], record.source)
-        if row["linkedin_url"] is None and record.linkedin_url is not None:
-            row["linkedin_url"] = record.linkedin_url
+        if self._link(row, urls_of(record)):
             change = Change.CHANGED
         if change is Change.CHANGED:
             row |= keys_of(row)
@@ -116,8 +125,9 @@ class ContactResolver:
             self._changed[row["id"]] = row
 
     def _find(self, record: FoundContact, employer: str | None) -> Row | None:
-        if record.linkedin_url and (row := self._index.with_profile.get(record.linkedin_url)):
-            return row
+        for url in urls_of(record):
+            if row := self._index.with_profile(url):
+                return row
         key = person_key(record.full_name) if record.full_name else None
         any_name = key is None and record.source.kind is SourceKind.IMPORT
         for email in record.emails:
@@ -173,7 +183,8 @@ class ContactResolver:
     @staticmethod
     def _usable(rows: Iterable[Row], record: FoundContact) -> list[Row]:
         """Return the rows, without those that have another LinkedIn profile."""
-        return [row for row in rows if not (record.linkedin_url and row["linkedin_url"])]
+        urls = urls_of(record)
+        return [row for row in rows if not (urls and are_two_people(_urls(row), urls))]
 
     def _add(self, record: FoundContact, employer: str | None, now: datetime) -> Row:
         row: Row = dict(zip(_FIELDS, _VALUES(record), strict=True))
@@ -183,8 +194,19 @@ class ContactResolver:
         row["provenance"] = initial_provenance(record.source)
         row["created_at"] = row["updated_at"] = now
         self.new.append(row)
+        if record.member_url:
+            self._linked[record.member_url] = row["id"]
         self._add_to_index(row, record)
         return row
+
+    def _link(self, row: Row, urls: Sequence[str]) -> bool:
+        """Add profile URLs that are not another person's to the row; return whether it changed."""
+        before = _urls(row)
+        free = [url for url in urls if (self._index.with_profile(url) or row) is row]
+        row["linkedin_url"], row["member_url"] = linked(before, free)
+        for url in {*before, *_urls(row)} if _urls(row) != before else ():
+            self._linked[url] = row["id"]
+        return _urls(row) != before
 
     def _add_to_index(self, row: Row, record: FoundContact) -> None:
         self._index.add(row)
@@ -198,6 +220,10 @@ def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
         "name_key": person_key(full) if full else None,
         "last_key": person_key(row["last_name"] or full) if full else None,
     }
+
+
+def _urls(row: Row) -> tuple[str, ...]:
+    return tuple(url for url in (row["linkedin_url"], row["member_url"]) if url)
 
 
 def _is_other_person(row: Mapping[str, Any], record: FoundContact) -> bool:

@@ -131,6 +131,7 @@ def _identifiers(subject: Subject) -> list[Identifier]:
     values = {name: value for name, value in subject.question().items() if name != "contact_id"}
     identifiers = [Identifier(WORDS, json.dumps(values, sort_keys=True))]
     identifiers += [Identifier(kind, value) for kind in EXACT if (value := getattr(subject, kind))]
+    identifiers += [Identifier("linkedin_url", subject.member_url)] if subject.member_url else []
     employer = subject.company_domain or (subject.company_name and company_key(subject.company_name))
     if subject.name and employer:
         identifiers.append(Identifier(_NAME, json.dumps([person_key(subject.name), employer])))

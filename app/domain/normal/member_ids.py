@@ -35,14 +35,6 @@ def is_member_url(url: str) -> bool:
     return is_member_id(url.removeprefix(PROFILES))
 
 
-def are_different_profiles(url: str, other: str) -> bool:
-    """Return whether two profile URLs in normal form belong to two people for certain.
-
-    A chosen name and an id may belong to one person, and so may ids of two namespaces.
-    """
-    return url != other and namespace(url) == namespace(other)
-
-
 def namespace(url: str) -> str:
     """Return the prefix of the member's id in a profile URL in normal form; "" for a chosen name."""
     return url.removeprefix(PROFILES)[:_PREFIX] if is_member_url(url) else ""

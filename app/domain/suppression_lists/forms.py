@@ -15,6 +15,7 @@ import idna
 
 from app.domain.normal.emails import email_domain
 from app.domain.normal.websites import parent_domains
+from app.domain.records.profile_links import spellings
 
 Form: TypeAlias = tuple[str, str]
 """The kind and the text of a form."""
@@ -37,6 +38,8 @@ def own(kind: str, value: str) -> tuple[Form, ...]:
     if kind == "phone":
         digits = value.removeprefix("+")
         return tuple(dict.fromkeys(((kind, value), (kind, digits), (kind, digits[-_LAST_DIGITS:]))))
+    if kind == "linkedin_url":
+        return tuple((kind, url) for url in spellings(value))
     return ((kind, value),)
 
 
