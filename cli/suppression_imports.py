@@ -19,10 +19,10 @@ from app.core.privacy import suppression_replay
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.lists.cells import emails_in, phones_in, value
 from app.domain.lists.column_mapping import ColumnMapping, Entity, explain_unknown, map_columns
+from app.domain.lists.profile_cells import listed_profile
 from app.domain.lists.tables import read_table
 from app.domain.normal.emails import normal_email
 from app.domain.normal.phones import normal_phone
-from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
 from app.domain.suppression_lists import drop_files, hashed_files
 from app.domain.suppression_lists.drop_files import UNMATCHED
@@ -141,6 +141,6 @@ def _values(layout: ColumnMapping, cells: list[str]) -> list[tuple[str, str, Cal
     for slot in layout.phones:
         values += [("phone", text, normal_phone) for text in phones_in(cells[slot.index])]
     for index in layout.single.get("linkedin_url", ()):
-        if text := value(cells[index]):
-            values.append(("linkedin_url", text, normal_profile_url))
+        if value(cells[index]):
+            values.append(("linkedin_url", cells[index], listed_profile))
     return values

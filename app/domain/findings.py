@@ -88,6 +88,7 @@ class FoundContact:
     """The values of a person from one source; each is in normal form or None.
 
     `member_url` is a second profile URL, with an id of the member, if `linkedin_url` has the chosen name.
+    A weak profile was written as a handle that may be another's: it identifies only people of one name.
     """
 
     source: Source
@@ -99,6 +100,7 @@ class FoundContact:
     department: str | None = None
     linkedin_url: str | None = None
     member_url: str | None = None
+    is_profile_weak: bool = False
     city: str | None = None
     country: str | None = None
     company: FoundCompany | None = None

@@ -125,10 +125,11 @@ class ContactResolver:
             self._changed[row["id"]] = row
 
     def _find(self, record: FoundContact, employer: str | None) -> Row | None:
-        for url in urls_of(record):
-            if row := self._index.with_profile(url):
-                return row
         key = person_key(record.full_name) if record.full_name else None
+        for url in urls_of(record):
+            row = self._index.with_profile(url)
+            if row and not (record.is_profile_weak and (key is None or key != row["name_key"])):
+                return row
         any_name = key is None and record.source.kind is SourceKind.IMPORT
         for email in record.emails:
             if not (owners := self._index.with_value(email.email)):
@@ -183,11 +184,13 @@ class ContactResolver:
     @staticmethod
     def _usable(rows: Iterable[Row], record: FoundContact) -> list[Row]:
         """Return the rows, without those that have another LinkedIn profile."""
-        urls = urls_of(record)
+        urls = () if record.is_profile_weak else urls_of(record)
         return [row for row in rows if not (urls and are_two_people(_urls(row), urls))]
 
     def _add(self, record: FoundContact, employer: str | None, now: datetime) -> Row:
         row: Row = dict(zip(_FIELDS, _VALUES(record), strict=True))
+        if record.is_profile_weak and self._index.with_profile(row["linkedin_url"]):
+            row["linkedin_url"] = None  # another person's
         row |= keys_of(row)
         row["id"] = next(self._ids)
         row["company_id"] = employer

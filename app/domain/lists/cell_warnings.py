@@ -12,6 +12,8 @@ MAX_LINES = 3
 """The lines that are kept as examples of each warning."""
 INVALID = "invalid"
 NO_COUNTRY = "no_country"
+NOT_A_PROFILE = "not_a_profile"
+PROFILE_URL = "profile_url"
 
 
 class Effect(StrEnum):
@@ -33,6 +35,16 @@ class WarningKind:
 
 KINDS: Mapping[str, WarningKind] = {
     INVALID: WarningKind(Effect.LEFT_OUT, "These values could not be read."),
+    NOT_A_PROFILE: WarningKind(
+        Effect.LEFT_OUT,
+        "These are words or handles, not profiles, and are not written from the name in their row.",
+        "Write the URL of each profile.",
+    ),
+    PROFILE_URL: WarningKind(
+        Effect.LEFT_OUT,
+        "These URLs do not show whose profile they are.",
+        "Open each one and write the URL that the browser then shows.",
+    ),
     NO_COUNTRY: WarningKind(
         Effect.LEFT_OUT,
         "Neither the row nor the list shows the country of these numbers.",

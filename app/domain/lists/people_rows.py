@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
-from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.errors import InvalidValue
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
 from app.domain.lists.cells import name_value
 from app.domain.lists.column_mapping import ColumnMapping
@@ -15,12 +15,12 @@ from app.domain.lists.company_rows import company_beside
 from app.domain.lists.country_cells import list_country
 from app.domain.lists.email_cells import emails_of
 from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
+from app.domain.lists.profile_cells import profiles_of
 from app.domain.lists.row_values import RowValues, country_of_state
 from app.domain.normal.countries import parse_location
 from app.domain.normal.emails import email_domain, email_kind
 from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, nickname_of, parse_name
 from app.domain.normal.phones import PhoneNumber
-from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.vocabularies import department, seniority
 from app.domain.normal.websites import normal_website
 
@@ -30,7 +30,6 @@ NO_PERSON_ERROR = (
 )
 
 _PLAIN_NAME = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]{2,}){0,2}")
-_HANDLE = re.compile(r"@?[\w-]{3,100}")
 _SALUTATIONS = frozenset(
     [
         "mr",
@@ -85,8 +84,8 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     company = company_beside(row, source, _mail_domain(emails))
     phones = phones_of(row, layout.phones, partial(_phone_regions, row, country, company, emails), row_time)
     name, is_full_name = _name(row)
-    linkedin_url = _profile(row)
-    if not (linkedin_url or emails or phones or (is_full_name and _is_named(company))):
+    profiles = profiles_of(row, name)
+    if not (profiles.linkedin_url or emails or phones or (is_full_name and _is_named(company))):
         raise InvalidValue(NO_PERSON_ERROR)
     found = FoundContact(
         source=source,
@@ -96,7 +95,9 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
         title=_title(row),
         seniority=row.normal("seniority", seniority) or None,
         department=row.normal("department", department) or None,
-        linkedin_url=linkedin_url,
+        linkedin_url=profiles.linkedin_url,
+        member_url=profiles.member_url,
+        is_profile_weak=profiles.is_weak,
         city=city,
         country=country,
         company=company,
@@ -176,24 +177,6 @@ def _location(row: RowValues) -> tuple[str | None, str | None]:
     if city is None and country is None and (text := row.text("location")):
         city, country = parse_location(text)
     return city, country or country_of_state(row, "state")
-
-
-def _profile(row: RowValues) -> str | None:
-    """Return the profile URL from the URL or handle, or from a column that may contain any link."""
-    found = row.normal("linkedin_url", _from_handle)
-    for text in row.all("url") if found is None else ():
-        if "linkedin." in text.lower():
-            try:
-                return normal_profile_url(text)
-            except NotAProfileUrl:
-                continue
-    return found
-
-
-def _from_handle(text: str) -> str:
-    if _HANDLE.fullmatch(text):
-        text = f"linkedin.com/in/{text.removeprefix('@')}"
-    return normal_profile_url(text)
 
 
 def _mail_domain(emails: tuple[FoundEmail, ...]) -> str | None:

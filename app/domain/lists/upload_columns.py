@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
 from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, map_columns
 from app.domain.lists.header_fields import column
-from app.domain.lists.people_rows import person_of
+from app.domain.lists.people_rows import NO_PERSON_ERROR, person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.records.subjects import Subject
 
@@ -69,19 +70,24 @@ def names_people(fields: Sequence[str | None]) -> bool:
 def subject_of(cells: Sequence[str], layout: ColumnMapping, defaults: ImportDefaults) -> Subject:
     """Return the person that a row names.
 
-    A phone number of unknown or shared use counts only if nothing else names the person.
+    A phone number of unknown or shared use counts only if nothing else names the person; a weak profile never
+    does, since the person it leads to would be charged for.
 
     Raises:
         InvalidValue: the row identifies no person; the message says what it needs.
 
     """
     row = RowValues(layout, cells, defaults, CellWarnings())
-    return _subject(person_of(row, layout).found)
+    subject = _subject(person_of(row, layout).found)
+    if not (subject.has_exact_key or _names_with_company(subject)):  # a weak profile was the only identifier
+        raise InvalidValue(NO_PERSON_ERROR)
+    return subject
 
 
 def _subject(found: FoundContact) -> Subject:
     subject = Subject(
-        linkedin_url=found.linkedin_url,
+        linkedin_url=None if found.is_profile_weak else found.linkedin_url,
+        member_url=found.member_url,
         email=found.emails[0].email if found.emails else None,
         full_name=found.full_name,
         first_name=found.first_name,

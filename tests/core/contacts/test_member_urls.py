@@ -203,3 +203,30 @@ def test_what_a_saved_row_lacks_comes_from_the_other(session: Session) -> None:
     shown = [getattr(kept, name) for name in ("headline", "company_name", "title")]
     assert shown == ["Thinks", "Acme", "Engineer 123"]
     assert session.scalar(select(func.count()).select_from(SavedProfile)) == 1
+
+
+def test_a_weak_profile_makes_one_of_people_with_one_name_only(session: Session) -> None:
+    weak = {"linkedin_url": ADA, "is_profile_weak": True}
+    store(
+        session,
+        person(emails=(email("a@acme.example"),), **weak),
+        person("Bob Byron", emails=(email("b@beta.example"),), **weak),
+        person(emails=(email("c@acme.example"),), **weak),
+        person(None, emails=(email("d@acme.example"),), **weak),
+    )
+
+    profiles = {contact.full_name: contact.linkedin_url for contact in session.scalars(select(Contact))}
+
+    assert profiles == {"Ada Lovelace": ADA, "Bob Byron": None, None: None}
+
+
+def test_a_weak_profile_does_not_make_two_of_one_address(session: Session) -> None:
+    shared = (email(),)
+
+    stored = store(
+        session,
+        person(linkedin_url=BOB, emails=shared),
+        person(linkedin_url=ADA, is_profile_weak=True, emails=shared),
+    )
+
+    assert [urls_of(contact) for contact in stored] == [(BOB, None)]
