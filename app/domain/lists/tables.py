@@ -12,10 +12,12 @@ from typing import IO, TypeAlias
 from app.domain.errors import InvalidValue
 from app.domain.lists.csv_files import ListFormat, delimiter_of, is_archive, text_format_of
 from app.domain.lists.csv_records import LONG_CELL, MAX_ROW_LENGTH, TRUNCATED_ROW, Records, Row
+from app.domain.lists.header_fields import column
 from app.domain.lists.xlsx_records import DAMAGED, Workbook
 
 HEADER_WITHIN = 50  # rows; some exports have notes before the header
 _SAMPLE = 1 << 16
+_LINK_FIELDS = frozenset({"linkedin_url", "url", "company_linkedin_url", "company_domain"})
 _INVISIBLE = "\ufeff\0 \r\n\t\u00a0"
 
 TOO_MANY_CELLS = "The row has more cells than the header has columns. Quote cells that contain the separator."
@@ -96,10 +98,21 @@ def _of_workbook(file: IO[bytes], count_known: CountKnown, sheet: str | None) ->
     if header_row.fault == DAMAGED:
         raise InvalidValue(DAMAGED)
     header = _stripped(header_row.cells)
-    below = (row for row in book.rows(name, len(header)) if row.line > header_row.line)
+    links = book.links(name, _link_columns(header))
+    below = (row for row in book.rows(name, len(header), links) if row.line > header_row.line)
     unread = tuple(other for other, count in known.items() if other != name and count > 1)
     list_format = ListFormat("xlsx", sheet=name, unread_sheets=unread)
     return Table(header, _not_empty(_checked(below, header)), list_format, book.close)
+
+
+def _link_columns(header: Sequence[str]) -> dict[int, bool]:
+    """Return the columns in which links are read, and whether any link counts or only one to LinkedIn."""
+    found = {index: column(text) for index, text in enumerate(header)}
+    return {
+        index: meaning is not None
+        for index, meaning in found.items()
+        if meaning is None or meaning.field in _LINK_FIELDS
+    }
 
 
 def _not_empty(rows: Iterator[Row]) -> Iterator[Row]:
