@@ -73,8 +73,7 @@ def _old_digest(keys: DigestKeys, item: Identifier) -> list[bytes]:
     """Return the digests of version 1; kinds that are newer have none."""
     if item.kind not in _OLD_KINDS:
         return []
-    values = spellings(item.value) if item.kind == "linkedin_url" else (item.value,)
-    return [keys.suppression_digest(item.kind, value) for value in values]
+    return [keys.suppression_digest(item.kind, value) for value in spellings(item.value)]
 
 
 def _of_form(keys: DigestKeys, form: Form) -> bytes:

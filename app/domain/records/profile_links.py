@@ -25,9 +25,9 @@ def urls_of(person: HasProfiles) -> tuple[str, ...]:
     return tuple(url for url in (person.linkedin_url, person.member_url) if url)
 
 
-def spellings(url: str) -> tuple[str, ...]:
-    """Return the URL, and how it was stored before the ids of members kept their capitals."""
-    return (url, url.lower()) if is_member_url(url) else (url,)
+def spellings(identifier: str) -> tuple[str, ...]:
+    """Return the identifier, and how a profile was stored before the ids of members kept their capitals."""
+    return (identifier, identifier.lower()) if is_member_url(identifier) else (identifier,)
 
 
 def are_two_people(urls: Iterable[str], others: Iterable[str]) -> bool:

@@ -38,9 +38,7 @@ def own(kind: str, value: str) -> tuple[Form, ...]:
     if kind == "phone":
         digits = value.removeprefix("+")
         return tuple(dict.fromkeys(((kind, value), (kind, digits), (kind, digits[-_LAST_DIGITS:]))))
-    if kind == "linkedin_url":
-        return tuple((kind, url) for url in spellings(value))
-    return ((kind, value),)
+    return tuple((kind, spelled) for spelled in spellings(value))
 
 
 def checked(kind: str, value: str) -> tuple[Form, ...]:

@@ -15,7 +15,8 @@ from app.core.contacts.saved_profiles import SavedProfile
 from app.core.contacts.suppression_digests import Identifier
 from app.core.lookups import contact_data, profile_snapshots
 from app.core.lookups.profile_snapshots import ProfileSnapshot
-from app.core.matching import contact_matching
+from app.core.matching import caller_identifiers, contact_matching
+from app.core.matching.caller_identifiers import CallerIdentifier
 from app.core.privacy import erasure
 from app.domain.findings import FoundContact
 from app.domain.records.subjects import Subject
@@ -154,6 +155,22 @@ def test_a_person_is_erased_by_either_url_with_both(session: Session, url: str) 
 
     assert found == [ada]
     assert set(plan.to_suppress) == {Identifier("linkedin_url", ADA), Identifier("linkedin_url", MEMBER)}
+
+
+def test_what_was_stored_without_the_capitals_of_the_id_is_erased(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    saved = save(session, workspace_id, MEMBER.lower())
+    [ada] = store(session, person(linkedin_url=MEMBER.lower()))
+    caller_identifiers.remember(session, workspace_id, Subject(linkedin_url=MEMBER.lower()), ada.id, now=NOW)
+    asked = Subject(linkedin_url=MEMBER)
+
+    known = caller_identifiers.find(session, workspace_id, [(asked, ("linkedin_url",))])
+    found = erasure.find_contacts(session, [Identifier("linkedin_url", MEMBER)], ())
+    erasure.erase(session, erasure.plan(session, found, [Identifier("linkedin_url", MEMBER)]), now=NOW)
+
+    assert (known, found) == ([("linkedin_url", [ada.id])], [ada])
+    assert session.get(SavedProfile, saved.id, populate_existing=True) is None
+    assert session.scalar(select(func.count()).select_from(CallerIdentifier)) == 0
 
 
 def save(session: Session, workspace_id: str, url: str, **marks: object) -> SavedProfile:
