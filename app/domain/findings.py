@@ -100,7 +100,7 @@ class FoundContact:
     department: str | None = None
     linkedin_url: str | None = None
     member_url: str | None = None
-    is_profile_weak: bool = False
+    is_profile_weak: bool | None = None
     city: str | None = None
     country: str | None = None
     company: FoundCompany | None = None

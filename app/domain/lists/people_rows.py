@@ -97,7 +97,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
         department=row.normal("department", department) or None,
         linkedin_url=profiles.linkedin_url,
         member_url=profiles.member_url,
-        is_profile_weak=profiles.is_weak,
+        is_profile_weak=profiles.is_weak or None,
         city=city,
         country=country,
         company=company,

@@ -129,7 +129,7 @@ def test_an_upload_is_not_answered_by_a_word_or_another_persons_handle(cell: str
 def test_a_url_counts_beside_any_name(cell: str, slug: str) -> None:
     found = read(Name="Bob Byron", LinkedIn=cell)
 
-    assert (found.linkedin_url, found.is_profile_weak) == (f"{ROOT}{slug}", False)
+    assert (found.linkedin_url, found.is_profile_weak) == (f"{ROOT}{slug}", None)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_of_two_profiles_of_one_kind_the_first_counts() -> None:
 def test_a_url_counts_more_than_a_handle() -> None:
     found = read(LinkedIn="ada-demo", LinkedIn_URL=f"{ROOT}ada")
 
-    assert (found.linkedin_url, found.is_profile_weak) == (f"{ROOT}ada", False)
+    assert (found.linkedin_url, found.is_profile_weak) == (f"{ROOT}ada", None)
 
 
 def test_an_upload_asks_for_both_profiles() -> None:
