@@ -97,6 +97,11 @@ def test_another_handle_is_weak_and_names_nobody_in_an_upload(name: str, cell: s
     assert subject.linkedin_url is None
 
 
+@pytest.mark.parametrize("name", ["Ada L.", "A. Lovelace"])
+def test_an_initial_makes_no_whole_name(name: str) -> None:
+    assert read(Name=name, LinkedIn="adal").linkedin_url is None
+
+
 @pytest.mark.parametrize("cell", ["Yes", "ada-lovelace-1815", "the-grower-1a2b3c4d"])
 def test_an_upload_is_not_answered_by_a_word_or_another_persons_handle(cell: str) -> None:
     layout = upload_columns.layout_of(["full_name", "linkedin_url"])

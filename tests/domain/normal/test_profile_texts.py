@@ -1,7 +1,10 @@
+from urllib.parse import quote
+
 import pytest
 
 from app.domain.errors import NotAProfileUrl
 from app.domain.normal.profiles import normal_company_url, normal_profile_url
+from app.domain.normal.wrapped_urls import unwrapped
 
 
 @pytest.mark.parametrize(
@@ -64,3 +67,12 @@ def test_a_plain_profile_url_is_normalised_like_one_with_a_query(scheme: str, ho
     url = scheme + host + path
 
     assert normal_profile_url(url) == normal_profile_url(f" {url}?trk=people")
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(3, True), (4, False)])
+def test_three_redirecting_urls_within_each_other_are_unwrapped(depth: int, *, is_read: bool) -> None:
+    url = inner = "https://www.linkedin.com/in/ada"
+    for _ in range(depth):
+        url = f"https://www.google.com/url?q={quote(url, safe='')}"
+
+    assert (unwrapped(url) == inner) is is_read
