@@ -12,9 +12,6 @@ from app.core.lists.importer import COUNTS, ImportOptions, ImportSummary
 from app.domain.lists.cell_warnings import NO_COUNTRY, described
 from app.domain.lists.list_countries import fitting_country
 
-MAX_LINES = 20
-"""The lines that a note names."""
-
 
 def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[str, Any]:
     """Return the result as an object for scripts."""
@@ -30,7 +27,7 @@ def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[s
         "columns": summary.layout.meanings,
         "read": summary.read,
         **{name: summary.counts[name] for name in COUNTS},
-        "warnings": described(summary.warnings, summary.layout.header),
+        "warnings": _warnings(summary),
         "conflicts": summary.conflicts,
         "conflict_lines": summary.conflict_lines,
         "phones_read_as": summary.countries.majority,
@@ -74,21 +71,21 @@ def _notes(summary: ImportSummary) -> Iterator[str]:
     if lines := summary.format.other_lines:
         yield f"These lines are not UTF-8 and were read as Windows-1252: {_listed(lines)}."
     yield from _cell_notes(summary)
-    if summary.conflicts:
-        yield (
-            f"Rows with the e-mail address of another person: {summary.conflicts} (lines "
-            f"{_listed(summary.conflict_lines[:MAX_LINES])}). Both people are stored with the address."
-        )
     yield from _phone_notes(summary)
 
 
 def _cell_notes(summary: ImportSummary) -> Iterator[str]:
     """Yield a line for each column and kind of cells that were left out, changed or guessed."""
-    for warning in described(summary.warnings, summary.layout.header):
+    for warning in _warnings(summary):
         if warning["code"] != NO_COUNTRY:
             effect = warning["effect"].replace("_", " ")
             lines = f" (line {_listed(warning['lines'])})" if warning["lines"] else ""
             yield f"{warning['column']}: {warning['count']} {effect}{lines}. {warning['detail']}"
+
+
+def _warnings(summary: ImportSummary) -> list[dict[str, Any]]:
+    header = summary.layout.header
+    return described(summary.warnings, header, [summary.layout.meanings[name] for name in header])
 
 
 def _phone_notes(summary: ImportSummary) -> Iterator[str]:

@@ -17,17 +17,20 @@ from app.core.contacts.suppression_imports import DROP, Change
 from app.core.contacts.suppressions import Listing
 from app.core.privacy import suppression_replay
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.lists.cells import emails_in, phones_in, value
+from app.domain.lists.cells import emails_in, value
 from app.domain.lists.column_mapping import ColumnMapping, Entity, explain_unknown, map_columns
+from app.domain.lists.country_cells import list_country
+from app.domain.lists.phone_reading import PhoneRegions
+from app.domain.lists.phone_splits import UnreadPhone, read_phones
 from app.domain.lists.profile_cells import listed_profile
 from app.domain.lists.tables import read_table
 from app.domain.normal.emails import normal_email
-from app.domain.normal.phones import normal_phone
 from app.domain.normal.websites import normal_host
 from app.domain.suppression_lists import drop_files, hashed_files
 from app.domain.suppression_lists.drop_files import UNMATCHED
 from app.domain.suppression_lists.forms import HASHED_KINDS
 from cli.command_group import as_json_option, database, show
+from cli.country_codes import parse_country
 from cli.import_files import opened, progress
 from cli.suppression_journals import refuse_unapplied
 
@@ -48,10 +51,23 @@ _COUNTS = ("given", "added", "known", "removed", "rejected")
 )
 @click.option("--kind", type=click.Choice(HASHED_KINDS), help="What a hashed or plain list consists of.")
 @click.option("--list", "list_name", default="", help="Name of the list, so that it can be removed again.")
+@click.option(
+    "--country",
+    callback=parse_country,
+    metavar="CC",
+    help="Country of phone numbers without a country code in a plain list, as its ISO code.",
+)
 @click.option("--reason", default="requested", show_default=True, help="Reason, stored with the entries.")
 @as_json_option
 def import_suppressions(
-    *, file: str, file_format: str, kind: str | None, list_name: str, reason: str, as_json: bool
+    *,
+    file: str,
+    file_format: str,
+    kind: str | None,
+    list_name: str,
+    country: str | None,
+    reason: str,
+    as_json: bool,
 ) -> None:
     """Suppress everybody in FILE. Repeat the command after an interruption: nothing is added twice.
 
@@ -66,7 +82,7 @@ def import_suppressions(
             if file_format == "export":
                 counts = _load_export(Path(file), tick)
             else:
-                changes = _changes(source, file, file_format, kind)
+                changes = _changes(source, file, file_format, kind, country)
                 counts = suppression_imports.load(database(), changes, listing, tick=tick)
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
@@ -80,12 +96,14 @@ def _load_export(path: Path, tick: Callable[[], object]) -> Counter[str]:
     return Counter(given=applied.read, added=applied.added, known=known, removed=applied.removed)
 
 
-def _changes(file: IO[bytes], name: str, file_format: str, kind: str | None) -> Iterator[Change]:
+def _changes(
+    file: IO[bytes], name: str, file_format: str, kind: str | None, country: str | None
+) -> Iterator[Change]:
     if file_format == "drop":
         return map(suppression_imports.of_drop, drop_files.rows(file, name))
     if file_format == "hashed":
         return (suppression_imports.of_hash(*row) for row in hashed_files.rows(file, kind))
-    return _plain_changes(file, kind)
+    return _plain_changes(file, kind, country)
 
 
 def _show(counts: Counter[str], seconds: float, *, as_json: bool) -> None:
@@ -105,7 +123,7 @@ def _show(counts: Counter[str], seconds: float, *, as_json: bool) -> None:
         raise click.ClickException("No value could be read.")
 
 
-def _plain_changes(file: IO[bytes], kind: str | None) -> Iterator[Change]:
+def _plain_changes(file: IO[bytes], kind: str | None, country: str | None) -> Iterator[Change]:
     """Yield the values of a list; websites are read as domains only if the list consists of domains."""
     table = read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known_count)
     layout = map_columns(table.header, Entity.CONTACTS)
@@ -116,6 +134,8 @@ def _plain_changes(file: IO[bytes], kind: str | None) -> Iterator[Change]:
         for row in table.rows:
             values = [("domain", row.cells[index], normal_host) for index in domains if row.cells[index]]
             yield from map(_change, values or _values(layout, row.cells))
+            if not values:
+                yield from _phones(layout, row.cells, country)
     finally:
         table.close()
 
@@ -138,9 +158,27 @@ def _values(layout: ColumnMapping, cells: list[str]) -> list[tuple[str, str, Cal
     values: list[tuple[str, str, Callable[[str], str]]] = []
     for slot in layout.emails:
         values += [("email", text, normal_email) for text in emails_in(cells[slot.index])]
-    for slot in layout.phones:
-        values += [("phone", text, normal_phone) for text in phones_in(cells[slot.index])]
     for index in layout.single.get("linkedin_url", ()):
         if value(cells[index]):
             values.append(("linkedin_url", cells[index], listed_profile))
     return values
+
+
+def _phones(layout: ColumnMapping, cells: list[str], country: str | None) -> Iterator[Change]:
+    """Yield the numbers of a row, which are read as those of an import."""
+    regions = PhoneRegions(tuple(filter(None, (*_countries(layout, cells), country))))
+    for slot in layout.phones:
+        for read in read_phones(cells[slot.index], lambda: regions):
+            if isinstance(read, UnreadPhone):
+                yield Change(skipped="rejected")
+            else:
+                yield Change(identifier=Identifier("phone", read.number.e164))
+
+
+def _countries(layout: ColumnMapping, cells: list[str]) -> Iterator[str]:
+    for field in ("country", "company_country"):
+        for index in layout.single.get(field, ()):
+            try:
+                yield list_country(cells[index])
+            except InvalidValue:
+                continue

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from app.domain.normal.company_names import form_words
-from app.domain.normal.wordlists import words
+from app.domain.normal.wordlists import entries
 
 DATA = Path(__file__).parents[1] / "app" / "domain" / "data"
 CLASSES = frozenset(("JSC", "LLC", "LLP", "LP", "GP"))
@@ -37,7 +37,7 @@ def classes(types: list[dict[str, Any]]) -> dict[str, list[str]]:
         names = [*kind["aliases"], kind.get("display"), kind.get("compare")]
         for form in {" ".join(form_words(str(name))) for name in names if name}:
             found[form].add(kind.get("generic") or "")
-    short = words("legal_forms.txt")
+    short = {form for _language, forms in entries("legal_forms.txt") for form in forms}
     by_class: dict[str, list[str]] = defaultdict(list)
     for form, generics in sorted(found.items()):
         if len(generics) == 1 and (len(form) >= MIN_LENGTH or form in short):

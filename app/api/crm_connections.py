@@ -26,8 +26,8 @@ from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.core.crm import connections
 from app.core.crm.connections import Credentials, CrmConnection
-from app.crm import mapping, registry
-from app.crm.vendor import CrmField
+from app.crm import mapping, registry, sentences
+from app.crm.person import CrmField
 from app.domain.errors import AdminRequired, FieldError, InvalidValue, NotFound, ValidationFailed
 from app.infra import clock, database_clock
 from app.infra.log import log
@@ -168,6 +168,7 @@ def to_json(connection: CrmConnection) -> dict[str, Any]:
         "base_url": connection.base_url,
         "status": connection.status,
         "error": connection.error,
+        "error_message": sentences.sentence(connection.error) or None,
         "mapping": connection.mapping,
         "created_by": connection.created_by,
         "created_at": clock.rfc3339(connection.created_at),

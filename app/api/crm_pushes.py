@@ -25,6 +25,7 @@ from app.api.http.services import services
 from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.crm import connections, people, pushes
 from app.core.crm.pushes import MAX_LIST, PushItem, PushSummary
+from app.crm import notes, sentences
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, FieldError, NotFound, ValidationFailed
@@ -149,7 +150,9 @@ def _item_json(item: PushItem) -> dict[str, Any]:
         "contact_id": item.contact_id,
         "outcome": item.outcome,
         "error": item.error,
+        "error_message": sentences.sentence(item.error) or None,
         "actions": item.actions,
+        "notes": list(map(notes.described, item.notes or ())),
         "attempts": item.attempts,
         "finished_at": clock.rfc3339(item.finished_at),
         "latency_ms": item.latency_ms,

@@ -21,8 +21,11 @@ from app.api.schemas.fields import (
 from app.core.crm.connections import ConnectionStatus
 from app.core.crm.pushes import PushOutcome
 from app.crm import mapping, registry
+from app.crm.errors import Refusal
+from app.crm.notes import NoteCode
+from app.crm.person import CrmField
 from app.crm.plan import Action
-from app.crm.vendor import Crm, CrmField
+from app.crm.vendor import Crm
 from app.domain.errors import InvalidValue
 from app.domain.ids import EXAMPLES
 from app.domain.normal.webhook_addresses import parse_target
@@ -143,6 +146,9 @@ class ConnectionSchema(ResponseSchema):
         allow_none=True,
         metadata={"example": None, "description": "Why the CRM was last not usable, as a code."},
     )
+    error_message = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "The same in a sentence."}
+    )
     mapping = _mapping_field(required=True)
     created_by = fields.String(required=True, allow_none=True, metadata={"example": EXAMPLES["acc"]})
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
@@ -232,6 +238,29 @@ class PushSchema(ResponseSchema):
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
 
 
+class PushNoteSchema(ResponseSchema):
+    """What the push of a contact did otherwise than asked."""
+
+    code = fields.String(
+        required=True,
+        validate=validate.OneOf(list(NoteCode)),
+        metadata={"example": NoteCode.PROPERTY_REFUSED.value},
+    )
+    property = fields.String(required=True, allow_none=True, metadata={"example": "country"})
+    reason = fields.String(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(list(Refusal)),
+        metadata={"example": Refusal.NOT_AN_OPTION.value, "description": "Why the property was refused."},
+    )
+    message = fields.String(
+        required=True,
+        metadata={
+            "example": "The CRM refused the value of this property: it is not one of the options there."
+        },
+    )
+
+
 class PushItemSchema(ResponseSchema):
     """The receipt of one contact."""
 
@@ -250,6 +279,9 @@ class PushItemSchema(ResponseSchema):
             "description": "Why it was skipped, failed, or has to be tried again, as a code.",
         },
     )
+    error_message = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "The same in a sentence."}
+    )
     actions = fields.Dict(
         keys=fields.String(),
         values=fields.String(validate=validate.OneOf(list(Action))),
@@ -258,6 +290,11 @@ class PushItemSchema(ResponseSchema):
             "example": {"jobtitle": "fill"},
             "description": "What was done with each property of the CRM.",
         },
+    )
+    notes = fields.List(
+        fields.Nested(PushNoteSchema),
+        required=True,
+        metadata={"description": "What was done otherwise than asked: refused properties, leads, the trash."},
     )
     attempts = fields.Integer(required=True, metadata={"example": 1})
     finished_at = fields.DateTime(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from typing import Any
@@ -33,6 +34,7 @@ from app.api.schemas.job_schemas import JobResponseSchema
 from app.api.webhook_urls import webhook_url
 from app.core.lookups.enrichment_estimates import Estimate
 from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
+from app.domain.normal.employers import given_employer
 
 MAX_ITEMS = 100
 PERSON_FIELDS = ("profile", "email", "phone", "company")
@@ -65,11 +67,14 @@ class NamedCompanySchema(StrictSchema):
     name = NonBlankString(allow_none=True)
     linkedin_url = company_url(allow_none=True)
 
-    @post_load
-    def _company(self, data: dict[str, Any], **_options: Any) -> dict[str, str]:
-        company = {name: value for name, value in data.items() if value}
+    @post_load(pass_original=True)
+    def _company(self, data: dict[str, Any], given: Mapping[str, Any], **_options: Any) -> dict[str, str]:
+        employer = given_employer(given.get("domain"), data.get("name"))
+        values = {**data, "domain": employer.domain, "name": employer.name}
+        company = {name: value for name, value in values.items() if value}
         if not company:
-            raise InsufficientIdentifiers("Provide domain, name or linkedin_url of the company.")
+            detail = employer.left_out or "Provide domain, name or linkedin_url of the company."
+            raise InsufficientIdentifiers(detail)
         return company
 
 

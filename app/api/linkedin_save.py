@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -35,6 +36,7 @@ from app.core.lookups.profile_snapshots import Position, ProfileSnapshot, SaveRe
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, NotAProfileUrl, ValidationFailed
 from app.domain.ids import EXAMPLES
+from app.domain.normal.employers import given_employer
 from app.infra import database_clock
 
 blueprint = APIBlueprint("linkedin_save", __name__, tag="Saved profiles")
@@ -54,6 +56,12 @@ class ProfileCompanySchema(StrictSchema):
     name = NonBlankString(allow_none=True, metadata={"example": "Acme Engines"})
     domain = website(allow_none=True)
     linkedin_url = company_url(allow_none=True)
+
+    @post_load(pass_original=True)
+    def _employer(self, data: dict[str, Any], given: Mapping[str, Any], **_options: Any) -> dict[str, Any]:
+        if data.get("domain"):
+            data["domain"] = given_employer(given["domain"], data.get("name")).domain
+        return data
 
 
 class ProfileSchema(StrictSchema):

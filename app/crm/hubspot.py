@@ -1,38 +1,29 @@
 """HubSpot: contacts by the CRM API, with a private app's token or OAuth.
 
 Sources: developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide (batch read by e-mail, create and
-update; 409 names the existing id), …/docs/api-reference/auth-oauth-v3/guide (tokens last 30 minutes),
-…/docs/developer-tooling/platform/usage-guidelines (100 requests per 10 seconds on the smallest plan).
-A batch read finds a contact at once after its creation; the search index lags behind.
+update; 409 names the existing id), …/crm-search-v3/guide (at most five groups of filters),
+…/account-account-info-v3/guide (`portalId`), …/docs/api-reference/auth-oauth-v3/guide (tokens last 30
+minutes), …/docs/developer-tooling/platform/usage-guidelines (100 requests per 10 seconds on the smallest
+plan). A batch read finds a contact at once after its creation; the search index lags behind, but it alone
+is documented to find a contact by `hs_additional_emails`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from app.crm.vendor import (
-    CONFLICT,
-    OK,
-    TOO_MANY,
-    Crm,
-    CrmField,
-    CrmRecord,
-    Duplicate,
-    OAuth,
-    Rejected,
-    Request,
-    Response,
-    Send,
-    Throttled,
-    filled,
-)
+from app.crm import hubspot_errors
+from app.crm.exchange import Request, Response, Send, filled, text
+from app.crm.notes import Note, NoteCode
+from app.crm.person import CrmField, CrmRecord, Person
+from app.crm.vendor import Crm, OAuth
 
 CONTACTS = "/crm/v3/objects/contacts"
-DAILY_PAUSE_SECONDS = 3600.0
-_EXISTING_ID = re.compile(r"Existing ID: (\d+)")
+MAX_INPUTS = 100
+MAX_FILTER_GROUPS = 5
+_EMAIL, _OTHER_EMAILS = "email", "hs_additional_emails"
 
 
 class HubSpot(Crm):
@@ -50,7 +41,7 @@ class HubSpot(Crm):
         {
             CrmField.FIRST_NAME: "firstname",
             CrmField.LAST_NAME: "lastname",
-            CrmField.EMAIL: "email",
+            CrmField.EMAIL: _EMAIL,
             CrmField.PHONE: "phone",
             CrmField.TITLE: "jobtitle",
             CrmField.COMPANY: "company",
@@ -70,13 +61,28 @@ class HubSpot(Crm):
         """List one contact."""
         self.raise_for_status(send(Request(method="GET", path=CONTACTS, query={"limit": "1"})))
 
-    def find(self, send: Send, properties: Sequence[str], *, email: str) -> CrmRecord | None:
-        """Read the contact by its primary or a secondary address, which stays out of the URL."""
-        return self._read(send, properties, {"idProperty": "email", "inputs": [{"id": email}]})
+    def account(self, send: Send, token: str) -> str | None:  # noqa: ARG002 -- the API reads it
+        """Read the id of the portal."""
+        details = self.raise_for_status(send(Request(method="GET", path="/account-info/v3/details")))
+        return text(details.object.get("portalId")) or None
 
-    def get(self, send: Send, properties: Sequence[str], *, record_id: str) -> CrmRecord | None:
+    def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
+        """Read the contacts by the person's addresses, then search them as secondary addresses."""
+        inputs = [{"id": email} for email in person.emails[:MAX_INPUTS]]
+        selection = {"idProperty": _EMAIL, "inputs": inputs}
+        found = self._read(send, mapping, selection) or self.optional(
+            lambda: self._search(send, mapping, person)
+        )
+        found.sort(key=lambda contact: person.rank(_addresses(contact)))  # stable: as HubSpot ordered them
+        if not found:
+            return None
+        has_others = len({contact["id"] for contact in found}) > 1
+        return _record(found[0], mapping, (Note(NoteCode.OTHER_RECORDS),) if has_others else ())
+
+    def get(self, send: Send, mapping: Mapping[str, str], record_id: str) -> CrmRecord | None:
         """Read the contact by its id; that of a merged contact leads to the one it was merged into."""
-        return self._read(send, properties, {"inputs": [{"id": record_id}]})
+        found = self._read(send, mapping, {"inputs": [{"id": record_id}]})
+        return _record(found[0], mapping) if found else None
 
     def create(self, send: Send, values: Mapping[str, str]) -> CrmRecord:
         """Create the contact."""
@@ -88,7 +94,7 @@ class HubSpot(Crm):
         return self._written(send(Request(method="PATCH", path=path, body={"properties": dict(values)})))
 
     def raise_for_status(self, response: Response) -> Response:
-        """Read HubSpot's categories of errors; the daily limit ends at the account's midnight.
+        """Read HubSpot's categories of errors.
 
         Raises:
             Throttled: the rate limit or the daily limit is reached.
@@ -97,37 +103,47 @@ class HubSpot(Crm):
             AccessRefused, Unreachable: as there.
 
         """
-        if response.status in OK:
-            return super().raise_for_status(response)
-        body = response.object
-        if response.status == TOO_MANY:
-            is_daily = body.get("policyName") == "DAILY"
-            raise Throttled(DAILY_PAUSE_SECONDS if is_daily else response.retry_after)
-        if response.status == CONFLICT:
-            existing = _EXISTING_ID.search(str(body.get("message")))
-            raise Duplicate(existing.group(1) if existing else None)
-        if body.get("category") == "VALIDATION_ERROR":
-            raise Rejected("invalid_values", _properties(body))
+        hubspot_errors.raise_for(response)
         return super().raise_for_status(response)
 
-    def _read(self, send: Send, properties: Sequence[str], selection: dict[str, Any]) -> CrmRecord | None:
-        body = selection | {"properties": list(properties)}
-        response = self.raise_for_status(
-            send(Request(method="POST", path=f"{CONTACTS}/batch/read", body=body))
-        )
-        results = response.object.get("results") or []
-        return _record(results[0]) if results else None
+    def _search(self, send: Send, mapping: Mapping[str, str], person: Person) -> list[Mapping[str, Any]]:
+        """Search the contacts by address; filters match parts of addresses, so the results are checked."""
+        conditions = [
+            {"propertyName": _EMAIL, "operator": "IN", "values": list(person.emails[:MAX_INPUTS])},
+            *(
+                {"propertyName": _OTHER_EMAILS, "operator": "CONTAINS_TOKEN", "value": email}
+                for email in person.emails[: MAX_FILTER_GROUPS - 1]
+            ),
+        ]
+        groups = [{"filters": [condition]} for condition in conditions]
+        found = self._results(send, f"{CONTACTS}/search", mapping, {"filterGroups": groups, "limit": 100})
+        return [contact for contact in found if person.has_any(_addresses(contact))]
+
+    def _read(
+        self, send: Send, mapping: Mapping[str, str], selection: Mapping[str, Any]
+    ) -> list[Mapping[str, Any]]:
+        return self._results(send, f"{CONTACTS}/batch/read", mapping, selection)
+
+    def _results(
+        self, send: Send, path: str, mapping: Mapping[str, str], selection: Mapping[str, Any]
+    ) -> list[Mapping[str, Any]]:
+        properties = list(dict.fromkeys([*mapping.values(), _EMAIL, _OTHER_EMAILS]))
+        request = Request(method="POST", path=path, body={**selection, "properties": properties})
+        return list(self.raise_for_status(send(request)).object.get("results") or ())
 
     def _written(self, response: Response) -> CrmRecord:
-        return _record(self.raise_for_status(response).object)
+        body = self.raise_for_status(response).object
+        return CrmRecord(str(body["id"]), filled(body.get("properties") or {}))
 
 
-def _record(body: Mapping[str, Any]) -> CrmRecord:
-    return CrmRecord(str(body["id"]), filled(body.get("properties") or {}))
+def _record(contact: Mapping[str, Any], mapping: Mapping[str, str], notes: Sequence[Note] = ()) -> CrmRecord:
+    present = contact.get("properties") or {}
+    return CrmRecord(
+        str(contact["id"]), filled({name: present.get(name) for name in mapping.values()}), notes
+    )
 
 
-def _properties(body: Mapping[str, Any]) -> list[str]:
-    """Return the properties named by a validation error."""
-    errors = body.get("errors") or []
-    names = [name for error in errors for name in (error.get("context") or {}).get("propertyName", ())]
-    return list(dict.fromkeys(map(str, names)))
+def _addresses(contact: Mapping[str, Any]) -> list[str]:
+    """Return the primary and the secondary addresses of a contact, which are separated by semicolons."""
+    present = contact.get("properties") or {}
+    return [text(present.get(_EMAIL)), *text(present.get(_OTHER_EMAILS)).split(";")]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from app.crm.vendor import Crm, CrmField
+from app.crm.person import CrmField
+from app.crm.vendor import Crm
 from app.domain.errors import InvalidValue
 
 PROPERTY = r"[A-Za-z][A-Za-z0-9_]{0,99}(\.[A-Za-z][A-Za-z0-9_]{0,99})?"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Protocol
 
 
 class Action(StrEnum):
@@ -17,24 +18,34 @@ class Action(StrEnum):
     """It has this value already."""
     KEEP = "keep"
     """A person edited it, or it was there before."""
+    REFUSED = "refused"
+    """The CRM did not accept the value."""
 
 
 WRITTEN = frozenset({Action.FILL, Action.UPDATE})
 
 
-def actions(
-    current: Mapping[str, str], wanted: Mapping[str, str], is_ours: Callable[[str, str], bool]
-) -> dict[str, Action]:
-    """Return the action for each wanted property; `is_ours` states whether a push wrote the value there."""
-    return {name: _action(name, current.get(name, ""), value, is_ours) for name, value in wanted.items()}
+class Written(Protocol):
+    """Recognizes the values that pushes wrote to a record."""
+
+    def has(self, name: str, value: str) -> bool:
+        """Return whether a push wrote this value to the property."""
+
+    def is_stored_form(self, name: str, stored: str, value: str) -> bool:
+        """Return whether the CRM stored the value so when the last push wrote it."""
 
 
-def _action(name: str, present: str, value: str, is_ours: Callable[[str, str], bool]) -> Action:
+def actions(current: Mapping[str, str], wanted: Mapping[str, str], written: Written) -> dict[str, Action]:
+    """Return the action for each wanted property."""
+    return {name: _action(name, current.get(name, ""), value, written) for name, value in wanted.items()}
+
+
+def _action(name: str, present: str, value: str, written: Written) -> Action:
     if not present.strip():
         return Action.FILL
-    if _folded(present) == _folded(value):
+    if _folded(present) == _folded(value) or written.is_stored_form(name, present, value):
         return Action.SAME
-    return Action.UPDATE if is_ours(name, present) else Action.KEEP
+    return Action.UPDATE if written.has(name, present) else Action.KEEP
 
 
 def _folded(value: str) -> str:

@@ -1,40 +1,32 @@
-"""Salesforce: contacts and accounts by the REST API, with OAuth.
+"""Salesforce: contacts, leads and accounts by the REST API, with OAuth.
 
-Sources: help.salesforce.com, "OAuth 2.0 Web Server Flow for Web App Integration" (PKCE, `instance_url`);
-developer.salesforce.com, REST API Developer Guide: "Query", "sObject Rows", "Status Codes and Error
-Responses" (a list of `{errorCode, message, fields}`), "Duplicate Rule Header" (DUPLICATES_DETECTED with the
-matches); SOQL reference, "Quoted String Escape Sequences". A query sees a record as soon as it is created.
+Sources: help.salesforce.com, "OAuth 2.0 Web Server Flow for Web App Integration" (PKCE, `instance_url`, and
+`id`, the URL of the user's identity); developer.salesforce.com, REST API Developer Guide: "Query", "sObject
+Rows". A query sees a record as soon as it is created. An access token begins with the id of the org.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.crm.vendor import (
-    OK,
-    Crm,
-    CrmField,
-    CrmRecord,
-    Duplicate,
-    Employer,
-    OAuth,
-    Rejected,
-    Request,
-    Response,
-    Send,
-    Throttled,
-    filled,
-)
+from app.crm import salesforce_errors, salesforce_layouts, salesforce_people, soql
+from app.crm.exchange import Request, Response, Send, filled, text
+from app.crm.person import CrmField, CrmRecord, Employer, Person, Wanted
+from app.crm.salesforce_layouts import CONTACT, LEAD
+from app.crm.salesforce_org import API, Memory, Org
+from app.crm.salesforce_people import LEAD_PREFIX
+from app.crm.vendor import Crm, OAuth
+from app.crm_settings import CrmAccess
 
-API = "/services/data/v62.0"
-LIMIT_PAUSE_SECONDS = 3600.0
-"""The limit counts the requests of the last 24 hours, so it is free again little by little."""
+_ORG_ID = re.compile(r"\A(?:https://[^/]{1,255}/id/)?(00D[A-Za-z0-9]{12})")
+"""The first 15 characters of the id of an org, in an access token or in the URL of an identity."""
 
 
 class Salesforce(Crm):
-    """Salesforce's contacts; the company is an account."""
+    """Salesforce's contacts and leads; the company of a contact is an account."""
 
     name = "salesforce"
     title = "Salesforce"
@@ -54,6 +46,10 @@ class Salesforce(Crm):
         }
     )
 
+    def __init__(self, access: CrmAccess) -> None:
+        super().__init__(access)
+        self._memory = Memory()
+
     @property
     def oauth(self) -> OAuth:
         """Return the endpoints of the web server flow."""
@@ -62,40 +58,62 @@ class Salesforce(Crm):
 
     def check(self, send: Send) -> None:
         """Select one contact."""
-        self._select(send, ["Id"], "Contact", "Id != null")
+        self._org(send).rows(CONTACT, ["Id"], "Id != null", limit=1)
 
-    def find(self, send: Send, properties: Sequence[str], *, email: str) -> CrmRecord | None:
-        """Select the oldest contact with the address."""
-        return self._select(send, properties, "Contact", f"Email = {_quoted(email)}")
+    def account(self, send: Send, token: str) -> str | None:
+        """Return the id of the org from the token, else select it."""
+        if own := _ORG_ID.match(token):
+            return own.group(1)
+        rows = self._org(send).rows("Organization", ["Id"], "Id != null", limit=1)
+        return _org_id(rows[0].get("Id")) if rows else None
 
-    def get(self, send: Send, properties: Sequence[str], *, record_id: str) -> CrmRecord | None:
-        """Select the contact by its id."""
-        return self._select(send, properties, "Contact", f"Id = {_quoted(record_id)}")
+    def granted_account(self, grant: Mapping[str, Any]) -> str | None:
+        """Return the id of the org from the URL of the user's identity."""
+        return _org_id(grant.get("id"))
+
+    def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
+        """Select the contact or lead by address, else by name and company."""
+        return salesforce_people.find(self._org(send), mapping, person)
+
+    def get(self, send: Send, mapping: Mapping[str, str], record_id: str) -> CrmRecord | None:
+        """Select the contact or lead by its id."""
+        return salesforce_people.get(self._org(send), mapping, record_id)
+
+    def wanted(
+        self, send: Send, mapping: Mapping[str, str], person: Person, record: CrmRecord | None
+    ) -> Wanted:
+        """Return the values in the columns of the record's table."""
+        table = LEAD if record is not None and record.id.startswith(LEAD_PREFIX) else CONTACT
+        return salesforce_layouts.wanted(self._org(send), mapping, table, person, is_new=record is None)
 
     def create(self, send: Send, values: Mapping[str, str]) -> CrmRecord:
         """Create the contact; Salesforce returns its id only."""
-        return CrmRecord(self._create(send, "Contact", values))
+        return CrmRecord(self._create(send, CONTACT, values))
 
     def update(self, send: Send, record_id: str, values: Mapping[str, str]) -> CrmRecord:
         """Write these fields; Salesforce returns nothing."""
-        path = f"{API}/sobjects/Contact/{record_id}"
-        self.raise_for_status(send(Request(method="PATCH", path=path, body=values)))
+        row = record_id if record_id.startswith(LEAD_PREFIX) else f"{CONTACT}/{record_id}"
+        self.raise_for_status(send(Request(method="PATCH", path=f"{API}/sobjects/{row}", body=values)))
         return CrmRecord(record_id)
 
     def find_company(self, send: Send, employer: Employer) -> str | None:
         """Select the oldest account of this name."""
         if not employer.name:
             return None
-        account = self._select(send, ["Id"], "Account", f"Name = {_quoted(employer.name)}")
-        return None if account is None else account.id
+        rows = self._org(send).rows("Account", ["Id"], soql.equals("Name", [employer.name]), limit=1)
+        return str(rows[0]["Id"]) if rows else None
 
     def create_company(self, send: Send, employer: Employer) -> str:
         """Create the account."""
         values = {"Name": employer.name or employer.domain, "Website": employer.domain}
         return self._create(send, "Account", filled(values))
 
+    def is_named(self, name: str, complaint: str) -> bool:
+        """Return whether the names are equal; a country's code and its name are one property."""
+        return name.removesuffix("Code") == complaint.removesuffix("Code")
+
     def raise_for_status(self, response: Response) -> Response:
-        """Read the error codes of Salesforce, which are more exact than the statuses.
+        """Read the error codes of Salesforce.
 
         Raises:
             Throttled: the daily limit is reached, or the status is 429.
@@ -104,49 +122,17 @@ class Salesforce(Crm):
             AccessRefused, Unreachable: as there.
 
         """
-        if response.status in OK:
-            return super().raise_for_status(response)
-        errors = [error for error in _items(response.body) if isinstance(error, dict)]
-        codes = {str(error.get("errorCode")) for error in errors}
-        if "REQUEST_LIMIT_EXCEEDED" in codes:
-            raise Throttled(LIMIT_PAUSE_SECONDS)
-        if "DUPLICATES_DETECTED" in codes:
-            raise Duplicate(_existing_contact(errors))
-        names = [str(name) for error in errors for name in error.get("fields") or ()]
-        if names or "INVALID_FIELD" in codes:
-            raise Rejected("invalid_values", names)
+        salesforce_errors.raise_for(response)
         return super().raise_for_status(response)
 
-    def _select(self, send: Send, properties: Sequence[str], table: str, condition: str) -> CrmRecord | None:
-        columns = ", ".join(dict.fromkeys(["Id", *properties]))
-        query = f"SELECT {columns} FROM {table} WHERE {condition} ORDER BY CreatedDate LIMIT 1"  # noqa: S608 -- SOQL; values are quoted, names validated
-        response = self.raise_for_status(send(Request(method="GET", path=f"{API}/query", query={"q": query})))
-        rows = response.object.get("records") or []
-        if not rows:
-            return None
-        row = {name: value for name, value in rows[0].items() if name in properties}
-        return CrmRecord(str(rows[0]["Id"]), filled(row))
+    def _org(self, send: Send) -> Org:
+        return Org(lambda request: self.raise_for_status(send(request)), self._memory)
 
     def _create(self, send: Send, table: str, values: Mapping[str, str]) -> str:
         path = f"{API}/sobjects/{table}"
         return str(self.raise_for_status(send(Request(method="POST", path=path, body=values))).object["id"])
 
 
-def _quoted(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
-def _items(body: object) -> list[Any]:
-    return body if isinstance(body, list) else [body]
-
-
-def _existing_contact(errors: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the id of the first contact among the matches of a duplicate rule."""
-    for error in errors:
-        for result in (error.get("duplicateResult") or {}).get("matchResults") or ():
-            for match in result.get("matchRecords") or ():
-                record = match.get("record") or {}
-                if (record.get("attributes") or {}).get("type") == "Contact" and record.get("Id"):
-                    return str(record["Id"])
-    return None
+def _org_id(value: object) -> str | None:
+    found = _ORG_ID.match(text(value))
+    return found.group(1) if found else None

@@ -3,31 +3,28 @@
 Sources: docs.twenty.com/developers/extend/api (REST API, bearer key, 100 calls per minute) and the schema
 that each workspace shows under Settings, APIs: `filter=emails.primaryEmail[eq]:"…"`, composite fields such as
 `emails.primaryEmail`, answers under `data.people`, `data.createPerson` and `data.updatePerson`. The primary
-address and a company's domain are unique; a second one is a 400 whose message mentions a duplicate.
+address and a company's domain are unique, also among records in the trash, which only a filter by `deletedAt`
+finds; a second one is a 400 whose message mentions a duplicate. An API key is a JWT with the workspace's id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import base64
+import json
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.crm.vendor import (
-    OK,
-    Crm,
-    CrmField,
-    CrmRecord,
-    Duplicate,
-    Employer,
-    Rejected,
-    Request,
-    Response,
-    Send,
-    Unreachable,
-    filled,
-)
+from app.crm import twenty_errors, twenty_records
+from app.crm.errors import Rejected, Unreachable
+from app.crm.exchange import Request, Response, Send, text
+from app.crm.notes import Note, NoteCode
+from app.crm.person import CrmField, CrmRecord, Employer, Person
+from app.crm.vendor import Crm
 
-BAD_REQUEST = (400, 409, 422)
+MAX_RECORDS = "60"
+"""The largest page of the REST API."""
+_IN_TRASH = "deletedAt[is]:NOT_NULL"
 
 
 class Twenty(Crm):
@@ -55,31 +52,52 @@ class Twenty(Crm):
         """List one person."""
         self._data(send(Request(method="GET", path="/rest/people", query={"limit": "1"})))
 
-    def find(self, send: Send, properties: Sequence[str], *, email: str) -> CrmRecord | None:
-        """Filter the people by the primary address."""
-        return self._first(send, properties, f"emails.primaryEmail[eq]:{_quoted(email)}")
+    def account(self, send: Send, token: str) -> str | None:  # noqa: ARG002 -- no request is needed
+        """Return the id of the workspace in the API key."""
+        payload = token.split(".")[1] if token.count(".") == 2 else ""  # noqa: PLR2004 -- parts of a JWT
+        try:
+            claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        except ValueError:
+            return None
+        return text(claims.get("workspaceId")) or None if isinstance(claims, dict) else None
 
-    def get(self, send: Send, properties: Sequence[str], *, record_id: str) -> CrmRecord | None:
+    def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
+        """Filter the people by the primary address, then by the additional ones."""
+        primary = _primary(person)
+        other = _any_of(f"emails.additionalEmails[like]:{_quoted(f'%{email}%')}" for email in person.emails)
+        found = self._people(send, person, primary) or self.optional(
+            lambda: self._people(send, person, other)
+        )
+        found.sort(key=lambda one: person.rank(twenty_records.addresses(one)))
+        if not found:
+            return None
+        notes = (Note(NoteCode.OTHER_RECORDS),) if len(found) > 1 else ()
+        return twenty_records.record(found[0], list(mapping.values()), notes)
+
+    def get(self, send: Send, mapping: Mapping[str, str], record_id: str) -> CrmRecord | None:
         """Filter the people by id."""
-        return self._first(send, properties, f"id[eq]:{_quoted(record_id)}")
+        found = self._records(send, "people", f"id[eq]:{_quoted(record_id)}")
+        return twenty_records.record(found[0], list(mapping.values())) if found else None
 
     def create(self, send: Send, values: Mapping[str, str]) -> CrmRecord:
         """Create the person."""
-        request = Request(method="POST", path="/rest/people", body=_nested(values))
-        return _record(self._data(send(request)).get("createPerson"), tuple(values))
+        request = Request(method="POST", path="/rest/people", body=twenty_records.nested(values))
+        return twenty_records.record(self._written(send(request), values)["createPerson"], tuple(values))
 
     def update(self, send: Send, record_id: str, values: Mapping[str, str]) -> CrmRecord:
         """Write these fields."""
-        request = Request(method="PATCH", path=f"/rest/people/{record_id}", body=_nested(values))
-        return _record(self._data(send(request)).get("updatePerson"), tuple(values))
+        path = f"/rest/people/{record_id}"
+        request = Request(method="PATCH", path=path, body=twenty_records.nested(values))
+        return twenty_records.record(self._written(send(request), values)["updatePerson"], tuple(values))
+
+    def is_in_trash(self, send: Send, person: Person) -> bool:
+        """Filter the deleted people by the primary address."""
+        return bool(self.optional(lambda: self._people(send, person, _primary(person), in_trash=True)))
 
     def find_company(self, send: Send, employer: Employer) -> str | None:
-        """Filter the companies by domain, else by name."""
-        if employer.domain:
-            urls = (f"https://{employer.domain}", employer.domain)
-            terms = ",".join(f"domainName.primaryLinkUrl[eq]:{_quoted(url)}" for url in urls)
-            return self._company(send, f"or({terms})")
-        return self._company(send, f"name[eq]:{_quoted(employer.name)}") if employer.name else None
+        """Filter the companies by domain, however it is written, else by name."""
+        found = self._companies(send, employer)
+        return str(found[0]["id"]) if found else None
 
     def create_company(self, send: Send, employer: Employer) -> str:
         """Create the company."""
@@ -88,6 +106,15 @@ class Twenty(Crm):
             body["domainName"] = {"primaryLinkUrl": f"https://{employer.domain}"}
         data = self._data(send(Request(method="POST", path="/rest/companies", body=body)))
         return str(data["createCompany"]["id"])
+
+    def is_company_in_trash(self, send: Send, employer: Employer) -> bool:
+        """Filter the deleted companies by domain."""
+        return bool(self.optional(lambda: self._companies(send, employer, in_trash=True)))
+
+    def is_named(self, name: str, complaint: str) -> bool:
+        """Return whether the complaint is about the field, its composite, or the relation of an id."""
+        outer, _dot, inner = name.partition(".")
+        return complaint in {name, outer, inner, name.removesuffix("Id")}
 
     def raise_for_status(self, response: Response) -> Response:
         """Recognize duplicates, which Twenty reports as an invalid request.
@@ -98,22 +125,48 @@ class Twenty(Crm):
             AccessRefused, Throttled, Unreachable: as there.
 
         """
-        if response.status not in OK and response.status in BAD_REQUEST:
-            if "duplicate" in str(response.object.get("messages")).lower():
-                raise Duplicate(None)
-            raise Rejected("invalid_values")
+        twenty_errors.raise_for(response)
         return super().raise_for_status(response)
 
-    def _first(self, send: Send, properties: Sequence[str], condition: str) -> CrmRecord | None:
-        query = {"filter": condition, "limit": "1"}
-        people = self._data(send(Request(method="GET", path="/rest/people", query=query))).get("people") or []
-        return _record(people[0], properties) if people else None
+    def _people(
+        self, send: Send, person: Person, condition: str, *, in_trash: bool = False
+    ) -> list[Mapping[str, Any]]:
+        """Return the people with an address of the person; `like` finds parts of addresses too."""
+        found = self._records(send, "people", condition, in_trash=in_trash)
+        return [one for one in found if person.has_any(twenty_records.addresses(one))]
 
-    def _company(self, send: Send, condition: str) -> str | None:
-        query = {"filter": condition, "limit": "1"}
-        data = self._data(send(Request(method="GET", path="/rest/companies", query=query)))
-        companies = data.get("companies") or []
-        return str(companies[0]["id"]) if companies else None
+    def _companies(
+        self, send: Send, employer: Employer, *, in_trash: bool = False
+    ) -> list[Mapping[str, Any]]:
+        domain = employer.domain
+        if domain is None:
+            condition = f"name[eq]:{_quoted(employer.name or '')}"
+            return self._records(send, "companies", condition, in_trash=in_trash) if employer.name else []
+        written = [f"domainName.primaryLinkUrl[eq]:{_quoted(link)}" for link in twenty_records.links(domain)]
+        page = f"domainName.primaryLinkUrl[ilike]:{_quoted(f'%{domain}/%')}"
+        found = self._records(send, "companies", _any_of([*written, page]), in_trash=in_trash)
+        return [company for company in found if twenty_records.is_website(company, domain)]
+
+    def _records(
+        self, send: Send, kind: str, condition: str, *, in_trash: bool = False
+    ) -> list[Mapping[str, Any]]:
+        """Return the records that match; those in the trash have the time of their deletion."""
+        condition = f"and({_IN_TRASH},{condition})" if in_trash else condition
+        query = {"filter": condition, "limit": MAX_RECORDS}
+        data = self._data(send(Request(method="GET", path=f"/rest/{kind}", query=query)))
+        return [record for record in data.get(kind) or () if bool(record.get("deletedAt")) == in_trash]
+
+    def _written(self, response: Response, values: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return the data; of the words that a complaint has in quotes, only names of properties count."""
+        try:
+            return self._data(response)
+        except Rejected as rejection:
+            refused = {
+                name: reason
+                for name, reason in rejection.refused.items()
+                if any(self.is_named(sent, name) for sent in values)
+            }
+            raise Rejected(rejection.reason, refused) from None
 
     def _data(self, response: Response) -> Mapping[str, Any]:
         data = self.raise_for_status(response).object.get("data")
@@ -122,28 +175,19 @@ class Twenty(Crm):
         return data
 
 
+def _primary(person: Person) -> str:
+    """Return the condition that an address is the primary one; earlier versions stored capitals."""
+    return _any_of(
+        f"emails.primaryEmail[{operator}]:{_quoted(email)}"
+        for email in person.emails
+        for operator in ("eq", "ilike")
+    )
+
+
+def _any_of(conditions: Iterable[str]) -> str:
+    return f"or({','.join(conditions)})"
+
+
 def _quoted(value: str) -> str:
     """Return a value of a filter in quotes, without the characters that would end it."""
     return '"' + value.replace("\\", "").replace('"', "") + '"'
-
-
-def _nested(values: Mapping[str, str]) -> dict[str, Any]:
-    """Return the object of dotted names: `name.firstName` is a part of `name`."""
-    body: dict[str, Any] = {}
-    for name, value in values.items():
-        outer, dot, inner = name.partition(".")
-        if dot:
-            body.setdefault(outer, {})[inner] = value
-        else:
-            body[outer] = value
-    return body
-
-
-def _record(person: Any, properties: Sequence[str]) -> CrmRecord:  # noqa: ANN401 -- JSON
-    return CrmRecord(str(person["id"]), filled({name: _value(person, name) for name in properties}))
-
-
-def _value(person: Mapping[str, Any], name: str) -> object:
-    outer, dot, inner = name.partition(".")
-    value = person.get(outer)
-    return (value or {}).get(inner) if dot else value

@@ -15,7 +15,7 @@ from app.api.http.services import services
 from app.core.crm import connections, pushes
 from app.core.crm.connections import Credentials, CrmConnection
 from app.crm import mapping, registry
-from app.crm.vendor import CrmField
+from app.crm.person import CrmField
 from app.domain.errors import InvalidValue, ValidationFailed
 from app.infra import database_clock
 from app.infra.log import log

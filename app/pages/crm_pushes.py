@@ -15,8 +15,9 @@ from app.api.http.services import services
 from app.core.contacts import contact_lists
 from app.core.crm import connections, people, pushes
 from app.core.crm.connections import ACTIVE, CrmConnection
-from app.core.crm.people import Person
 from app.core.crm.pushes import MAX_LIST
+from app.crm import notes
+from app.crm.person import Person
 from app.domain.errors import ContactNotFound
 from app.domain.ids import is_id
 from app.infra import database_clock
@@ -91,6 +92,7 @@ def receipts(push_id: str) -> Response:
         "crm_receipts.html",
         push=push,
         items=shown,
+        notes={item.id: list(map(notes.described, item.notes or ())) for item in shown},
         names=names,
         following=following,
         connection=connection,

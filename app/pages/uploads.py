@@ -45,6 +45,8 @@ LABELS = {
     "company_domain": "Company website",
     "country": "Country",
     "company_country": "Company country",
+    "do_not_contact": "Opted out",
+    "marketing_consent": "Marketing consent",
 }
 OPTIONS = [("", "Not used"), *((field, LABELS[field]) for field in UPLOAD_FIELDS)]
 REASONS = {

@@ -25,7 +25,7 @@ from mail_support import (
 
 from benchmarks.verification.mail_systems import MailSystem
 from workers.providers.base import Pending
-from workers.providers.mx import MAX_ATTEMPTS, Mx
+from workers.providers.mx import RETRY_SECONDS, Mx
 
 VERDICTS = ("valid", "accept_all", "risky", "unknown", "invalid")
 SECONDS, TARPIT_SECONDS = 10.0, 1.0
@@ -100,7 +100,7 @@ def _verifier(system: MailSystem) -> Iterator[Mx]:
 def _verdict(verifier: Mx, email: str, seconds: float) -> str:
     """Verify an address, again while that is advised, and return the last result."""
     reply = verify(verifier, email, seconds=seconds)
-    for _ in range(MAX_ATTEMPTS):
+    for _ in range(1 + len(RETRY_SECONDS)):
         if isinstance(reply, Pending):
             reply = verify(verifier, email, reply.poll_token, seconds=seconds)
     return summary(reply)

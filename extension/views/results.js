@@ -22,6 +22,7 @@ export function revealedValue(value) {
       "p",
       { class: "facts" },
       statusBadge(value.status, value.verified_at, origin),
+      value.status_reasons?.includes("former") && h("span", { class: "badge fair" }, t("former_employer")),
       value.do_not_call && h("span", { class: "badge bad" }, t("do_not_call")),
       valueType(value),
       isImport && value.status !== "valid" && h("span", {}, t("status_valid_import")),

@@ -15,6 +15,8 @@ from app.core.accounts.accounts import Account, Role
 from app.core.contacts import contact_lists
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.crm import connections
+from app.core.crm.connections import CrmConnection
+from app.core.crm.pushes import PushItem
 from app.domain.ids import new_id
 from app.infra import clock
 
@@ -144,6 +146,39 @@ def test_a_push_is_accepted_and_can_be_read(admin: SignedInUser) -> None:
     assert push["progress"] == {"done": 0, "total": 1}
     assert [(item["contact_id"], item["outcome"]) for item in shown["items"]] == [(contact_id, None)]
     assert listed == push
+
+
+def test_a_receipt_has_notes_and_sentences(admin: SignedInUser) -> None:
+    connection_id, contact_id = connected(admin), owned_contact(admin)
+    push = post(admin, "pushes", {"connection_id": connection_id, "contact_ids": [contact_id]}).get_json()
+    notes = [
+        {"code": "property_refused", "property": "jobtitle", "reason": "too_long"},
+        {"code": "existing_lead"},
+    ]
+    with admin.database.transaction() as session:
+        session.execute(
+            update(PushItem).values(outcome="failed", error="invalid_values: email, phone", notes=notes)
+        )
+
+    [item] = get(admin, f"pushes/{push['push']['id']}")["items"]
+
+    assert item["error_message"] == "The CRM refused the values: email, phone."
+    assert [(note["property"], note["reason"]) for note in item["notes"]] == [
+        ("jobtitle", "too_long"),
+        (None, None),
+    ]
+    assert "it is too long" in item["notes"][0]["message"]
+    assert "The lead was updated" in item["notes"][1]["message"]
+
+
+def test_a_connection_says_in_a_sentence_why_it_is_refused(admin: SignedInUser) -> None:
+    connected(admin)
+    with admin.database.transaction() as session:
+        session.execute(update(CrmConnection).values(status="reconnect", error="other_account"))
+
+    [connection] = get(admin, "connections")["connections"]
+
+    assert "another account of the CRM" in connection["error_message"]
 
 
 def test_a_list_is_pushed(admin: SignedInUser) -> None:

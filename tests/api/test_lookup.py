@@ -127,6 +127,40 @@ def test_a_subject_without_identifiers_is_explained(
     assert [error["pointer"] for error in in_a_batch["errors"]] == ["/subjects/1", "/subjects/2"]
 
 
+@pytest.mark.parametrize(
+    ("employer", "reason"),
+    [
+        ({"company_name": "Freelance"}, "says that there is no employer"),
+        ({"company_name": "Selbstständig"}, "says that there is no employer"),
+        ({"company_domain": "https://sites.google.com/view/acme"}, "identifies none of them"),
+        ({"company_domain": "ryde.nsw.gov.au"}, "identifies none of them"),
+        ({"company_domain": "gmail.com", "company_name": "Self-employed"}, "identifies none of them"),
+    ],
+)
+def test_a_name_at_what_is_not_one_company_identifies_nobody(
+    user: SignedInUser, employer: dict[str, str], reason: str
+) -> None:
+    response = post(user, {"subject": {"full_name": "Ada Lovelace", **employer}})
+
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "insufficient_identifiers")
+    assert reason in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        {"full_name": "Ada Lovelace", "company_domain": "facebook.com/acme", "company_name": "Acme"},
+        {"full_name": "Ada Lovelace", "company_domain": "google.com"},
+        {"email": "ada@acme.com", "company_name": "Freelance"},
+    ],
+)
+def test_what_does_not_identify_the_company_is_ignored_beside_what_does(
+    user: SignedInUser, subject: dict[str, str]
+) -> None:
+    assert post(user, {"subject": subject}).status_code == 200
+
+
 def test_a_key_needs_the_scope(user: SignedInUser) -> None:
     key = user.make_key(Scope.SAVE)
 

@@ -152,7 +152,10 @@ def test_conflicts_are_printed_with_their_lines(run: Run, tmp_path: Path) -> Non
 
     result = run("import", path)
 
-    assert "Rows with the e-mail address of another person: 1 (lines 3)." in " ".join(result.stdout.split())
+    assert (
+        "E-Mail: 1 guessed (line 3). These rows have the e-mail address of a person with another name."
+        in (" ".join(result.stdout.split()))
+    )
 
 
 def test_colleagues_share_the_address_of_a_role_without_a_conflict(run: Run, tmp_path: Path) -> None:
@@ -422,6 +425,26 @@ def test_a_confidence_of_one_is_not_exported_as_a_yes(run: Run, tmp_path: Path) 
     [row] = csv.DictReader(io.StringIO(run("export", "-").stdout))
 
     assert (row["email_confidence"], row["phone_do_not_call"]) == ("1.0", "yes")
+
+
+def test_people_who_opted_out_are_rejected_and_counted_and_their_rows_can_be_suppressed(
+    run: Run, app: APIFlask, tmp_path: Path
+) -> None:
+    header = "Name,Email,Email Opt Out\n"
+    rows = "Ada Lovelace,ada@acme.example,WAHR\nBob Ray,bob@acme.example,FALSCH\n"
+    rows += "Cy Dee,cy@acme.example,perhaps\n"
+    rejects = tmp_path / "rejects.csv"
+
+    result = run("import", written(tmp_path / "people.csv", header + rows), "--rejects", rejects, "--json")
+    app.test_cli_runner().invoke(args=["suppressions", "import", str(rejects)])
+
+    assert figures(result) == {"read": 3, "new": 1, "rejected": 2}
+    assert [(warning["code"], warning["count"]) for warning in answer(result)["warnings"]] == [
+        ("opted_out", 2),
+        ("unread_flag", 1),
+    ]
+    counted = app.test_cli_runner().invoke(args=["suppressions", "count"])
+    assert counted.stdout == "2 values are suppressed.\n"
 
 
 def test_the_json_of_an_export_has_the_number_of_rows(run: Run, file: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pytest_httpserver import HTTPServer
 from stored_support import suppress
 
 from app import settings as app_settings
-from app.core.contacts import emails
+from app.core.contacts import learned_patterns
 from app.infra.db import Database
 from app.settings import Settings
 from cli.providers import group
@@ -69,7 +69,7 @@ def test_found_people_are_stored_and_teach_the_pattern_of_the_domain(
         "cost": 1,
     }
     with database.reading() as session:
-        assert [(stat.form, stat.count) for stat in emails.pattern_counts(session, "acme.com")] == [
+        assert [(stat.form, stat.count) for stat in learned_patterns.pattern_counts(session, "acme.com")] == [
             ("{first}.{last}", 3)
         ]
 

@@ -107,6 +107,27 @@ def test_a_list_is_suppressed(run: Run, tmp_path: Path) -> None:
     assert run("count").stdout == "3 values are suppressed.\n"
 
 
+def test_the_numbers_of_a_list_are_read_as_those_of_an_import(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text(
+        "phone,country\n"
+        "+49 (0)30 / 7654322,\n"
+        "tel:+493076543 23,\n"
+        "16502530999.0,\n"
+        "030 / 7654321,Deutschland\n"
+        "0171 7654321 or 030/1234567/8,Atlantis\n"
+        "1.65E+10,\n",
+        encoding="utf-8",
+    )
+
+    without, within = (body_of(run("import", path, *more, "--json")) for more in ((), ("--country", "DE")))
+
+    assert (without["given"], without["added"], without["rejected"]) == (7, 4, 3)
+    assert (within["given"], within["added"], within["rejected"]) == (8, 3, 1)
+    for number in ("+49307654322", "+49307654323", "+16502530999", "+49307654321", "+49301234568"):
+        assert is_suppressed(run, "--phone", number)
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [("name\nAda\n", "Columns found: 'name'"), ("email\nada\n", "No value could be read.")],

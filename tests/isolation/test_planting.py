@@ -13,7 +13,7 @@ from jobs_support import NOW
 from sqlalchemy import func, select
 from worker_harness import ADA, BOB, WorkerHarness
 
-from app.core.contacts import companies, emails
+from app.core.contacts import companies, learned_patterns
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
@@ -245,7 +245,7 @@ def test_a_name_known_only_from_a_request_teaches_no_email_pattern(harness: Work
     harness.reveal({"first_name": "Lovelace", "last_name": "Ada", "company_domain": "acme.com"})
 
     with harness.database.reading() as session:
-        assert emails.pattern_counts(session, "acme.com") == []
+        assert learned_patterns.pattern_counts(session, "acme.com") == []
 
 
 def test_a_company_known_only_from_a_request_is_not_created(harness: WorkerHarness) -> None:

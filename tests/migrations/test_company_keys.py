@@ -17,15 +17,18 @@ VALUES (:id, :name, :key, '{}', '2026-01-01', '2026-01-01')
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[Connection]:
-    """A database of the version before the migration."""
+    """An empty database."""
     engine = create_engine(f"sqlite:///{tmp_path}/old.sqlite3")
     with engine.connect() as connection:
-        command.upgrade(_config(connection), "0016")
         yield connection
     engine.dispose()
 
 
-def test_the_keys_of_stored_companies_follow_the_new_rules(connection: Connection) -> None:
+@pytest.mark.parametrize(("before", "after"), [("0016", "0017"), ("0048", "0049")])
+def test_the_keys_of_stored_companies_follow_the_new_rules(
+    connection: Connection, before: str, after: str
+) -> None:
+    command.upgrade(_config(connection), before)
     stored = [
         {"id": "com_1", "name": "Open Joint Stock Company Acme", "key": "open joint stock"},
         {"id": "com_2", "name": "Globex GmbH", "key": "globex"},
@@ -34,7 +37,7 @@ def test_the_keys_of_stored_companies_follow_the_new_rules(connection: Connectio
     ]
     connection.execute(text(INSERT), stored)
 
-    command.upgrade(_config(connection), "0017")
+    command.upgrade(_config(connection), after)
 
     keys = connection.execute(text("SELECT name_key FROM companies ORDER BY id")).scalars().all()
     assert keys == ["acme", "globex", None, "siemens"]

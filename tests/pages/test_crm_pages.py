@@ -119,6 +119,32 @@ def test_the_receipt_says_what_was_done(admin: Visitor, user: SignedInUser) -> N
     assert "412" in page.text
 
 
+def test_the_receipt_says_what_the_crm_refused_and_why(admin: Visitor, user: SignedInUser) -> None:
+    admin.send("/crm", vendor="hubspot", token=TOKEN)
+    admin.send("/crm/pushes", connection_id=connection(user).id, contact_id=owned_contact(user))
+    note = {"code": "property_refused", "property": "country", "reason": "not_an_option"}
+    with user.database.transaction() as session:
+        session.execute(
+            update(PushItem).values(outcome="created", actions={"country": "refused"}, notes=[note])
+        )
+        push_id = session.scalars(select(CrmPush.id)).one()
+
+    page = admin.open(f"/crm/pushes/{push_id}")
+
+    assert "<code>country</code> refused by the CRM" in page.text
+    assert "it is not one of the options there" in page.text
+
+
+def test_a_token_of_another_account_is_refused_with_a_sentence(admin: Visitor, user: SignedInUser) -> None:
+    admin.send("/crm", vendor="hubspot", token=TOKEN)
+    with user.database.transaction() as session:
+        session.execute(update(CrmConnection).values(status="reconnect", error="other_account"))
+
+    page = admin.open(f"/crm/connections/{connection(user).id}")
+
+    assert "The credentials belong to another account of the CRM" in page.text
+
+
 def test_a_suppressed_person_is_not_named(admin: Visitor, user: SignedInUser) -> None:
     admin.send("/crm", vendor="hubspot", token=TOKEN)
     contact_id = owned_contact(user)

@@ -114,6 +114,7 @@ def test_an_admin_of_a_workspace_does_not_see_the_others(app: APIFlask, user: Si
         (" Ada@Acme.com ", Identifier("email", "ada@acme.com")),
         ("linkedin.com/in/Ada-Lovelace/", Identifier("linkedin_url", ADA_URL)),
         ("+44 20 7946 0018", Identifier("phone", "+442079460018")),
+        ("+49 (0)30 / 7654322", Identifier("phone", "+49307654322")),
         ("Acme.com", Identifier("domain", "acme.com")),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any
 from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakeSalesforce, FakeTwenty
 from jobs_support import NOW, a_workspace
 from sqlalchemy import select
-from stored_support import a_company, a_contact, an_email, own
+from stored_support import a_company, a_contact, a_phone, an_email, own
 from worker_harness import make_services
 
 from app.core.contacts.companies import Company
@@ -79,6 +79,18 @@ class CrmHarness:
             own(session, self.workspace_id, contact, "email")
             return contact.id
 
+    def has_email(self, contact_id: str, email: str, **changes: Any) -> None:
+        """Insert another address of the contact, which the workspace owns as it owns the others."""
+        with self.database.transaction() as session:
+            an_email(session, session.get_one(Contact, contact_id), email, **changes)
+
+    def has_phone(self, contact_id: str, e164: str) -> None:
+        """Insert a number of the contact, which the workspace owns."""
+        with self.database.transaction() as session:
+            contact = session.get_one(Contact, contact_id)
+            a_phone(session, contact, e164)
+            own(session, self.workspace_id, contact, "phone")
+
     def push(self, *contact_ids: str, dry_run: bool = False) -> str:
         """Submit a push of the contacts; return its id."""
         with self.database.transaction() as session:
@@ -111,9 +123,29 @@ class CrmHarness:
         with self.database.reading() as session:
             return pushes.items(session, push_id, limit=1000)
 
+    def replace_token(self, token: str) -> None:
+        """Store another token, as an admin does, and let a worker check it."""
+        with self.database.transaction() as session:
+            connection = connections.get(session, self.workspace_id, self.connection_id, lock=True)
+            connections.replace_credentials(session, connection, Credentials(token=token), now=self.now)
+        self.turn()
+
     def connection(self) -> CrmConnection:
         with self.database.reading() as session:
             return session.get_one(CrmConnection, self.connection_id)
+
+    def map(self, **properties: str) -> None:
+        """Map more fields to properties."""
+        with self.database.transaction() as session:
+            connection = connections.get(session, self.workspace_id, self.connection_id, lock=True)
+            connection.mapping = connection.mapping | properties
+
+    def change_company(self, **values: Any) -> None:
+        """Change the stored company."""
+        with self.database.transaction() as session:
+            company = session.scalars(select(Company)).one()
+            for name, value in values.items():
+                setattr(company, name, value)
 
     def change(self, contact_id: str, **values: Any) -> None:
         """Change the stored contact, as newer data does."""

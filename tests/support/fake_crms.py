@@ -1,4 +1,7 @@
-"""CRMs on loopback, played by their API documents: they store people and refuse duplicates."""
+"""CRMs on loopback, played by their API documents: they store people and refuse duplicates.
+
+`refusals` lets a CRM refuse a property, as it answers to a value that it does not accept.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import phonenumbers
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -47,6 +51,12 @@ class FakeCrm:
     """People whom the first read does not find, because they are created right after it."""
     ids: Any = field(default_factory=lambda: itertools.count(101))
     on_write: Callable[[], None] = lambda: None
+    account: str = ""
+    """The id of the account to which the token belongs; a CRM does not say it without one."""
+    identity: str = ""
+    """The URL of the user's identity in the response of the token endpoint, as Salesforce names it."""
+    refusals: dict[str, str] = field(default_factory=dict)
+    """The vendor's error code for each property that it refuses."""
 
     def __post_init__(self) -> None:
         self.httpserver.expect_request(re.compile(".*")).respond_with_handler(self._handle)
@@ -98,112 +108,243 @@ class FakeCrm:
             return as_json(400, {"error": "invalid_grant"})
         self.token = f"{grant}-{next(self.ids)}"
         issued = {"access_token": self.token, "refresh_token": "refresh-1", "instance_url": self.url}
-        return as_json(200, issued | {"expires_in": 1800})
+        return as_json(200, issued | {"expires_in": 1800} | ({"id": self.identity} if self.identity else {}))
 
     def unauthorized(self) -> Response:
         return as_json(401, {"status": "error", "category": "INVALID_AUTHENTICATION"})
 
 
 class FakeHubSpot(FakeCrm):
-    """HubSpot's contacts: batch read by id or e-mail, create with 409 for a known address, update."""
+    """HubSpot's contacts: batch read by id or e-mail, search, create with 409 for a known address, update."""
 
     def is_write(self, method: str, path: str) -> bool:
-        return super().is_write(method, path) and not path.endswith("/batch/read")
+        return super().is_write(method, path) and not path.endswith(("/batch/read", "/search"))
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
+        if request.path == "/account-info/v3/details":
+            missing = {"status": "error", "category": "MISSING_SCOPES"}
+            return as_json(200, {"portalId": int(self.account)}) if self.account else as_json(403, missing)
         if request.method == "GET":
             return as_json(200, {"results": []})
         if request.path.endswith("/batch/read"):
-            wanted = body["inputs"][0]["id"]
-            key = "email" if body.get("idProperty") == "email" else "id"
-            found = [
-                {"id": id_, "properties": {name: person.get(name) for name in body["properties"]}}
-                for id_, person in self.people.items()
-                if wanted == (person["email"] if key == "email" else id_) and id_ not in self.hidden
-            ]
-            self.hidden.clear()
-            return as_json(200 if found else 207, {"status": "COMPLETE", "results": found})
+            return self._read(body)
+        if request.path.endswith("/search"):
+            return self._search(body)
         return self._write(request, body["properties"])
 
+    def _read(self, body: dict[str, Any]) -> Response:
+        wanted = {one["id"] for one in body["inputs"]}
+        is_by_email = body.get("idProperty") == "email"
+        found = [
+            self._contact(id_, body["properties"])
+            for id_, person in self.people.items()
+            if (person["email"] if is_by_email else id_) in wanted and id_ not in self.hidden
+        ]
+        self.hidden.clear()
+        return as_json(200 if found else 207, {"status": "COMPLETE", "results": found})
+
+    def _search(self, body: dict[str, Any]) -> Response:
+        """Find a contact if all filters of a group match; CONTAINS_TOKEN matches each part of an address."""
+        assert len(body["filterGroups"]) <= 5
+        found = [
+            self._contact(id_, body["properties"])
+            for id_, person in self.people.items()
+            for group in body["filterGroups"]
+            if all(_hubspot_matches(person, one) for one in group["filters"])
+        ]
+        return as_json(200, {"total": len(found), "results": found[: body["limit"]]})
+
+    def _contact(self, id_: str, properties: list[str]) -> dict[str, Any]:
+        return {"id": id_, "properties": {name: self.people[id_].get(name) for name in properties}}
+
     def _write(self, request: Request, values: dict[str, Any]) -> Response:
-        if request.method == "PATCH":
-            id_ = request.path.rpartition("/")[2]
-            self.people[id_] |= values
-            return as_json(200, {"id": id_, "properties": values})
+        if refused := {name: code for name, code in self.refusals.items() if name in values}:
+            errors = [
+                {"message": f"{values[name]} is refused", "code": code, "context": {"propertyName": [name]}}
+                for name, code in refused.items()
+            ]
+            return as_json(400, {"status": "error", "category": "VALIDATION_ERROR", "errors": errors})
+        updated = request.path.rpartition("/")[2] if request.method == "PATCH" else ""
         for id_, person in self.people.items():
-            if person["email"] == values.get("email"):
+            if id_ != updated and values.get("email") and values["email"] in _hubspot_addresses(person):
                 message = f"Contact already exists. Existing ID: {id_}"
                 return as_json(409, {"status": "error", "message": message, "category": "CONFLICT"})
+        if updated:
+            self.people[updated] |= values
+            return as_json(200, {"id": updated, "properties": values})
         id_ = str(next(self.ids))
         self.people[id_] = dict(values)
         return as_json(201, {"id": id_, "properties": values})
 
 
 class FakeSalesforce(FakeCrm):
-    """Salesforce's contacts and accounts: SOQL queries by e-mail, id and name, rows by POST and PATCH."""
+    """Salesforce's contacts, leads and accounts: SOQL, descriptions, and rows by POST and PATCH.
+
+    `described` has the fields of each table; a table without them cannot be described. `unseen` are columns
+    that the user may not see.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.leads: dict[str, dict[str, Any]] = {}
+        self.described: dict[str, list[dict[str, Any]]] = {}
+        self.unseen: set[str] = set()
+        self.queries: list[str] = []
+        self.tables = {"Contact": self.people, "Lead": self.leads, "Account": self.companies}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
         if request.path.endswith("/query"):
             return self._query(request.args["q"])
-        rows = self.people if "/Contact" in request.path else self.companies
+        table, id_ = (*request.path.partition("/sobjects/")[2].split("/"), "")[:2]
+        if id_ == "describe":
+            fields = self.described.get(table)
+            return as_json(200, {"name": table, "fields": fields}) if fields else _not_found()
+        if refused := {name: code for name, code in self.refusals.items() if name in body}:
+            errors = [
+                {"errorCode": code, "message": f"{body[name]} is refused", "fields": [name]}
+                for name, code in list(refused.items())[:1]  # one after the other
+            ]
+            return as_json(400, errors)
         if request.method == "PATCH":
-            rows[request.path.rpartition("/")[2]] |= body
+            self.tables[table][id_] |= body
             return Response(status=204)
         id_ = f"00{next(self.ids)}"
-        rows[id_] = dict(body)
+        self.tables[table][id_] = dict(body)
         return as_json(201, {"id": id_, "success": True, "errors": []})
 
     def unauthorized(self) -> Response:
         return as_json(401, [{"errorCode": "INVALID_SESSION_ID", "message": "Session expired or invalid"}])
 
     def _query(self, soql: str) -> Response:
-        match = re.fullmatch(
-            r"SELECT (.+) FROM (\w+) WHERE (\w+) (?:= '((?:[^'\\]|\\.)*)'|!= null)"
-            r" ORDER BY CreatedDate LIMIT 1",
-            soql,
-        )
+        match = re.fullmatch(r"SELECT (.+) FROM (\w+) WHERE (.+) ORDER BY CreatedDate LIMIT (\d+)", soql)
         assert match, soql
-        columns, table, column, value = match.groups()
-        rows = self.people if table == "Contact" else self.companies
-        wanted = re.sub(r"\\(.)", r"\1", value or "")
+        self.queries.append(soql)
+        names, table, condition, limit = match.groups()
+        columns = names.split(", ")
+        if table == "Organization":
+            rows: dict[str, dict[str, Any]] = {self.account: {}} if self.account else {}
+        elif unseen := self.unseen.intersection(columns):
+            message = f"No such column '{min(unseen)}' on entity '{table}'."
+            return as_json(400, [{"errorCode": "INVALID_FIELD", "message": message}])
+        elif table not in self.tables:
+            message = f"sObject type '{table}' is not supported."
+            return as_json(400, [{"errorCode": "INVALID_TYPE", "message": message}])
+        else:
+            rows = self.tables[table]
         found = [
-            {name: (row | {"Id": id_}).get(name) for name in columns.split(", ")}
+            _salesforce_row(row | {"Id": id_}, columns, self.companies)
             for id_, row in rows.items()
-            if wanted in {"", id_ if column == "Id" else row.get(column)}
+            if _salesforce_matches(row | {"Id": id_}, condition)
         ]
-        return as_json(200, {"totalSize": len(found), "done": True, "records": found[:1]})
+        return as_json(200, {"totalSize": len(found), "done": True, "records": found[: int(limit)]})
 
 
 class FakeTwenty(FakeCrm):
-    """Twenty's people and companies: filters, composite fields, and 400 for a known address or domain."""
+    """Twenty's people and companies: filters, composite fields, the trash, and 400 for a known value.
+
+    `stored_form` has the fields that it stores otherwise than they were sent.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.stored_form: dict[str, Any] = {}
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
         kind = "people" if "/people" in request.path else "companies"
         rows = self.people if kind == "people" else self.companies
         if request.method == "GET":
-            return as_json(200, {"data": {kind: self._filtered(rows, request.args.get("filter"))}})
+            return as_json(200, {"data": {kind: _twenty_filtered(rows, request.args.get("filter") or "")}})
         single = "Person" if kind == "people" else "Company"
-        if request.method == "PATCH":
-            id_ = request.path.rpartition("/")[2]
-            _merge(rows[id_], body)
+        id_ = request.path.rpartition("/")[2] if request.method == "PATCH" else ""
+        if refused := next((name for name in self.refusals if name in body), None):
+            return _bad_request(self.refusals[refused].format(name=refused))
+        unique = ("emails", "primaryEmail") if kind == "people" else ("domainName", "primaryLinkUrl")
+        key = (body.get(unique[0]) or {}).get(unique[1])
+        taken = {(row.get(unique[0]) or {}).get(unique[1]) for other, row in rows.items() if other != id_}
+        if key and key in taken:
+            return _bad_request("A duplicate entry was detected")
+        if id_:
+            _merge(rows[id_], _split_number(body))
             return as_json(200, {"data": {f"update{single}": rows[id_] | {"id": id_}}})
-        for row in rows.values():
-            if kind == "people" and row["emails"]["primaryEmail"] == body["emails"]["primaryEmail"]:
-                return as_json(400, {"statusCode": 400, "messages": ["A duplicate entry was detected"]})
         id_ = f"00000000-0000-4000-8000-{next(self.ids):012}"
-        rows[id_] = dict(body)
+        rows[id_] = _split_number(body) | (self.stored_form if kind == "people" else {})
         return as_json(201, {"data": {f"create{single}": rows[id_] | {"id": id_}}})
 
     def unauthorized(self) -> Response:
         return as_json(401, {"statusCode": 401, "error": "UnauthorizedException", "messages": []})
 
-    def _filtered(self, rows: dict[str, Any], condition: str | None) -> list[Any]:
-        terms = re.findall(r'([\w.]+)\[eq\]:"([^"]*)"', condition or "")
-        return [
-            row | {"id": id_}
-            for id_, row in rows.items()
-            if not terms or any(_at(row | {"id": id_}, name) == value for name, value in terms)
-        ][:1]
+
+def _hubspot_addresses(person: dict[str, Any]) -> list[str]:
+    return [person.get("email") or "", *(person.get("hs_additional_emails") or "").split(";")]
+
+
+def _hubspot_matches(person: dict[str, Any], one: dict[str, Any]) -> bool:
+    present = person.get(one["propertyName"]) or ""
+    if one["operator"] == "IN":
+        return present in one["values"]
+    assert one["operator"] == "CONTAINS_TOKEN"
+    return bool(set(re.split(r"[@;]", one["value"])) & set(re.split(r"[@;]", present)))
+
+
+def _salesforce_matches(row: dict[str, Any], condition: str) -> bool:
+    """Return whether a row meets a condition of equalities, lists and `!= null`, joined by one operator."""
+    if condition.startswith("("):
+        return any(_salesforce_matches(row, part) for part in condition[1:-1].split(" OR "))
+    if " AND " in condition:
+        return all(_salesforce_matches(row, part) for part in condition.split(" AND "))
+    column, _operator, values = condition.split(" ", 2)
+    wanted = [re.sub(r"\\(.)", r"\1", one) for one in re.findall(r"'((?:[^'\\]|\\.)*)'", values)]
+    present = row.get(column)
+    return present is not None and (values == "null" or str(present).lower() in map(str.lower, wanted))
+
+
+def _salesforce_row(row: dict[str, Any], columns: list[str], accounts: dict[str, Any]) -> dict[str, Any]:
+    found = {name: row.get(name) for name in columns if "." not in name}
+    if "Account.Name" in columns:
+        found["Account"] = accounts.get(row.get("AccountId") or "")
+    return found
+
+
+def _not_found() -> Response:
+    return as_json(404, [{"errorCode": "NOT_FOUND", "message": "The requested resource does not exist"}])
+
+
+def _bad_request(message: str) -> Response:
+    return as_json(400, {"statusCode": 400, "error": "BadRequestException", "messages": [message]})
+
+
+def _twenty_filtered(rows: dict[str, Any], condition: str) -> list[Any]:
+    """Return the records that meet any of the terms; those in the trash only if the filter asks for them."""
+    is_of_trash = "deletedAt[is]:NOT_NULL" in condition
+    terms = re.findall(r'([\w.]+)\[(eq|like|ilike)\]:"([^"]*)"', condition)
+    return [
+        row | {"id": id_}
+        for id_, row in rows.items()
+        if bool(row.get("deletedAt")) == is_of_trash
+        and (not terms or any(_twenty_matches(_at(row | {"id": id_}, name), *rest) for name, *rest in terms))
+    ][:60]
+
+
+def _twenty_matches(present: Any, operator: str, value: str) -> bool:
+    if operator == "eq":
+        return bool(present == value)
+    pattern = ".*".join(map(re.escape, value.split("%")))
+    text = present if isinstance(present, str) else json.dumps(present)
+    return re.fullmatch(pattern, text, re.IGNORECASE if operator == "ilike" else 0) is not None
+
+
+def _split_number(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the record with its number in parts, as Twenty stores it."""
+    number = (body.get("phones") or {}).get("primaryPhoneNumber")
+    if not number:
+        return dict(body)
+    parsed = phonenumbers.parse(number)
+    parts = {
+        "primaryPhoneNumber": phonenumbers.national_significant_number(parsed),
+        "primaryPhoneCallingCode": f"+{parsed.country_code}",
+        "primaryPhoneCountryCode": phonenumbers.region_code_for_number(parsed),
+    }
+    return body | {"phones": parts}
 
 
 def _at(row: dict[str, Any], name: str) -> Any:

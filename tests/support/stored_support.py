@@ -24,6 +24,7 @@ from app.core.lookups.field_requests import FieldRequest
 from app.domain.ids import new_id
 from app.domain.normal import hashes, names
 from app.domain.normal.company_names import company_key
+from app.domain.normal.latin_names import family_key
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 STAMP = "2026-11-20T09:30:00.000Z"
@@ -69,7 +70,7 @@ def a_contact(
         "first_name": name.first if name else None,
         "last_name": name.last if name else None,
         "name_key": names.person_key(full_name) if full_name else None,
-        "last_key": (names.name_key(name.last) or None) if name else None,
+        "last_key": family_key(name.last, name.full) if name else None,
         "title": "Engineer",
         "city": "London",
         "country": "GB",

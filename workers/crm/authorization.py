@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from app.core.crm.connections import Credentials
-from app.crm.vendor import OK, SERVER_ERROR, TOO_MANY, AccessRefused, Crm, Request, Throttled, Unreachable
+from app.crm.errors import AccessRefused, Throttled, Unreachable
+from app.crm.exchange import OK, SERVER_ERROR, TOO_MANY, Request
+from app.crm.vendor import Crm
 from app.infra import clock
 from workers.crm.transport import Transport
 
@@ -21,7 +23,15 @@ def is_due(credentials: Credentials) -> bool:
     return bool(credentials.refresh_token) and is_expiring
 
 
-def renew(crm: Crm, transport: Transport, credentials: Credentials) -> Credentials:
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The new tokens, and the account of the CRM to which they belong if it names it."""
+
+    credentials: Credentials
+    account: str | None
+
+
+def renew(crm: Crm, transport: Transport, credentials: Credentials) -> Grant:
     """Exchange the code or the refresh token for new tokens.
 
     Raises:
@@ -52,7 +62,7 @@ def renew(crm: Crm, transport: Transport, credentials: Credentials) -> Credentia
         raise AccessRefused("authorization_ended")
     expires_in = response.object.get("expires_in")
     begun = {"code": "", "verifier": "", "redirect_uri": "", "state": ""} if credentials.code else {}
-    return replace(
+    renewed = replace(
         credentials,
         **begun,
         token=str(token),
@@ -60,3 +70,4 @@ def renew(crm: Crm, transport: Transport, credentials: Credentials) -> Credentia
         expires_at=None if expires_in is None else clock.now().timestamp() + float(expires_in),
         api_url=str(response.object.get("instance_url") or credentials.api_url),
     )
+    return Grant(renewed, crm.granted_account(response.object))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from app.core.crm.people import Person
 from app.core.crm.pushes import PushOutcome
 from app.core.crm.records import WrittenValues
-from app.crm import plan
+from app.crm import notes, plan
+from app.crm.errors import Duplicate, Refusal, Rejected
+from app.crm.exchange import Send
+from app.crm.notes import Note
+from app.crm.person import IDENTITY, CrmField, CrmRecord, Person, Wanted
 from app.crm.plan import WRITTEN, Action
-from app.crm.vendor import Crm, CrmField, CrmRecord, Duplicate, Rejected, Send
+from app.crm.vendor import Crm
+from workers.crm import employers
+from workers.crm.writing import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +25,7 @@ class PushedContact:
     outcome: PushOutcome
     crm_id: str | None
     actions: Mapping[str, Action]
+    notes: Sequence[Note] = ()
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -43,87 +49,98 @@ class ContactPush:
 
         """
         record = self._find()
+        if record is None and self.crm.is_in_trash(self.send, self.person):
+            raise Rejected("person_in_trash")
         try:
-            return self._write(record)
+            return self._push(record)
         except Duplicate as duplicate:
             if record is not None:
                 raise Rejected("duplicate") from None
-            return self._write(self._existing(duplicate))
+            return self._push(self._existing(duplicate))
 
     def _find(self) -> CrmRecord | None:
         """Find the person by the id stored earlier, else by address."""
         if self.written.crm_id:
-            known = self.crm.get(self.send, self._properties, record_id=self.written.crm_id)
+            known = self.crm.get(self.send, self.mapping, self.written.crm_id)
             if known is not None:
                 return known
-        return self.crm.find(self.send, self._properties, email=self.person.values[CrmField.EMAIL])
+        return self.crm.find(self.send, self.mapping, self.person)
 
     def _existing(self, duplicate: Duplicate) -> CrmRecord:
         """Return the record because of which the CRM did not create another one."""
         if duplicate.record_id is not None:
-            found = self.crm.get(self.send, self._properties, record_id=duplicate.record_id)
+            found = self.crm.get(self.send, self.mapping, duplicate.record_id)
         else:
-            found = self.crm.find(self.send, self._properties, email=self.person.values[CrmField.EMAIL])
+            found = self.crm.find(self.send, self.mapping, self.person)
         if found is None:
             raise Rejected("duplicate")
         return found
 
-    def _write(self, record: CrmRecord | None) -> PushedContact:
-        present = {} if record is None else record.values
-        wanted = self._wanted(present)
-        actions = plan.actions(present, wanted, self.written.has)
-        values = {name: wanted[name] for name, action in actions.items() if action in WRITTEN}
+    def _push(self, record: CrmRecord | None) -> PushedContact:
+        wanted, company_notes = self._wanted(record)
+        actions = plan.actions({} if record is None else record.values, wanted.values, self.written)
+        values = {name: wanted.values[name] for name, action in actions.items() if action in WRITTEN}
+        refused = dict(wanted.refused)
+        outcome, stored = self._outcome(record, values, refused)
+        missing = [note.property for note in company_notes if note.property]
+        actions |= dict.fromkeys([*refused, *missing], Action.REFUSED)
+        return PushedContact(
+            outcome=outcome,
+            crm_id=None if stored is None else stored.id,
+            actions=actions,
+            notes=[*(() if record is None else record.notes), *company_notes, *notes.refused(refused)],
+            values={name: stored.values[name] for name in values if stored and name in stored.values},
+        )
+
+    def _outcome(
+        self, record: CrmRecord | None, values: Mapping[str, str], refused: dict[str, Refusal]
+    ) -> tuple[PushOutcome, CrmRecord | None]:
+        """Write the values, and add those that the CRM refused; return the outcome and the record."""
         if self.dry_run:
-            return self._preview(record, actions)
+            would = PushOutcome.WOULD_UPDATE if values else PushOutcome.UNCHANGED
+            return PushOutcome.WOULD_CREATE if record is None else would, record
         if record is not None and not values:
-            return PushedContact(outcome=PushOutcome.UNCHANGED, crm_id=record.id, actions=actions)
-        self.before_writing(values)
-        if record is None:
-            stored = self.crm.create(self.send, values)
-            outcome = PushOutcome.CREATED
-        else:
-            stored = self.crm.update(self.send, record.id, values)
-            outcome = PushOutcome.UPDATED
-        as_stored = {name: value for name, value in stored.values.items() if name in values}
-        return PushedContact(outcome=outcome, crm_id=stored.id, actions=actions, values=as_stored)
+            return PushOutcome.UNCHANGED, record
+        writer = self._writer(record)
+        stored = writer.run(values)
+        refused.update(writer.refused)
+        if stored is None:
+            return PushOutcome.UNCHANGED, record
+        return PushOutcome.CREATED if record is None else PushOutcome.UPDATED, stored
 
-    def _preview(self, record: CrmRecord | None, actions: Mapping[str, Action]) -> PushedContact:
-        outcome = PushOutcome.WOULD_CREATE if record is None else PushOutcome.UNCHANGED
-        if record is not None and not WRITTEN.isdisjoint(actions.values()):
-            outcome = PushOutcome.WOULD_UPDATE
-        return PushedContact(outcome=outcome, crm_id=None if record is None else record.id, actions=actions)
+    def _writer(self, record: CrmRecord | None) -> Writer:
+        def write(values: Mapping[str, str]) -> CrmRecord:
+            if record is None:
+                return self.crm.create(self.send, values)
+            return self.crm.update(self.send, record.id, values)
 
-    @property
-    def _properties(self) -> list[str]:
-        return list(self.mapping.values())
+        return Writer(
+            write=write,
+            begin=self.before_writing,
+            is_named=self.crm.is_named,
+            identity=[self.mapping[name] for name in IDENTITY if name in self.mapping],
+            email=self.mapping[CrmField.EMAIL],
+            is_new=record is None,
+        )
 
-    def _wanted(self, present: Mapping[str, str]) -> dict[str, str]:
-        """Return the value of each mapped property; that of a company may be the id of its record."""
-        wanted = {
-            name: self.person.values[CrmField(our_field)]
-            for our_field, name in self.mapping.items()
-            if our_field in self.person.values
-        }
+    def _wanted(self, record: CrmRecord | None) -> tuple[Wanted, Sequence[Note]]:
+        """Return the value of each property, with the id of the company's record if it is one."""
+        wanted = self.crm.wanted(self.send, self.mapping, self.person, record)
         relation = self.crm.company_property
-        if relation in wanted:
-            current = present.get(relation, "")
-            if current and not self.written.has(relation, current):
-                wanted[relation] = current  # a person chose the company: it is kept, and not looked up
-            else:
-                wanted[relation] = self._company_id()
-        return wanted
-
-    def _company_id(self) -> str:
-        employer = self.person.employer
-        found = self.crm.find_company(self.send, employer)
-        if found is not None:
-            return found
-        if self.dry_run:
-            return employer.name or employer.domain or ""
-        try:
-            return self.crm.create_company(self.send, employer)
-        except Duplicate:
-            existing = self.crm.find_company(self.send, employer)
-            if existing is None:
-                raise Rejected("duplicate_company") from None
-            return existing
+        if relation is None or relation not in wanted.values:
+            return wanted, ()
+        current = "" if record is None else record.values.get(relation, "")
+        if current and not self.written.has(relation, current):
+            company: str | Note = current  # a person chose the company: it is kept, and not looked up
+        else:
+            company = employers.company_id(
+                self.crm,
+                self.send,
+                self.person.employer,
+                dry_run=self.dry_run,
+                before_writing=lambda: self.before_writing({}),  # which renews the lease
+            )
+        if isinstance(company, str):
+            return Wanted({**wanted.values, relation: company}, wanted.refused), ()
+        values = {name: value for name, value in wanted.values.items() if name != relation}
+        return Wanted(values, wanted.refused), (replace(company, property=relation),)

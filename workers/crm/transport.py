@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from app.crm.vendor import Request, Response, Unreachable
+from app.crm.errors import Unreachable
+from app.crm.exchange import Request, Response
 from workers.webhook_client import DeliveryError, WebhookClient
 
 MAX_RESPONSE_BYTES = 2_000_000

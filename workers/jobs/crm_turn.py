@@ -11,21 +11,14 @@ from app.core.crm import outbox, push_attempts
 from app.core.crm.outbox import Turn
 from app.core.crm.push_attempts import Attempt, ItemResult
 from app.core.crm.pushes import PushOutcome
-from app.crm.vendor import (
-    UNAUTHORIZED,
-    AccessRefused,
-    Crm,
-    Rejected,
-    Request,
-    Response,
-    Throttled,
-    Unreachable,
-)
-from app.infra import clock, database_clock
+from app.crm.errors import AccessRefused, Rejected, Throttled, Unreachable
+from app.crm.exchange import UNAUTHORIZED, Request, Response
+from app.crm.vendor import Crm
+from app.infra import database_clock
 from app.infra.db import Database
 from app.infra.log import log
-from workers.crm import authorization
-from workers.crm.pushing import ContactPush, PushedContact
+from workers.crm import accounts, authorization, results
+from workers.crm.pushing import ContactPush
 from workers.crm.transport import Transport
 from workers.webhook_client import WebhookClient
 
@@ -40,7 +33,7 @@ MAX_THROTTLED_SECONDS = 86_400.0
 UNREACHABLE_SECONDS = 30.0
 CHECK_SECONDS = 300.0
 """The pause between checks of a CRM that has never answered: its address may be wrong."""
-_UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError)
+_UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 """What reading a response raises that is not as the CRM documents it."""
 
 
@@ -49,9 +42,10 @@ class CrmTurn:
 
     def __init__(self, database: Database, crm: Crm, turn: Turn, client: WebhookClient) -> None:
         self._database = database
-        self._crm = crm
+        self._crm = crm.for_turn()
         self._turn = turn
         self._credentials = turn.credentials
+        self._granted_account: str | None = None
         self._started = time.monotonic()
         base_url = self._credentials.api_url or turn.base_url or crm.base_url
         self._transport = Transport(client, base_url, self._credentials.token)
@@ -86,11 +80,30 @@ class CrmTurn:
             self._renew()
         if not self._turn.is_checked:
             self._reading(lambda: self._crm.check(self._send))
+        if not self._turn.is_checked or self._turn.account is None:
+            self._identify()
+        if not self._turn.is_checked:
             with self._database.transaction() as session:
                 outbox.confirm(session, self._turn, now=database_clock.now())
 
+    def _identify(self) -> None:
+        """Store the account of the CRM to which new credentials belong, which it keeps from then on.
+
+        Raises:
+            AccessRefused: they belong to another one, whose records have other ids.
+
+        """
+        account = self._granted_account or self._reading(
+            lambda: accounts.read(self._crm, self._send, self._transport.token)
+        )
+        accounts.compare(self._turn.account, account)
+        if account is not None and not self._turn.account:
+            with self._database.transaction() as session:
+                outbox.store_account(session, self._turn, account, now=database_clock.now())
+
     def _renew(self) -> None:
-        self._credentials = authorization.renew(self._crm, self._tokens, self._credentials)
+        grant = authorization.renew(self._crm, self._tokens, self._credentials)
+        self._credentials, self._granted_account = grant.credentials, grant.account
         self._transport.token = self._credentials.token
         self._transport.base_url = self._credentials.api_url or self._transport.base_url
         with self._database.transaction() as session:
@@ -116,7 +129,7 @@ class CrmTurn:
         try:
             pushed = self._reading(self._contact_push(attempt).run)
         except Rejected as rejection:
-            self._finish(attempt, _rejected(rejection, started))
+            self._finish(attempt, results.rejected(rejection, started))
         except Unreachable as failure:
             self._postpone(attempt, failure)
             raise
@@ -125,7 +138,7 @@ class CrmTurn:
                 push_attempts.requeue(session, self._turn, attempt, now=database_clock.now())
             raise
         else:
-            self._finish(attempt, _pushed(pushed, started))
+            self._finish(attempt, results.pushed(pushed, started))
         return True
 
     def _reading(self, call: Callable[[], T]) -> T:
@@ -192,19 +205,3 @@ class CrmTurn:
                 error=error,
                 now=database_clock.now(),
             )
-
-
-def _pushed(pushed: PushedContact, started: float) -> ItemResult:
-    return ItemResult(
-        outcome=pushed.outcome,
-        actions=pushed.actions,
-        crm_id=pushed.crm_id,
-        values=pushed.values,
-        latency_ms=clock.milliseconds_since(started),
-    )
-
-
-def _rejected(rejection: Rejected, started: float) -> ItemResult:
-    """Return the failure with the names of the properties that the CRM complained about."""
-    error = ": ".join([rejection.reason, ", ".join(rejection.properties)]).removesuffix(": ")
-    return ItemResult(outcome=PushOutcome.FAILED, error=error, latency_ms=clock.milliseconds_since(started))

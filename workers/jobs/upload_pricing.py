@@ -51,4 +51,4 @@ def _price_batch(
         batch = pricing.price(session, turn, reader, rows, settings=services.settings, now=now)
     counts.update(batch.counts)
     with services.database.transaction() as session:
-        return pricing.store(session, turn, batch, counts, now=database_clock.now())
+        return pricing.store(session, turn, batch, counts, reader.warnings, now=database_clock.now())

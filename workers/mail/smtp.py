@@ -11,6 +11,7 @@ import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from app.domain.normal.emails import email_domain
 from app.domain.normal.webhook_addresses import is_public
@@ -19,10 +20,12 @@ from workers.mail.catch_all_cache import CatchAllCache
 from workers.mail.client import FAILURES, SmtpClient
 from workers.mail.dns import MailResolver, ResolutionFailed
 from workers.mail.host_locks import HostLocks
+from workers.mail.provider_pauses import ProviderPauses
 from workers.mail.settings import MailSettings
 from workers.mail.smtp_replies import ProbeResult, SmtpReply
 
 MAX_HOSTS = 3
+MAX_ADDRESSES = 3
 
 
 class MailboxProber:
@@ -36,34 +39,39 @@ class MailboxProber:
         self._allowed = allowed
         self._host_locks = HostLocks(settings.pause_seconds)
         self._catch_all_cache = CatchAllCache()
+        self._pauses = ProviderPauses()
         self._tls = _opportunistic_tls()
 
     def probe(self, hosts: tuple[str, ...], email: str, random_email: str, *, deadline: float) -> ProbeResult:
         """Probe the first reachable host; `deadline` is a time of the monotonic clock.
 
         `random_email` is an address of the same domain that cannot exist. Hosts without a public address are
-        skipped: the owner of a domain chooses where its MX records point.
+        skipped: the owner of a domain chooses where its MX records point. A mail provider that has refused
+        this client is not connected to for a while, for none of its customers.
 
         Raises:
             HostBusy: other connections to that host come first.
 
         """
         for host in hosts[:MAX_HOSTS]:
-            address = self._address(host, deadline)
-            if address is None:
-                continue
-            with self._host_locks.lock_host(host, deadline=deadline):
-                client = self._open(host, address, deadline)
-                if client is not None:
-                    return self._converse(client, host, email, random_email)
-        return ProbeResult(SmtpReply.UNCLEAR)
+            if self._pauses.is_paused(host):
+                return ProbeResult(SmtpReply.BLOCKED)
+            for address in self._addresses(host, deadline):
+                with self._host_locks.lock_host(host, deadline=deadline):
+                    client = self._open(host, address, deadline)
+                    if client is not None:
+                        result = self._converse(client, host, email, random_email)
+                        self._pauses.note(host, result.mailbox)
+                        return result
+        return ProbeResult(SmtpReply.UNREACHABLE)
 
-    def _address(self, host: str, deadline: float) -> str | None:
+    def _addresses(self, host: str, deadline: float) -> list[str]:
+        """Return the public addresses of a host, the first few: one of them may be down."""
         try:
             addresses = self._resolver.addresses(host, seconds=deadline - time.monotonic())
         except ResolutionFailed:
-            return None
-        return next(filter(self._allowed, addresses), None)
+            return []
+        return list(filter(self._allowed, addresses))[:MAX_ADDRESSES]
 
     def _open(self, host: str, address: str, deadline: float) -> SmtpClient | None:
         """Connect and send EHLO, with STARTTLS if possible; return None if the server is unreachable."""
@@ -101,13 +109,16 @@ class MailboxProber:
         result = ProbeResult(SmtpReply.UNCLEAR)
         options = () if email.isascii() else ("SMTPUTF8",)
         with suppress(*FAILURES):  # replies before the failure count
-            sender = smtp_replies.of_sender(*_decoded(client.mail(self._settings.sender, options)))
+            code, text = _decoded(client.mail(self._settings.sender, options))
+            sender = smtp_replies.of_sender(code, text)
             if sender is SmtpReply.ACCEPTED:
-                result = ProbeResult(smtp_replies.of_mailbox(*_decoded(client.rcpt(email))))
+                code, text = _decoded(client.rcpt(email))
+                result = _result(smtp_replies.of_mailbox(code, text), text)
             else:
-                result = ProbeResult(sender)
+                result = _result(sender, text)
             if sender is SmtpReply.ACCEPTED and result.mailbox in {SmtpReply.ACCEPTED, SmtpReply.LATER}:
-                result = ProbeResult(result.mailbox, self._probe_random_mailbox(client, host, random_email))
+                random_mailbox = self._probe_random_mailbox(client, host, random_email)
+                result = replace(result, random_mailbox=random_mailbox)
         client.quit_and_close()
         return result
 
@@ -124,6 +135,11 @@ class MailboxProber:
         reply = smtp_replies.of_random_mailbox(*_decoded(client.rcpt(random_email)))
         self._catch_all_cache.store(domain, host, reply)
         return reply
+
+
+def _result(reply: SmtpReply, text: str) -> ProbeResult:
+    delay = smtp_replies.retry_seconds(text) if reply is SmtpReply.LATER else None
+    return ProbeResult(reply, retry_after=delay)
 
 
 def _decoded(response: tuple[int, bytes]) -> tuple[int, str]:

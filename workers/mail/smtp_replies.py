@@ -16,22 +16,32 @@ from app.domain.normal.emails import email_reasons
 
 
 class SmtpReply(Enum):
-    """The meaning of a reply for a mailbox; LATER and UNCLEAR mean no verdict, for now or at all."""
+    """The meaning of a reply for a mailbox.
+
+    The last four mean no verdict: LATER for now, BLOCKED because the server refuses this client, UNREACHABLE
+    because no server answered, and UNCLEAR because the reply does not tell.
+    """
 
     ACCEPTED = auto()
     NO_MAILBOX = auto()
     FULL = auto()
     DISABLED = auto()
     LATER = auto()
+    BLOCKED = auto()
+    UNREACHABLE = auto()
     UNCLEAR = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The replies for the mailbox and for a random one of the same domain."""
+    """The replies for the mailbox and for a random one of the same domain.
+
+    `retry_after` is the delay in seconds that a greylist asks for, None if it names none.
+    """
 
     mailbox: SmtpReply
     random_mailbox: SmtpReply = SmtpReply.UNCLEAR
+    retry_after: float | None = None
 
     @property
     def should_retry(self) -> bool:
@@ -39,7 +49,18 @@ class ProbeResult:
         accepted = self.mailbox is SmtpReply.ACCEPTED
         return self.mailbox is SmtpReply.LATER or (accepted and self.random_mailbox is SmtpReply.LATER)
 
+    @property
+    def reason(self) -> str:
+        """Return why there is no verdict, as the trace shows it."""
+        last = self.random_mailbox if self.mailbox is SmtpReply.ACCEPTED else self.mailbox
+        return _REASONS.get(last, "unclear")
 
+
+_REASONS = {
+    SmtpReply.LATER: "greylisted",
+    SmtpReply.BLOCKED: "blocked",
+    SmtpReply.UNREACHABLE: "unreachable",
+}
 _TRY_LATER = frozenset({421, 450, 451, 452})
 _REFUSALS = range(500, 600)
 _BY_CODE = {
@@ -71,16 +92,22 @@ _MISSING_BY_DETAIL = {
 _ENHANCED = re.compile(r"(?:^#?|\(#)[245]\.(\d{1,3}\.\d{1,3})\b")  # Cisco writes #5.1.0, qmail (#5.1.1)
 _QUOTED = re.compile(r"https?://\S+|(?<![^\s@<>(])[^\s@<>(]+@[\w.-]+")
 """Links and addresses, whose text must not be matched."""
+_CLOCK = re.compile(r"\b(\d{1,2}):(\d\d)(?::(\d\d))\b")
+_DELAY = re.compile(r"\b(\d{1,5}) ?(s|m)(?:ec|in)?\w*", re.IGNORECASE)
 _GREYLIST = re.compile(r"gr[ae]y", re.IGNORECASE)
 _RELAY = re.compile(
     r"\brelay(?:ing)? (?:access )?(?:denied|not permitted|not allowed|prohibited)|unable to relay",
     re.IGNORECASE,
 )
-_CLIENT = re.compile(
-    r"spamhaus|spamcop|barracuda|bl[oa]c[ k]*list|\b(?:dns|r)bl\b|\bptr\b|reverse (?:dns|hostname)|\bspf\b"
-    r"|reputation|client host|access denied|\bblocked\b|\bbanned\b",
-    re.IGNORECASE,
+_BLOCK = (
+    r"spamhaus|spamcop|barracuda|bl[oa]c[ k]*list|\b(?:dns|r)bl\b|\bptr\b|reverse (?:dns|hostname)|reputation"
+    r"|client host|dynamic (?:ip|address|host)|\bconnections? from\b|\bmail from this\b"
+    r"|\bfrom (?:this|your) (?:address|ip|host|server|network|location|country|range|system)"
+    r"|\byour (?:ip|host|server|network|access)\b|\b(?:sending|sender|source|client|the) ip\b"
 )
+"""Words about the address of this client, which all recipients of a mail provider have in common."""
+_BLOCKED = re.compile(_BLOCK, re.IGNORECASE)
+_CLIENT = re.compile(rf"{_BLOCK}|\bspf\b|access denied|\bblocked\b|\bbanned\b", re.IGNORECASE)
 """Words about the client; a transient refusal with such words is taken for a lasting one."""
 _POLICY = re.compile(
     r"\bip\b|\bsender\b|\bpolic(?:y|ies)\b|\bspam\b|prohibit|not allowed to|not authori[sz]ed|rcpthosts"
@@ -113,7 +140,8 @@ _BY_RANDOM_MAILBOX = {SmtpReply.ACCEPTED: EmailStatus.ACCEPT_ALL, SmtpReply.NO_M
 def of_sender(code: int, text: str) -> SmtpReply:
     """Classify the reply to MAIL FROM: a refusal says nothing about the mailbox, at most when to retry."""
     reply = of_mailbox(code, text)
-    return reply if reply in {SmtpReply.ACCEPTED, SmtpReply.LATER} else SmtpReply.UNCLEAR
+    known = {SmtpReply.ACCEPTED, SmtpReply.LATER, SmtpReply.BLOCKED}
+    return reply if reply in known else SmtpReply.UNCLEAR
 
 
 def of_mailbox(code: int, text: str) -> SmtpReply:
@@ -125,7 +153,16 @@ def of_mailbox(code: int, text: str) -> SmtpReply:
         return _BY_CODE.get(code, SmtpReply.UNCLEAR)
     if detail == "2.2":
         return SmtpReply.FULL
-    return SmtpReply.UNCLEAR if _is_lasting(words) else SmtpReply.LATER
+    return _refusal_of_client(words) if _is_lasting(words) else SmtpReply.LATER
+
+
+def retry_seconds(text: str) -> float | None:
+    """Return the delay that a greylist asks for: `in 1200 seconds`, `in 00:20:00`, `20 minutes`."""
+    if clock := _CLOCK.search(text):
+        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        return float(3600 * hours + 60 * minutes + seconds)
+    delay = _DELAY.search(text)
+    return None if delay is None else float(int(delay[1]) * (60 if delay[2].lower() == "m" else 1))
 
 
 def of_random_mailbox(code: int, text: str) -> SmtpReply:
@@ -165,15 +202,20 @@ def _permanent_refusal(code: int, detail: str, words: str) -> SmtpReply:
     if missing and missing.search(words) and not _POLICY.search(words):
         return SmtpReply.NO_MAILBOX
     if detail not in _GENERIC_DETAILS:
-        return _BY_DETAIL.get(detail, SmtpReply.UNCLEAR)
+        return _BY_DETAIL.get(detail, _refusal_of_client(words))
     if any(pattern.search(words) for pattern in (_CLIENT, _RELAY, _POLICY)):
-        return SmtpReply.UNCLEAR
+        return _refusal_of_client(words)
     for pattern, reply in _BY_TEXT:
         if pattern.search(words):
             return reply
     reply = _BY_CODE.get(code, SmtpReply.UNCLEAR)
     is_plausible = reply is SmtpReply.FULL or _RECIPIENT.search(words)
     return reply if is_plausible else SmtpReply.UNCLEAR
+
+
+def _refusal_of_client(words: str) -> SmtpReply:
+    """Return whether all mailboxes are refused to this client, or perhaps only this one."""
+    return SmtpReply.BLOCKED if _BLOCKED.search(words) else SmtpReply.UNCLEAR
 
 
 def _is_lasting(words: str) -> bool:

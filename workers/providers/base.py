@@ -43,7 +43,7 @@ class UnexpectedResponse(Exception):  # noqa: N818 -- it names what happened
 class ProviderRequest:
     """A request for one field.
 
-    `types` are the requested types of the field, `patterns` the known e-mail patterns of the domain. For a
+    `types` are the requested types of the field, `patterns` the known e-mail patterns of the company. For a
     verification `subject.email` is the address to verify. `country` is the person's likely ISO country or
     None, `attempt` the number of the job's attempt from 1, `max_age` the maximum age of a value, None for the
     default. `poll_token` is that of an earlier `Pending`: the request then polls for its result.
@@ -65,7 +65,10 @@ class ProviderRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderResponse:
-    """A provider's response; `cost` is in the provider's own credits, `retry_after` in seconds."""
+    """A provider's response; `cost` is in the provider's own credits, `retry_after` in seconds.
+
+    `reason` says in one word of lower snake_case why there is no result, if the provider tells.
+    """
 
     outcome: TraceOutcome
     emails: tuple[FoundEmail, ...] = ()
@@ -74,6 +77,7 @@ class ProviderResponse:
     company: FoundCompany | None = None
     cost: float = 0
     retry_after: float | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

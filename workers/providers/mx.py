@@ -23,11 +23,14 @@ from workers.mail.smtp_replies import ProbeResult, SmtpReply
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.parsing import source_of
 
-MAX_ATTEMPTS = 3
-RETRY_SECONDS = 300.0
-"""Postgrey and similar greylists accept a second attempt after five minutes."""
-POLL_TIMEOUT = 1200.0
-"""Enough for all attempts, also of jobs that are resumed late."""
+RETRY_SECONDS = (300.0, 900.0, 1500.0)
+"""The delays before further attempts. Postgrey and sqlgrey accept one after five minutes, milter-greylist and
+OpenBSD's spamd after 25 to 30; a reply that names a longer delay is obeyed."""
+NOT_PROBED = "smtp_off"
+"""The reason of a missing verdict if `VERIFY_SMTP` is off."""
+MAX_RETRY_SECONDS = 2700.0
+POLL_TIMEOUT = 3300.0
+"""Enough for all attempts; within the default deadline of a job."""
 
 
 class Mx:
@@ -64,11 +67,11 @@ class Mx:
         try:
             hosts = self._resolver.mail_hosts(email_domain(email), seconds=seconds)
         except ResolutionFailed:
-            return _response(email, ProbeResult(SmtpReply.UNCLEAR))
+            return _response(email, ProbeResult(SmtpReply.UNREACHABLE))
         if not hosts:
             return _hit(email, EmailStatus.INVALID, ("no_mx", *email_reasons(email)))
         if not self._mail.smtp:
-            return _response(email, ProbeResult(SmtpReply.UNCLEAR))
+            return _response(email, ProbeResult(SmtpReply.UNCLEAR), NOT_PROBED)
         return self._probe(hosts, email, request.poll_token, deadline)
 
     def _probe(
@@ -81,15 +84,17 @@ class Mx:
             )
         except HostBusy as busy:
             return Pending(_format_poll_token(attempts, random_name), after=max(busy.after, 1.0))
-        if result.should_retry and attempts + 1 < MAX_ATTEMPTS:
-            return Pending(_format_poll_token(attempts + 1, random_name), after=RETRY_SECONDS)
+        if result.should_retry and attempts < len(RETRY_SECONDS):
+            after = max(RETRY_SECONDS[attempts], min(result.retry_after or 0.0, MAX_RETRY_SECONDS))
+            return Pending(_format_poll_token(attempts + 1, random_name), after=after)
         return _response(email, result)
 
 
-def _response(email: str, result: ProbeResult) -> ProviderResponse:
+def _response(email: str, result: ProbeResult, reason: str | None = None) -> ProviderResponse:
+    """Return the verdict or, without one, a miss with the reason; that of the result is the default."""
     status, reasons = smtp_replies.verdict(email, result)
     if status is EmailStatus.UNKNOWN:
-        return ProviderResponse(outcome=TraceOutcome.MISS)
+        return ProviderResponse(outcome=TraceOutcome.MISS, reason=reason or result.reason)
     return _hit(email, status, reasons)
 
 

@@ -23,22 +23,21 @@ from app.domain.findings import (
     SourceKind,
 )
 from app.domain.lists.cells import parse_timestamp
+from app.domain.normal.company_domains import company_domain
 from app.domain.normal.company_names import company_key
 from app.domain.normal.countries import country_code
 from app.domain.normal.emails import email_kind, normal_email
+from app.domain.normal.employers import employer_name
 from app.domain.normal.names import parse_name, person_key
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_company_url, normal_profile_url
 from app.domain.normal.vocabularies import department, headcount, seniority
-from app.domain.normal.websites import normal_website
 from app.infra import clock
 from workers.providers.base import ProviderRequest, UnexpectedResponse
 
 MAX_TEXT_LENGTH = 300
 PHONE_TYPES = frozenset({"mobile", "direct", "work", "hq", "other"})
 _MASKS = re.compile("[*\u2022\u2026]")
-_PHONE_MASKS = re.compile("[*\u2022\u2026]|[xX]{2}|[#_.]{2}")
-"""Letters in phone numbers are read as digits, so that a run of x would become nines."""
 T = TypeVar("T")
 
 
@@ -174,8 +173,6 @@ def found_phone(  # noqa: PLR0913 -- the columns of a row
     do_not_call_at: datetime | None = None,
 ) -> FoundPhone | None:
     """Build a phone number; return None if it is invalid or masked. `country` applies to national formats."""
-    if not value or _PHONE_MASKS.search(value):
-        return None
     number = normal(lambda text: parse_phone(text, country), value)
     if number is None:
         return None
@@ -203,10 +200,11 @@ def found_company(
     country: str | None = None,
 ) -> FoundCompany | None:
     """Build a company; return None without a name, domain or profile. `employees`: a number or 51-200."""
+    own_domain = normal(lambda text: company_domain(text, name), domain)
     found = FoundCompany(
         source=source,
-        name=name,
-        domain=normal(normal_website, domain),
+        name=employer_name(name, own_domain),
+        domain=own_domain,
         linkedin_url=normal(normal_company_url, linkedin_url),
         industry=industry,
         headcount=normal(headcount, _headcount(employees)),

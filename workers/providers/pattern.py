@@ -1,10 +1,10 @@
-"""Guesses addresses from the pattern of the domain's verified ones, without any external call."""
+"""Guesses addresses from the pattern and mail domains of a company, without any external call."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from app.domain.email_patterns import patterns
+from app.domain.email_patterns import mail_domains, patterns
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import TraceOutcome
@@ -19,7 +19,7 @@ MAX_GUESSES = 3
 
 
 class Pattern:
-    """The e-mail pattern of a domain, learned from its verified addresses."""
+    """The e-mail pattern of a company, learned from its verified addresses."""
 
     name: ClassVar[str] = "pattern"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL})
@@ -29,18 +29,20 @@ class Pattern:
         self.terms = FREE
 
     def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
-        """Return ineligible unless the request has a name and a domain with a known pattern."""
+        """Return ineligible unless the request has a name and a company with a known pattern and domain."""
         subject = request.subject
-        is_eligible = "work" in request.types and subject.name and subject.company_domain
+        has_domain = subject.company_domain or any(stat.domain for stat in request.patterns)
+        is_eligible = "work" in request.types and subject.name and has_domain
         return None if is_eligible and patterns.learn(request.patterns) else TraceOutcome.INELIGIBLE
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:  # noqa: ARG002 -- makes no call
         """Return the likeliest addresses, best first, unverified."""
-        name, domain = str(request.subject.name), str(request.subject.company_domain)
+        subject = request.subject
         try:
-            guesses = patterns.candidates(names.parse_name(name), domain, request.patterns)[:MAX_GUESSES]
+            name = names.parse_name(str(subject.name))
         except InvalidValue:  # a stored name without a letter
             return ProviderResponse(outcome=TraceOutcome.INELIGIBLE)
+        guesses = mail_domains.guesses(name, subject.company_domain, request.patterns)[:MAX_GUESSES]
         source = Source(self.name, SourceKind.PATTERN, clock.now())
         emails = [_unverified(guess, source) for guess in guesses if guess.confidence >= MIN_CONFIDENCE]
         outcome = TraceOutcome.HIT if emails else TraceOutcome.MISS

@@ -133,6 +133,7 @@ class DatabaseCallGateway:
                 call_id,
                 outcome=reply.outcome,
                 status=_status(reply),
+                reason=reply.reason,
                 cost=reply.cost or _unknown_cost(provider, started, reply),
                 latency_ms=milliseconds,
                 reply=_json.unstructure(reply) if is_ours else None,

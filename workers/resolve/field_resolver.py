@@ -9,7 +9,7 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, emails, suppression_checks
+from app.core.contacts import bulk, learned_patterns, switchboards
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import LIMITED_BY
 from app.core.ledger import ownership
@@ -106,7 +106,7 @@ def resolve_field(
         field=ProviderField(field_request.field.value),
         subject=known.subject,
         types=known.visible_types,
-        patterns=_patterns(services, known.subject.company_domain),
+        patterns=_patterns(services, known),
         country=known.country,
         attempt=claim.attempts,
         max_age=field_request.max_age,
@@ -116,7 +116,7 @@ def resolve_field(
     visible = replace(field_request, types=known.visible_types)
     result = _verify_then_fetch(claim, services, request, known, visible, item)
     with services.database.reading() as session:
-        if suppression_checks.suppressed(session, finding_identifiers.of_result(result)):
+        if switchboards.suppressed_people(session, finding_identifiers.of_result(result)):
             result = replace(result, suppressed=True)
     return FieldResolution(
         request=field_request,
@@ -152,12 +152,13 @@ def _unaffordable(claim: Claim, price: int) -> InsufficientCredits:
     return SpendingLimitReached(price, claim.budget, LimitUsage.from_dict(limit))
 
 
-def _patterns(services: WorkerServices, domain: str | None) -> tuple[PatternStat, ...]:
-    """Return the e-mail patterns that are known of the company's domain."""
-    if domain is None:
+def _patterns(services: WorkerServices, known: KnownPerson) -> tuple[PatternStat, ...]:
+    """Return the e-mail patterns that are known of the company's domain, and of its people elsewhere."""
+    domain, company_id = known.subject.company_domain, known.company_id
+    if domain is None and company_id is None:
         return ()
     with services.database.reading() as session:
-        return tuple(emails.pattern_counts(session, domain))
+        return tuple(learned_patterns.pattern_counts(session, domain, company_id))
 
 
 def _needs_provider(settings: Settings, request: ProviderRequest, known: KnownPerson) -> bool:
@@ -226,7 +227,7 @@ def store(
     if returned := finding_identifiers.of_result(resolution.result):
         bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
         stored = known_people.identifiers(session, workspace_id, known)
-        if suppression_checks.suppressed(session, [*stored, *returned]):  # during the provider calls
+        if switchboards.suppressed_people(session, [*stored, *returned]):  # during the provider calls
             return StoredField(suppressed=True)
     contacts = contact_storage.store(session, known, resolution.result, now=now)
     if resolution.result.answers and contacts and known.subject.contact_id is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, companies, hidden_values, suppression_checks
+from app.core.contacts import bulk, companies, hidden_values, switchboards
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.jobs import leases
@@ -208,7 +208,7 @@ def _is_suppressed_by_now(
             *known_people.identifiers(session, claim.workspace_id, resolved.known),
             *finding_identifiers.of_result(resolved.result),
         ]
-    return bool(suppression_checks.suppressed(session, identifiers))
+    return bool(switchboards.suppressed_people(session, identifiers))
 
 
 def _disclose_fields(

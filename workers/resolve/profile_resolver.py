@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from app.core.contacts import companies, suppression_checks
+from app.core.contacts import companies, switchboards
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.jobs.claims import Claim
@@ -106,7 +106,7 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
         stored=known.contact is not None,
     )
     with services.database.reading() as session:
-        if suppression_checks.suppressed(session, finding_identifiers.of_contacts(result.contacts)):
+        if switchboards.suppressed_people(session, finding_identifiers.of_contacts(result.contacts)):
             result = replace(result, suppressed=True)
     return ProfileResolution(result=result, ranking=_ranking(settings, request), subject=known.subject)
 

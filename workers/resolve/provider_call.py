@@ -139,6 +139,7 @@ def trace_entry(provider: Provider, field: ProviderField, call: CallResult) -> d
         field=field.value,
         outcome=reply.outcome.value,
         status=reply.emails[0].status.value if reply.emails else None,
+        reason=reply.reason,
         latency_ms=call.milliseconds,
         cost=reply.cost,
         at=clock.rfc3339(call.asked_at),

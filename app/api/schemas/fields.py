@@ -14,6 +14,7 @@ from marshmallow import EXCLUDE, RAISE, ValidationError, fields, post_load, vali
 from app.domain import ids, purposes
 from app.domain.errors import FieldError, InvalidValue, NotAProfileUrl, Problem
 from app.domain.normal import emails, phones, profiles, websites
+from app.domain.normal.employers import given_employer
 from app.domain.records.subjects import Subject
 from app.infra import passwords
 
@@ -226,6 +227,8 @@ class SubjectSchema(StrictSchema):
     company_name = NonBlankString(allow_none=True, metadata={"example": "Acme Engines"})
     phone = phone(allow_none=True)
 
-    @post_load
-    def _subject(self, data: dict[str, str | None], **_options: Any) -> Subject:
-        return Subject(**data).require_identifiers()
+    @post_load(pass_original=True)
+    def _subject(self, data: dict[str, str | None], given: Mapping[str, Any], **_options: Any) -> Subject:
+        employer = given_employer(given.get("company_domain"), data.get("company_name"))
+        known = data | {"company_domain": employer.domain, "company_name": employer.name}
+        return Subject(**known).require_identifiers(employer.left_out)

@@ -78,6 +78,9 @@ class TraceSchema(ResponseSchema):
     field = fields.String(metadata={"enum": ["email", "phone", "person", "company", "verification"]})
     outcome = fields.String(metadata={"enum": [o.value for o in TraceOutcome], "example": "hit"})
     status = fields.String(metadata={"example": "valid"})
+    reason = fields.String(
+        metadata={"example": "greylisted", "description": "Why the provider has no result, if it tells."}
+    )
     latency_ms = fields.Integer(metadata={"example": 4})
     cost = fields.Float(metadata={"example": 1, "description": "In the credits of the provider."})
     at = fields.DateTime(

@@ -10,6 +10,7 @@ from app.core.uploads import chunks, starters
 from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
+from app.domain.lists.cell_warnings import KINDS, Effect
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
 
 PAID_FIELDS = ("email", "phone")
@@ -165,10 +166,25 @@ class UploadColumnSchema(ResponseSchema):
     samples = fields.List(fields.String(), metadata={"example": ["Ada Lovelace"]})
 
 
+class UploadWarningSchema(ResponseSchema):
+    """Cells of a column that were left out, changed or guessed, and the first lines of the file with one."""
+
+    column = fields.String(metadata={"example": "Phone"})
+    field = fields.String(metadata={"example": "phone"})
+    code = fields.String(metadata={"example": "no_country"})
+    effect = fields.String(
+        metadata={"enum": [effect.value for effect in Effect], "example": Effect.LEFT_OUT.value}
+    )
+    count = fields.Integer(metadata={"example": 3})
+    lines = fields.List(fields.Integer(), metadata={"example": [2, 5, 9]})
+    detail = fields.String(metadata={"example": KINDS["no_country"].text})
+
+
 class UploadSchema(UploadSummarySchema):
     """An uploaded list with its columns; they are empty until a worker has read the file."""
 
     columns = fields.List(fields.Nested(UploadColumnSchema), required=True)
+    warnings = fields.List(fields.Nested(UploadWarningSchema), required=True)
 
 
 class UploadsResponseSchema(ResponseSchema):

@@ -14,12 +14,9 @@ from app.core.accounts.workspaces import foreign_key
 from app.core.contacts import emails
 from app.core.contacts.bulk import batched
 from app.core.contacts.emails import Email
-from app.domain.findings import EmailStatus
 from app.infra.db import Base
 
 BOUNCED = "bounced"
-TRUSTED = frozenset({EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value})
-"""Statuses that a bounce lowers to `risky`; the other statuses are `risky` or worse."""
 
 
 class FeedbackKind(StrEnum):
@@ -97,8 +94,3 @@ def any_bounced(session: Session, workspace_id: str, addresses: Collection[str],
 def reasons_with_bounce(reasons: Sequence[str]) -> list[str]:
     """Return the status reasons including `bounced`."""
     return [*reasons] if BOUNCED in reasons else [*reasons, BOUNCED]
-
-
-def status_after_bounce(status: str) -> str:
-    """Return the status of an address after a reported bounce: risky at best."""
-    return EmailStatus.RISKY.value if status in TRUSTED else status

@@ -1,21 +1,24 @@
 """Stored companies, shared by all workspaces.
 
-Two records are the same company if they share a domain; failing that, a LinkedIn page; failing that, the name
-without legal form and accents, if neither domain, page nor the class of the legal form conflicts. A domain or
-page, once stored, never changes.
+Two records are the same company if they share a domain and their names do not show two (`company_identity`);
+failing that, a LinkedIn page; failing that, the name without legal form and accents, if neither domain, page
+nor the class of the legal form conflicts. A domain or page, once stored, never changes: a second company at
+one domain is stored without it (docs/decisions/0018-a-domain-is-evidence.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from itertools import repeat
+from typing import Any, NamedTuple
 
 from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.company_resolution import UPDATED_COLUMNS, CompanyResolver
+from app.core.contacts.mail_evidence import Evidence
 from app.domain.findings import FoundCompany
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all
@@ -48,6 +51,17 @@ class Company(Base):
     updated_at: Mapped[datetime]
 
 
+class StoredCompany(NamedTuple):
+    """The company that a record was merged into, and the change; None if the company is new.
+
+    `domain_taken` states whether the record's domain is that of another company.
+    """
+
+    company_id: str
+    change: Change | None
+    domain_taken: bool = False
+
+
 def get(session: Session, company_id: str) -> Company | None:
     """Return the company with this id, or None."""
     return session.get(Company, company_id)
@@ -55,39 +69,55 @@ def get(session: Session, company_id: str) -> Company | None:
 
 def find(session: Session, found: FoundCompany) -> Company | None:
     """Return the stored company that the record matches, or None."""
-    row = CompanyResolver(session, Company.__table__, [found]).find(found)
+    resolver = CompanyResolver(session, Company.__table__, [found])
+    row = resolver.find(resolver.admitted(found, Evidence.STATED))
     return None if row is None else session.get_one(Company, row["id"])
 
 
-def upsert(session: Session, found: FoundCompany, *, now: datetime) -> Company:
+def upsert(
+    session: Session, found: FoundCompany, *, now: datetime, evidence: Evidence = Evidence.STATED
+) -> Company:
     """Insert the company or merge it into the stored one, and return it."""
     session.flush()
-    [(company_id, _)] = upsert_many(session, [found], now=now)
-    return session.get_one(Company, company_id, populate_existing=True)
+    [stored] = upsert_many(session, [found], now=now, evidence=[evidence])
+    return session.get_one(Company, stored.company_id, populate_existing=True)
 
 
 def upsert_many(
-    session: Session, records: Sequence[FoundCompany], *, now: datetime, rename: bool = True
-) -> list[tuple[str, Change | None]]:
-    """Insert or merge many; return for each record the company's id and the change, None for a new company.
+    session: Session,
+    records: Sequence[FoundCompany],
+    *,
+    now: datetime,
+    rename: bool = True,
+    evidence: Iterable[Evidence] = repeat(Evidence.STATED),
+) -> list[StoredCompany]:
+    """Insert or merge many; return what each record was merged into. `evidence` is that of each record.
 
     With `rename=False` a name is stored only if the company has none: a contact's record is not a reliable
     source for the name of the employer.
     """
     lock_resolution(session)
     resolver = CompanyResolver(session, Company.__table__, records)
-    results: list[tuple[str, Change | None]] = []
-    seen: dict[int, str] = {}  # by identity, since hashing a record takes as long as merging it
-    for record in records:
-        if company_id := seen.get(id(record)):
-            results.append((company_id, Change.NONE))
-            continue
-        row = resolver.find(record)
-        if row is None:
-            results.append((resolver.add(record, now), None))
+    results: list[StoredCompany] = []
+    seen: dict[tuple[int, Evidence], StoredCompany] = {}  # by identity: hashing takes as long as merging
+    for record, shown in zip(records, evidence, strict=False):
+        key = (id(record), shown)
+        if key not in seen:
+            seen[key] = _stored(resolver, record, shown, now, rename=rename)
+            results.append(seen[key])
         else:
-            results.append((row["id"], resolver.merge(row, record, now, rename=rename)))
-        seen[id(record)] = results[-1][0]
+            results.append(seen[key]._replace(change=Change.NONE))
     insert_all(session, Company, resolver.new)
     update_all(session, Company, resolver.changed, UPDATED_COLUMNS)
     return results
+
+
+def _stored(
+    resolver: CompanyResolver, record: FoundCompany, evidence: Evidence, now: datetime, *, rename: bool
+) -> StoredCompany:
+    admitted = resolver.admitted(record, evidence)
+    is_taken = admitted is not record
+    row = resolver.find(admitted)
+    if row is None:
+        return StoredCompany(resolver.add(admitted, evidence, now), None, is_taken)
+    return StoredCompany(row["id"], resolver.merge(row, admitted, now, rename=rename), is_taken)

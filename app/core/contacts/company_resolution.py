@@ -7,16 +7,20 @@ same list again yields the same companies.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import FromClause, select
 from sqlalchemy.orm import Session
 
+from app.core.contacts import mail_evidence
 from app.core.contacts.bulk import as_dict, new_ids, rows_in
+from app.core.contacts.mail_evidence import Evidence
 from app.domain.findings import FoundCompany
 from app.domain.normal.company_names import company_key, have_different_forms
 from app.domain.normal.hashes import profile_hash, website_hash
+from app.domain.records.company_identity import are_one_company
 from app.domain.records.merging import Change, initial_provenance, merge
 
 _MERGED = ("industry", "headcount", "city", "country")
@@ -32,6 +36,8 @@ class CompanyResolver:
 
     def __init__(self, session: Session, table: FromClause, records: Sequence[FoundCompany]) -> None:
         records = list({id(record): record for record in records}.values())
+        self._session = session
+        self._with_mail: dict[str, bool] = {}
         self._keys = {record.name: company_key(record.name) for record in records if record.name}
         self._by_domain: dict[str | None, dict[str, Any]] = {}
         self._by_page: dict[str | None, dict[str, Any]] = {}
@@ -62,17 +68,33 @@ class CompanyResolver:
         """Return the existing rows to update."""
         return list(self._changed.values())
 
+    def admitted(self, record: FoundCompany, evidence: Evidence) -> FoundCompany:
+        """Return the record, without its domain if that is another company's.
+
+        The domain belongs to the company that had it first. A record with another name is of that company,
+        too, if people under both names have addresses at the domain, and no company has the other name.
+        """
+        holder = self._by_domain.get(record.domain) if record.domain else None
+        if holder is None:
+            return record
+        without = replace(record, domain=None)
+        is_same = evidence is Evidence.ASKED or self._may_be(holder, record)
+        if not is_same and evidence is Evidence.MAIL:
+            is_same = self._has_mail(holder) and self._named(without) is None
+        if is_same and evidence is Evidence.MAIL:
+            self._with_mail[holder["id"]] = True
+        return record if is_same else without
+
     def find(self, record: FoundCompany) -> dict[str, Any] | None:
         """Return the row that the record matches, or None."""
         row = self._by_domain.get(record.domain) if record.domain else None
         if row is None and record.linkedin_url:
             row = self._by_page.get(record.linkedin_url)
         if row is None and record.name:
-            same_name = self._by_key.get(self._keys[record.name], {})
-            row = next((row for row in same_name.values() if _is_compatible(row, record)), None)
+            row = self._named(record)
         return row
 
-    def add(self, record: FoundCompany, now: datetime) -> str:
+    def add(self, record: FoundCompany, evidence: Evidence, now: datetime) -> str:
         """Add a row for a new company and return its id."""
         row: dict[str, Any] = {name: getattr(record, name) for name in _MERGED}
         row |= dict.fromkeys(("name", "name_key", "domain", "domain_hash", "linkedin_url", "linkedin_hash"))
@@ -84,6 +106,7 @@ class CompanyResolver:
         }
         self._fill(row, record)
         self._new[row["id"]] = row
+        self._with_mail[row["id"]] = evidence is Evidence.MAIL
         self._index(row)
         return str(row["id"])
 
@@ -104,6 +127,26 @@ class CompanyResolver:
         if change is not Change.NONE and row["id"] not in self._new:
             self._changed[row["id"]] = row
         return change
+
+    def _named(self, record: FoundCompany) -> dict[str, Any] | None:
+        """Return the oldest row with the record's name, if nothing else conflicts."""
+        rows = self._by_key.get(self._keys[record.name], {}) if record.name else {}
+        return next((row for row in rows.values() if _is_compatible(row, record)), None)
+
+    def _may_be(self, holder: dict[str, Any], record: FoundCompany) -> bool:
+        """Return whether the name of the record, or its page, does not show another company."""
+        if not (holder["name"] and record.name) or holder["name_key"] == self._keys[record.name]:
+            return True
+        if record.linkedin_url and holder["linkedin_url"] == record.linkedin_url:
+            return True
+        return are_one_company(holder["name"], record.name, holder["domain"])
+
+    def _has_mail(self, holder: dict[str, Any]) -> bool:
+        company_id = holder["id"]
+        if company_id not in self._with_mail:
+            found = mail_evidence.any_at(self._session, company_id, holder["domain"])
+            self._with_mail[company_id] = found
+        return self._with_mail[company_id]
 
     def _fill(self, row: dict[str, Any], record: FoundCompany) -> bool:
         """Fill an empty name, domain and page (unless another company has it); return whether any changed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -11,9 +12,11 @@ from sqlalchemy.orm import Session
 from app.core.contacts.bulk import as_dict, rows_in, rows_in_pairs
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
-from app.domain.findings import FoundContact
+from app.domain.findings import FoundContact, SourceKind
+from app.domain.normal.latin_names import family_key
 from app.domain.normal.member_ids import is_member_url
 from app.domain.normal.names import person_key
+from app.domain.records.namesakes import ContactValues
 from app.domain.records.profile_links import spellings, urls_of
 from app.infra.blind_indexes import stored_forms
 
@@ -24,12 +27,14 @@ Row = dict[str, Any]
 class ContactIndex:
     """Rows of contacts by their id, profile, address or number, and by company and name.
 
-    `rows` has them by id.
+    `rows` has them by id. `values` has the addresses and numbers of those that only their name and
+    company may join to a record.
     """
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
         self._with_profile: dict[str, Row] = {}
+        self.values: dict[str, ContactValues] = {}
         self._by_value: dict[str, dict[str, Row]] = {}
         self._by_name: dict[tuple[str, str], dict[str, Row]] = {}
 
@@ -52,6 +57,7 @@ class ContactIndex:
         for value, contact_id in owners:
             index.add_values(index.rows[contact_id], [value])
         index._load_ambiguous_numbers(session)
+        index._load_values_of_namesakes(session, records, employers)
         return index
 
     def add(self, row: Row) -> None:
@@ -72,6 +78,13 @@ class ContactIndex:
         """Return the row with this LinkedIn profile, also one stored without the capitals of its id."""
         return next((row for form in spellings(url) if (row := self._with_profile.get(form))), None)
 
+    def add_record(self, row: Row, record: FoundContact) -> None:
+        """Add a row with the addresses and numbers of a record that was merged into it."""
+        self.add(row)
+        self.add_values(row, values_of(record))
+        known = self.values.get(row["id"], ContactValues())
+        self.values[row["id"]] = known.joined(ContactValues.of(record))
+
     def with_value(self, value: str) -> dict[str, Row]:
         """Return the rows with this address or number, by id."""
         return self._by_value.get(value, {})
@@ -87,6 +100,29 @@ class ContactIndex:
         query = select(Phone.e164, Phone.contact_id)
         for value, contact_id in rows_in(session, query, Phone.__table__.c.contact_id, ambiguous_ids):
             self.add_values(self.rows[contact_id], [value])
+
+    def _load_values_of_namesakes(
+        self, session: Session, records: Sequence[FoundContact], employers: Sequence[str | None]
+    ) -> None:
+        """Load the addresses and numbers of contacts with the name and company of an imported record."""
+        named = {
+            row["id"]
+            for record, employer in zip(records, employers, strict=True)
+            if record.source.kind is SourceKind.IMPORT and employer and record.full_name
+            for row in self.named(employer, person_key(record.full_name))
+            if not any(row["id"] in self.with_value(value) for value in values_of(record))
+        }
+        if not named:
+            return
+        emails, phones = defaultdict(list), defaultdict(list)
+        columns = (Email.contact_id, Email.email, Email.type, Email.status, Email.status_reasons)
+        for contact_id, *email in rows_in(session, select(*columns), Email.__table__.c.contact_id, named):
+            emails[contact_id].append(tuple(email))
+        numbers = select(Phone.contact_id, Phone.e164, Phone.type)
+        for contact_id, *phone in rows_in(session, numbers, Phone.__table__.c.contact_id, named):
+            phones[contact_id].append(tuple(phone))
+        for contact_id in named:
+            self.values[contact_id] = ContactValues.from_values(emails[contact_id], phones[contact_id])
 
 
 def values_of(record: FoundContact) -> list[str]:
@@ -106,7 +142,7 @@ def _candidates(
     profiles = {form for record in records for url in urls_of(record) for form in spellings(url)}
     member_urls = filter(is_member_url, profiles)
     last_names = {
-        (employer, person_key(record.last_name or record.full_name))
+        (employer, family_key(record.last_name, record.full_name))
         for record, employer in zip(records, employers, strict=True)
         if employer and record.full_name
     }

@@ -2,12 +2,13 @@
 
 Two records are the same person if they share a LinkedIn URL; failing that, an e-mail address, unless the
 names are of different people, or the names differ and it is the address of more than ten people; failing
-that, the name at the same company; failing that, for records without profile and e-mail, a phone number with
-no conflicting name or company. Two different LinkedIn profiles are always two people; but one with a chosen
-name and one with an id of the member may be of one person, and a record that has both links them. The address
-of a role (info@ …) shows nothing about a person, unless both records have the same name, or both have none. A
-provider's record without a name never matches a named contact by the address of many people or a phone
-number.
+that, the name at the same company, unless an imported record has another address or number (`namesakes`);
+failing that, for records without profile and e-mail, a phone number with no conflicting name or company. Two
+different LinkedIn profiles are always two people; but one with a chosen name and one with an id of the member
+may be of one person, and a record that has both links them. A profile, an address or a number that lists have
+for people of different names, and the address of a role (info@ …), shows nothing about a person, unless both
+records have the same name, or both have none. A provider's record without a name never matches a named
+contact by the address of many people or a phone number.
 """
 
 from __future__ import annotations
@@ -18,16 +19,27 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, text
+from sqlalchemy import ForeignKey, Index, String, false, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import companies, emails, job_changes, phones, saved_profile_urls
+from app.core.contacts import (
+    companies,
+    emails,
+    former_addresses,
+    job_changes,
+    mail_evidence,
+    phones,
+    saved_profile_urls,
+)
 from app.core.contacts.bulk import lock_resolution, update_all
-from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
+from app.core.contacts.companies import StoredCompany
+from app.core.contacts.contact_finder import name_of
+from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
 from app.core.contacts.seniorities import RANK_SQL
 from app.domain.findings import FoundContact
+from app.domain.lists.cell_warnings import TAKEN_DOMAIN
 from app.domain.normal.names import PersonName
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all
@@ -38,7 +50,9 @@ _HAS_MEMBER_URL = text("member_url IS NOT NULL")
 
 
 class Contact(Base):
-    """A person. `name_key` and `last_key` are the normalised forms of the full and the last name.
+    """A person. `name_key` is the normalised full name, and `last_key` the last name in Latin letters.
+
+    `linkedin_shared` states that lists have the profile for other people, too, so that it identifies none.
 
     `linkedin_url` is the profile with the chosen name or, until that is known, with an id of the member;
     `member_url` is one with an id beside it.
@@ -82,6 +96,7 @@ class Contact(Base):
     department: Mapped[str | None]
     linkedin_url: Mapped[str | None] = mapped_column(unique=True)
     member_url: Mapped[str | None]
+    linkedin_shared: Mapped[bool] = mapped_column(server_default=false(), default=False)
     city: Mapped[str | None]
     country: Mapped[str | None]
     company_id: Mapped[str | None] = mapped_column(ForeignKey("companies.id", ondelete="SET NULL"))
@@ -95,12 +110,12 @@ class Contact(Base):
 class UpsertResult:
     """The contact that a record was merged into, and the change; None if the contact is new.
 
-    `shares_address` states whether one of the record's addresses was stored for another person before.
+    `conflicts` are the codes of `cell_warnings` of what the record shares with others.
     """
 
     contact_id: str
     change: Change | None
-    shares_address: bool
+    conflicts: tuple[str, ...]
 
 
 def parsed_name(contact: Contact) -> PersonName:
@@ -123,7 +138,8 @@ def upsert_many(
     Call it before locking any contact: it acquires the resolution lock first.
     """
     lock_resolution(session)
-    employers, new_companies = _employers(session, records, now)
+    stored, new_companies = _employers(session, records, now)
+    employers = [company.company_id if company else None for company in stored]
     resolver = ContactResolver(session, Contact.__table__, records, employers, new_companies)
     results = [
         resolver.upsert(found, employer, now) for found, employer in zip(records, employers, strict=True)
@@ -137,10 +153,18 @@ def upsert_many(
             resolver.mark_changed(row, change, now)
     update_all(session, Contact, resolver.changed, UPDATED_COLUMNS)
     job_changes.record(session, resolver.moves, now=now)
+    former_addresses.mark(session, [*resolver.moves, *resolver.outdated])
     return [
-        UpsertResult(row["id"], _greatest(contact_change, change), shared)
-        for (row, contact_change), change, shared in zip(results, changes, resolver.shared, strict=True)
+        UpsertResult(row["id"], _greatest(contact_change, change), (*codes, *_taken_domain(company)))
+        for (row, contact_change), change, codes, company in zip(
+            results, changes, resolver.conflicts, stored, strict=True
+        )
     ]
+
+
+def _taken_domain(company: StoredCompany | None) -> tuple[str, ...]:
+    """Return the code of a record whose company's domain is that of another company."""
+    return (TAKEN_DOMAIN,) if company is not None and company.domain_taken else ()
 
 
 def _greatest(contact_change: Change | None, change: Change | None) -> Change | None:
@@ -152,16 +176,18 @@ def _greatest(contact_change: Change | None, change: Change | None) -> Change | 
 
 def _employers(
     session: Session, records: Sequence[FoundContact], now: datetime
-) -> tuple[list[str | None], frozenset[str]]:
+) -> tuple[list[StoredCompany | None], frozenset[str]]:
     """Insert or merge the companies of the records.
 
-    Return one id for each record, None without a company, and the ids of the new companies.
+    Return one for each record, None without a company, and the ids of the new companies.
     """
-    employers = [found.company for found in records if found.company is not None]
-    results = companies.upsert_many(session, employers, now=now, rename=False)
-    ids = iter(results)
-    new = frozenset(company_id for company_id, change in results if change is None)
-    return [None if found.company is None else next(ids)[0] for found in records], new
+    employed = [found for found in records if found.company is not None]
+    employers = [found.company for found in employed if found.company is not None]
+    evidence = map(mail_evidence.evidence_of, employed)
+    results = companies.upsert_many(session, employers, now=now, rename=False, evidence=evidence)
+    stored = iter(results)
+    new = frozenset(result.company_id for result in results if result.change is None)
+    return [None if found.company is None else next(stored) for found in records], new
 
 
 def _upsert_values(

@@ -12,12 +12,8 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Row,
-    Select,
-    SQLColumnExpression,
     String,
     UniqueConstraint,
-    bindparam,
-    func,
     select,
     text,
 )
@@ -26,7 +22,6 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.contacts import contact_locks, contact_points
 from app.core.contacts.bulk import batched
 from app.core.contacts.contact_points import RETAINED_SINCE, ContactPointSpec
-from app.domain.email_patterns.patterns import PatternStat
 from app.domain.email_patterns.recorded_forms import recorded_form
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.normal.emails import email_domain
@@ -37,9 +32,12 @@ from app.infra.blind_indexes import stored_forms
 from app.infra.db import Base
 from app.infra.encrypted_columns import EncryptedText
 
-PATTERN_SAMPLE = 1000
-"""The number of addresses from which the pattern of a domain is learned; more would change it little."""
-_LEARNED = text("type = 'work' AND status = 'valid' AND form IS NOT NULL")  # as the index has it
+FORMER = "former"
+"""The reason of an address at an employer that the person has left."""
+TRUSTED = frozenset({EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value})
+"""Statuses that a bounce, or a change of employer, lowers to `risky`; the others are `risky` or worse."""
+LEARNED = text("type = 'work' AND status = 'valid' AND form IS NOT NULL")
+"""The condition on the addresses from which patterns are learned, as the index has it."""
 _MERGED_FIELDS = ("type", "status", "status_reasons", "confidence", "verified_at")
 _UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "sources")
 
@@ -60,7 +58,7 @@ class Email(Base):
     __table_args__ = (
         UniqueConstraint("contact_id", "email_index", name="uq_emails_contact_id_email"),
         Index("ix_emails_email", "email_index"),
-        Index("ix_emails_domain", "domain", "id", "form", sqlite_where=_LEARNED, postgresql_where=_LEARNED),
+        Index("ix_emails_domain", "domain", "id", "form", sqlite_where=LEARNED, postgresql_where=LEARNED),
         Index("ix_emails_retained_since", RETAINED_SINCE),
     )
 
@@ -108,32 +106,6 @@ def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list
     return result
 
 
-def newest_forms(domain: SQLColumnExpression[str | None]) -> Select[str | None]:
-    """Select the patterns of the newest PATTERN_SAMPLE valid work addresses of the domain."""
-    return (
-        select(Email.form)
-        .where(Email.domain == domain, _LEARNED)
-        .order_by(Email.id.desc())
-        .limit(PATTERN_SAMPLE)
-    )
-
-
-_NEWEST = newest_forms(bindparam("domain")).subquery()
-_FORMS = (
-    select(_NEWEST.c.form, func.count())
-    .group_by(_NEWEST.c.form)
-    .order_by(func.count().desc(), _NEWEST.c.form)
-)
-
-
-def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
-    """Return the patterns of the domain's newest valid work addresses, most common first.
-
-    Guesses do not count.
-    """
-    return [PatternStat(form, count) for form, count in session.execute(_FORMS, {"domain": domain}) if form]
-
-
 def as_found(row: Email | Row[Any]) -> FoundEmail:
     """Convert a stored address to a finding of its first source."""
     first = row.sources[0]
@@ -159,6 +131,11 @@ def any_bounced(session: Session, addresses: Collection[str], *, since: datetime
 def is_guess(row: Email) -> bool:
     """Return whether the address was only guessed from the pattern of its domain; no source named it."""
     return _is_guess(row.sources)
+
+
+def at_most_risky(status: str) -> str:
+    """Return the status of an address after a bounce or at a former employer: risky at best."""
+    return EmailStatus.RISKY.value if status in TRUSTED else status
 
 
 def has_address(session: Session, addresses: Collection[str]) -> ColumnElement[bool]:
@@ -205,7 +182,8 @@ def _row(item: EmailEntry) -> dict[str, Any]:
 
 
 def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
-    is_newer = provenance.supersedes(row, item.found) and not _predates_bounce(row, item.found)
+    is_newer = provenance.supersedes(row, item.found) or _is_current_again(row, item.found)
+    is_newer = is_newer and not _predates_bounce(row, item.found)
     was_guess = _is_guess(row["sources"])
     change = Change.REFRESHED if provenance.record_observation(row, item.found.source) else Change.NONE
     if was_guess and (form := _form(item)):
@@ -218,6 +196,12 @@ def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
 
 def _is_guess(sources: Sequence[dict[str, Any]]) -> bool:
     return all(source["kind"] == SourceKind.PATTERN for source in sources)
+
+
+def _is_current_again(row: dict[str, Any], found: FoundEmail) -> bool:
+    """Return whether a source has the address of a former employer after the person had left it."""
+    is_observed = found.source.kind is not SourceKind.PATTERN
+    return FORMER in row["status_reasons"] and is_observed and found.source.at > row["last_seen_at"]
 
 
 def _predates_bounce(row: dict[str, Any], found: FoundEmail) -> bool:

@@ -71,7 +71,7 @@ def record(session: Session, moves: Sequence[Move], *, now: datetime) -> None:
     if not owners:
         return
     owned = {contact_id for _, contact_id in owners}
-    complete = _with_companies(session, [move for move in moves if move.contact_id in owned])
+    complete = with_companies(session, [move for move in moves if move.contact_id in owned])
     changes = {move.contact_id: move for move in complete if not move.current.is_same(move.previous)}
     record_for(
         session,
@@ -111,7 +111,8 @@ def employer_of(company: Company) -> Employer:
     )
 
 
-def _with_companies(session: Session, moves: Sequence[Move]) -> list[Move]:
+def with_companies(session: Session, moves: Sequence[Move]) -> list[Move]:
+    """Return the moves with the names, domains and pages of their companies."""
     ids = [company.company_id for move in moves for company in (move.previous, move.current)]
     columns = (Company.id, Company.name_key, Company.domain, Company.linkedin_url)
     employers = {

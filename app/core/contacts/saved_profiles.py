@@ -19,6 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
+from app.domain.normal.employers import employer_name
 from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.db import Base
@@ -73,7 +74,7 @@ class SavedProfile(Base):
             linkedin_url=self.linkedin_url,
             full_name=self.full_name,
             company_domain=self.company_domain,
-            company_name=self.company_name,
+            company_name=employer_name(self.company_name, self.company_domain),
         )
 
 

@@ -43,10 +43,11 @@ ACTIVE = (ConnectionStatus.CHECKING.value, ConnectionStatus.CONNECTED.value)
 class CrmConnection(Base):
     """A workspace's access to one CRM.
 
-    `base_url` is null unless every workspace has its own. A worker works on a connection alone, for which it
-    increments `lease` and sets `leased_until`. `due_at` is when there is something to do, null without;
-    `resume_at` is when the CRM's rate limit permits the next request. `published_at` is when its message was
-    last published.
+    `base_url` is null unless every workspace has its own. `account` is the account of the CRM to which the
+    credentials belong: null before the CRM was asked, empty if it does not say it. A worker works on a
+    connection alone, for which it increments `lease` and sets `leased_until`. `due_at` is when there is
+    something to do, null without; `resume_at` is when the CRM's rate limit permits the next request.
+    `published_at` is when its message was last published.
     """
 
     __tablename__ = "crm_connections"
@@ -63,6 +64,7 @@ class CrmConnection(Base):
     created_by: Mapped[str | None]
     created_at: Mapped[datetime]
     checked_at: Mapped[datetime | None]
+    account: Mapped[str | None]
     due_at: Mapped[datetime | None]
     resume_at: Mapped[datetime | None]
     published_at: Mapped[datetime | None]

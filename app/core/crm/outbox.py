@@ -29,7 +29,7 @@ from app.infra.encryption import Undecryptable
 from app.infra.statements import Statement
 
 LEASE = timedelta(seconds=90)
-"""Longer than all requests for one contact can take; it is renewed before each contact."""
+"""It is renewed before each contact and before each request that writes, so a late worker writes nothing."""
 REPUBLISH_AFTER = timedelta(minutes=1)
 BATCH = 20
 
@@ -49,6 +49,7 @@ class Turn:
     mapping: Mapping[str, str]
     credentials: Credentials
     is_checked: bool
+    account: str | None
     lease: int
 
 
@@ -100,6 +101,7 @@ def begin(session: Session, connection_id: str, *, now: Moment) -> Turn | None:
         mapping=connection.mapping,
         credentials=credentials,
         is_checked=connection.status == ConnectionStatus.CONNECTED,
+        account=connection.account,
         lease=connection.lease,
     )
 
@@ -126,6 +128,12 @@ def hold(session: Session, turn: Turn, *, now: Moment) -> CrmConnection:
 def store_credentials(session: Session, turn: Turn, credentials: Credentials, *, now: Moment) -> None:
     """Store the tokens that the CRM issued during the turn."""
     connections.store_credentials(session, hold(session, turn, now=now), credentials)
+
+
+def store_account(session: Session, turn: Turn, account: str, *, now: Moment) -> None:
+    """Record the account of the CRM to which the credentials belong; empty if the CRM does not say it."""
+    hold(session, turn, now=now).account = account
+    session.flush()
 
 
 def confirm(session: Session, turn: Turn, *, now: Moment) -> None:

@@ -7,7 +7,6 @@ and nobody who is suppressed is pushed.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 
 from babel import Locale
@@ -19,21 +18,13 @@ from app.core.contacts.bulk import batched
 from app.core.contacts.contact_lists import ContactList, ListMember
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
+from app.core.crm import addresses
 from app.core.ledger import ownership
 from app.core.lookups import contact_data, representations
-from app.crm.vendor import CrmField, Employer
-from app.domain.findings import EmailStatus
+from app.crm.person import CrmField, Employer, Person
 
 _IS_PROFILE = or_(SavedProfile.contact_id == Contact.id, SavedProfile.linkedin_url == Contact.linkedin_url)
 """The condition that a saved profile is that of a contact."""
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A contact as it is pushed: its values by field, without empty ones, and the company."""
-
-    values: dict[CrmField, str] = field(repr=False)
-    employer: Employer = field(repr=False)
 
 
 def pushable(session: Session, workspace_id: str, contact_ids: Collection[str]) -> frozenset[str]:
@@ -77,17 +68,16 @@ def load(session: Session, workspace_id: str, contact_id: str, *, receipt_link: 
     if data.is_suppressed(contact):
         return "suppressed"
     revealed = representations.revealed(data, contact_id)
-    emails = [entry["email"] for entry in revealed["emails"] if entry["status"] != EmailStatus.INVALID]
-    if not emails:
+    emails = addresses.choose(revealed["emails"])
+    if emails.today is None:
         return "no_email"
-    phones = [entry["e164"] for entry in revealed["phones"] if not entry["do_not_call"]]
     company = companies.get(session, contact.company_id) if contact.company_id else None
     name, domain = (company.name, company.domain) if company else (None, None)
     values = {
         CrmField.FIRST_NAME: contact.first_name,
         CrmField.LAST_NAME: contact.last_name or contact.full_name,
-        CrmField.EMAIL: emails[0],
-        CrmField.PHONE: phones[0] if phones else None,
+        CrmField.EMAIL: emails.today,
+        CrmField.PHONE: addresses.callable_number(revealed["phones"]),
         CrmField.TITLE: contact.title,
         CrmField.COMPANY: name,
         CrmField.WEBSITE: domain,
@@ -96,7 +86,12 @@ def load(session: Session, workspace_id: str, contact_id: str, *, receipt_link: 
         CrmField.LIST: _list_name(session, workspace_id, contact),
         CrmField.RECEIPT_LINK: receipt_link,
     }
-    return Person({name: value for name, value in values.items() if value}, Employer(name, domain))
+    return Person(
+        values={name: value for name, value in values.items() if value},
+        employer=Employer(name, domain),
+        emails=emails.owned,
+        country=contact.country if contact.country in _country_names() else None,
+    )
 
 
 def names(session: Session, workspace_id: str, contact_ids: Collection[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ that it is recognized as written by a push even if the response was lost.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
@@ -18,10 +18,11 @@ from sqlalchemy.orm import Session
 
 from app.core.crm import people, records
 from app.core.crm.outbox import LEASE, Turn, hold
-from app.core.crm.people import Person
 from app.core.crm.pushes import CrmPush, PushItem, PushOutcome
 from app.core.crm.records import WrittenValues
 from app.core.events import events
+from app.crm.notes import Note
+from app.crm.person import Person
 from app.crm.plan import Action
 from app.domain.event_types import EventType
 from app.infra.database_clock import Moment
@@ -50,6 +51,7 @@ class ItemResult:
     outcome: PushOutcome
     error: str | None = None
     actions: Mapping[str, Action] = field(default_factory=dict)
+    notes: Sequence[Note] = ()
     crm_id: str | None = None
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     latency_ms: int | None = None
@@ -162,6 +164,7 @@ def _finish(session: Session, item: PushItem, result: ItemResult, *, now: Moment
     item.outcome = result.outcome.value
     item.error = result.error
     item.actions = {name: action.value for name, action in result.actions.items()}
+    item.notes = [note.as_json() for note in result.notes]
     item.finished_at = now
     item.latency_ms = result.latency_ms
     session.flush()

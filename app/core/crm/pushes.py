@@ -60,7 +60,8 @@ class CrmPush(Base):
 class PushItem(Base):
     """The push of one contact; `next_at` is the time of the next attempt while `outcome` is null.
 
-    `error` is a code. `actions` has the action by property, without values.
+    `error` is a code. `actions` has the action by property, `notes` what was done otherwise than asked; both
+    without values.
     """
 
     __tablename__ = "crm_push_items"
@@ -84,6 +85,7 @@ class PushItem(Base):
     outcome: Mapped[str | None]
     error: Mapped[str | None]
     actions: Mapped[dict[str, Any]]
+    notes: Mapped[list[Any] | None]
     finished_at: Mapped[datetime | None]
     latency_ms: Mapped[int | None]
 

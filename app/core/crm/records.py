@@ -48,6 +48,10 @@ class WrittenValues:
         """Return whether a push wrote this value to the property."""
         return self.digest(name, value) in self._digests.get(name, ())
 
+    def is_stored_form(self, name: str, stored: str, value: str) -> bool:
+        """Return whether the CRM stored the value so when the last push wrote it."""
+        return self._digests.get(name, [])[:2] == [self.digest(name, stored), self.digest(name, value)]
+
     def digest(self, name: str, value: str) -> str:
         """Return the keyed digest of a property's value."""
         message = f"{self._context}\0{name}\0{value.strip()}"

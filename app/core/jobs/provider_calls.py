@@ -42,7 +42,8 @@ _PROFILE_FIELDS = frozenset({"person", "company"})
 class ProviderCall(Base):
     """One call of one provider for one field of one subject.
 
-    `outcome` is a trace outcome, `started` or `pending`; `status` is the status of the best address. `cost`
+    `outcome` is a trace outcome, `started` or `pending`; `status` is the status of the best address, `reason`
+    why there is no result. `cost`
     is in the provider's credits; while the call is open, it is the maximum cost. `ticket` is the poll token
     of an asynchronous provider, `reply` the values; both are deleted when the job ends. `subject` is the
     digest of the subject and the requested types, `item` the index in an enrichment, `attempt` the attempt
@@ -68,6 +69,7 @@ class ProviderCall(Base):
     attempt: Mapped[int]
     outcome: Mapped[str]
     status: Mapped[str | None]
+    reason: Mapped[str | None]
     cost: Mapped[float]
     latency_ms: Mapped[int | None]
     ticket: Mapped[str | None]
@@ -235,19 +237,20 @@ def mark_pending(session: Session, call_id: str, *, ticket: str) -> None:
     _update(session, call_id, outcome=PENDING, ticket=ticket)
 
 
-def record_reply(
+def record_reply(  # noqa: PLR0913 -- the columns of a reply
     session: Session,
     call_id: str,
     *,
     outcome: TraceOutcome,
     status: str | None,
+    reason: str | None = None,
     cost: float,
     latency_ms: int,
     reply: dict[str, Any] | None,
     now: Moment,
 ) -> None:
     """Store the provider's reply."""
-    values: dict[str, Any] = {"status": status, "cost": cost, "latency_ms": latency_ms}
+    values: dict[str, Any] = {"status": status, "reason": reason, "cost": cost, "latency_ms": latency_ms}
     values["reply"] = encrypted(session, ProviderCall.reply, call_id, reply)
     _update(session, call_id, outcome=outcome.value, answered_at=now, **values)
 
@@ -331,6 +334,7 @@ def _trace_line(call: ProviderCall) -> dict[str, Any]:
         field=call.field,
         outcome=call.outcome,
         status=call.status,
+        reason=call.reason,
         latency_ms=call.latency_ms,
         cost=call.cost,
         at=rfc3339(call.asked_at),

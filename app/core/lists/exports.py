@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts import hidden_values
+from app.core.contacts import hidden_values, switchboards
 from app.core.contacts.bulk import BATCH_SIZE, batched
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
@@ -97,9 +97,12 @@ def _visible(session: Session, batch: Sequence[Any]) -> Iterator[dict[str, str]]
     phones = _by_contact(session, _PHONES, Phone.__table__.c.contact_id, ids)
     people = [(contact, emails.get(contact.id, []), phones.get(contact.id, [])) for contact in batch]
     suppressed = any_suppressed(session, (value for person in people for value in _identifiers(*person)))
-    for person in people:
-        if not suppressed or suppressed.isdisjoint(_identifiers(*person)):
-            yield _row(*_without_hidden(hidden_values.rules_of(session), *person))
+    of_companies = switchboards.among(session, suppressed)
+    for contact, addresses, numbers in people:
+        listed = suppressed.intersection(_identifiers(contact, addresses, numbers))
+        if not listed - of_companies:
+            shown = [row for row in numbers if Identifier("phone", row.e164) not in listed]
+            yield _row(*_without_hidden(hidden_values.rules_of(session), contact, addresses, shown))
 
 
 def _without_hidden(

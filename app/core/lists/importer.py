@@ -56,10 +56,10 @@ class ImportOptions:
 
 @dataclass(slots=True)
 class ImportSummary:
-    """The result of an import; `warnings` counts the cells of imported rows that were left out, changed or guessed.
+    """The result of an import; `warnings` counts the cells that were left out, changed or guessed.
 
-    `countries` are those that the list suggests for its phone numbers. `conflicts` counts the rows with an
-    e-mail address that is also another person's, and `conflict_lines` are the lines of the first of them.
+    `countries` are those that the list suggests for its phone numbers. `conflicts` counts the rows that
+    share an identifier with another person, and `conflict_lines` are the lines of the first of them.
     """
 
     layout: ColumnMapping
@@ -81,9 +81,10 @@ class ImportSummary:
     def add(self, result: IngestResult) -> None:
         """Add the result of a batch."""
         self.counts += result.counts
-        self.conflicts += len(result.shared_address_lines)
+        self.warnings.extend(result.warnings)
+        self.conflicts += len(result.conflict_lines)
         free = MAX_CONFLICT_LINES - len(self.conflict_lines)
-        self.conflict_lines += result.shared_address_lines[:free]
+        self.conflict_lines += result.conflict_lines[:free]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,7 @@ def _retried(attempt: Callable[[], Result]) -> Result:
 def _save(
     checkpoint: Checkpoint, summary: ImportSummary, rows: int, session: Session, result: IngestResult
 ) -> None:
-    checkpoint.save(session, rows, summary.counts + result.counts, summary.warnings)
+    checkpoint.save(session, rows, summary.counts + result.counts, summary.warnings.joined(result.warnings))
 
 
 def _write(

@@ -29,7 +29,7 @@ _DATES = frozenset({"updated_at", "email_verified_at"})
 
 @dataclass(frozen=True, slots=True)
 class RowParser:
-    """Parses rows with the columns and defaults of one list, and counts the cells that were left out, changed or guessed.
+    """Parses rows with the columns and defaults of one list, and counts the cells that it did not understand.
 
     Without a digester no row has a digest.
     """

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.core.contacts import emails
+from app.core.contacts import learned_patterns
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
@@ -147,7 +147,7 @@ def _first_known(column: InstrumentedAttribute[bytes | None], hashes: int) -> Sc
 
 
 def _forms(domain: SQLColumnExpression[str | None]) -> ScalarSelect[dict[str, Any]]:
-    newest = emails.newest_forms(domain).correlate(Company).subquery()
+    newest = learned_patterns.newest_forms(domain).correlate(Company).subquery()
     counts = select(newest.c.form, func.count().label("emails")).group_by(newest.c.form).subquery()
     return select(JsonObject(counts.c.form, counts.c.emails)).scalar_subquery()
 

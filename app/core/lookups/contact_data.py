@@ -25,11 +25,17 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
-from app.core.contacts import bounce_reports, hidden_values, saved_profiles, suppression_checks
+from app.core.contacts import (
+    bounce_reports,
+    hidden_values,
+    saved_profiles,
+    suppression_checks,
+    switchboards,
+)
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
+from app.core.contacts.emails import Email, at_most_risky
 from app.core.contacts.phones import Phone
 from app.core.contacts.saved_profiles import SavedRow
 from app.core.contacts.suppression_digests import Identifier
@@ -53,7 +59,7 @@ class BouncedEmail:
     @property
     def status(self) -> str:
         """The stored status, lowered to risky at best."""
-        return bounce_reports.status_after_bounce(self.row.status)
+        return at_most_risky(self.row.status)
 
     @property
     def status_reasons(self) -> list[str]:
@@ -105,9 +111,11 @@ def _data(dialect: str, *, with_employers: bool, with_saved: bool) -> CompoundSe
         ),
         (
             _PHONE,
-            select(phones, ownership.owned_value(_PHONE, phones.c.e164_index).label("owned_as")).where(
-                any_of(dialect, phones.c.contact_id, "contact_ids")
-            ),
+            select(
+                phones,
+                switchboards.is_one(phones).label("is_switchboard"),
+                ownership.owned_value(_PHONE, phones.c.e164_index).label("owned_as"),
+            ).where(any_of(dialect, phones.c.contact_id, "contact_ids")),
         ),
         (_OWNED, ownership.owned_fields(dialect)),
     ]
@@ -184,10 +192,13 @@ class ContactData:
     def identifiers_of(self, contact: Contact) -> list[Identifier]:
         """Return all by which the contact may be suppressed: its identifiers and its employer's domain.
 
-        Of a person without identifiers, it is also the name at the company: a namesake has some.
+        The number of a company identifies none of its people. Of a person without identifiers, it is also the
+        name at the company: a namesake has some.
         """
-        rows = stored_identifiers(contact, self.emails, self.phones)
-        rows += _identifiers(contact.id, self.hidden_emails, self.hidden_phones)
+        rows = stored_identifiers(contact, self.emails, _without_switchboards(self.phones, contact.id))
+        rows += _identifiers(
+            contact.id, self.hidden_emails, _without_switchboards(self.hidden_phones, contact.id)
+        )
         employer = self.employers.get(contact.id)
         if employer is None:
             return rows
@@ -230,7 +241,30 @@ def load(
         return data
     identifiers = {value for contact in contacts for value in data.identifiers_of(contact)}
     identifiers |= {value for subject in subjects for value in requested_identifiers(subject, names=True)}
-    return replace(data, suppressed=suppression_checks.suppressed(session, identifiers))
+    identifiers |= {Identifier("phone", row.e164) for rows in data.phones.values() for row in rows}
+    suppressed = suppression_checks.suppressed(session, identifiers)
+    return replace(data, suppressed=suppressed, phones=_unlisted(data.phones, suppressed))
+
+
+def _unlisted(
+    phones: Mapping[str, Sequence[PhoneRow]], suppressed: Collection[Identifier]
+) -> Mapping[str, Sequence[PhoneRow]]:
+    """Return the numbers without those of companies that are suppressed."""
+    if not any(item.kind == "phone" for item in suppressed):
+        return phones
+    return {
+        contact_id: [
+            row for row in rows if not (row.is_switchboard and Identifier("phone", row.e164) in suppressed)
+        ]
+        for contact_id, rows in phones.items()
+    }
+
+
+def _without_switchboards(
+    phones: Mapping[str, Sequence[PhoneRow]], contact_id: str
+) -> dict[str, list[PhoneRow]]:
+    """Return the numbers that identify the contact."""
+    return {contact_id: [row for row in phones.get(contact_id, ()) if not row.is_switchboard]}
 
 
 def _employers(contacts: Iterable[Contact], companies: Mapping[str, Company]) -> dict[str, Employer]:

@@ -38,7 +38,8 @@ class KnownPerson:
     requested type that have not been verified. `countries` are those of all contacts that match.
     `visible_types` are the requested types without those that a regional rule hides of this person, by
     `stored_country`. `needs_purpose` is whether a purpose must be stated before the workspace obtains values
-    of this person that it does not own. `data` is what was read of the contact.
+    of this person that it does not own. `company_id` is the stored company of the subject's facts. `data` is
+    what was read of the contact.
     """
 
     provided: Subject
@@ -54,6 +55,7 @@ class KnownPerson:
     visible_types: tuple[str, ...] = ()
     needs_purpose: bool = False
     unverified: tuple[FoundEmail, ...] = ()
+    company_id: str | None = None
     data: ContactData
 
 
@@ -111,6 +113,7 @@ def assess(
         needs_purpose=not stored.owned
         and purpose_rules.rule_of(session).requires(stored_country, *stored.countries),
         unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
+        company_id=_company_id(match, provider_subject),
         data=stored.data,
     )
 
@@ -232,6 +235,15 @@ def _country(match: Match) -> str | None:
     """Return the country of the person, or else of their company."""
     records = (match.contact, match.company)
     return next((record.country for record in records if record is not None and record.country), None)
+
+
+def _company_id(match: Match, subject: Subject) -> str | None:
+    """Return the id of the contact's company, or of the one with the subject's domain."""
+    company = match.company
+    if company is None or match.remembered:
+        return None
+    is_sure = match.contact is not None or (company.domain and company.domain == subject.company_domain)
+    return company.id if is_sure else None
 
 
 def _stored_country(stored: _StoredPerson) -> str | None:

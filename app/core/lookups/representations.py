@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from app.core.contacts.bounce_reports import BOUNCED
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import FORMER
 from app.core.lookups.contact_data import ContactData, EmailRow, PhoneRow
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind
@@ -16,6 +18,7 @@ from app.infra.clock import rfc3339
 
 _RANK: dict[str, float] = {status.value: rank for rank, status in enumerate(EmailStatus)}
 _RANK[EmailStatus.UNKNOWN] = _RANK[EmailStatus.RISKY] + 0.5  # it may be deliverable; an invalid one is not
+_OUTDATED = frozenset({BOUNCED, FORMER})
 _TYPES = {name: rank for rank, name in enumerate(("work", "mobile", "direct", "personal", "hq"))}
 
 
@@ -103,9 +106,10 @@ def phone_object(row: PhoneRow) -> dict[str, Any]:
     }
 
 
-def quality_key(row: EmailRow | PhoneRow) -> tuple[float, int, float, str]:
-    """Return the sort key of e-mails or phones: status, then type, then confidence."""
+def quality_key(row: EmailRow | PhoneRow) -> tuple[bool, float, int, float, str]:
+    """Return the sort key of e-mails or phones: not bounced or former, then status, type, confidence."""
     return (
+        not _OUTDATED.isdisjoint(getattr(row, "status_reasons", None) or ()),  # phones have none
         _RANK.get(row.status, len(_RANK)),
         _TYPES.get(row.type, len(_TYPES)),
         -(row.confidence or 0.0),

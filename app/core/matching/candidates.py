@@ -17,6 +17,8 @@ from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.domain.normal import names, nicknames
+from app.domain.normal.generations import generation_of
+from app.domain.normal.latin_names import latin_key
 from app.domain.normal.member_ids import is_member_url
 from app.domain.normal.names import PersonName
 from app.domain.records.profile_links import spellings, urls_of
@@ -33,7 +35,7 @@ MAX_NAMESAKES = 20
 Those with both are preferred, in either order, then those with the same initial.
 """
 MIN_NAME_LENGTH = 3
-_AFTER_LATIN = "zzzz"
+AFTER_LATIN = "zzzz"
 _AFTER_ANY = "\uffff"
 """Appended to a prefix, these sort after the strings with that prefix; the second not in every collation."""
 
@@ -94,9 +96,9 @@ def _by_key(key: str, dialect: str, further: str = "") -> Select[Any]:
 
 _BY_KEY = {key: Statement(partial(_by_key, key)) for key in KEYS}
 _BY_MEMBER = Statement(partial(_by_key, "linkedin_url", further="member_url"))
-# The next two are planned for their values: a company may have two people or fifty thousand.
+# The next ones are planned for their values: a company may have two people or fifty thousand.
 _COMPANY_IDS: BindParameter[Any] = bindparam("companies", expanding=True)
-_AT_COMPANIES = Contact.company_id.in_(_COMPANY_IDS)
+AT_COMPANIES = Contact.company_id.in_(_COMPANY_IDS)
 _HAS_FAMILY_NAME = Contact.last_key.in_(bindparam("last_keys", expanding=True))
 _HAS_WHOLE_NAME = Contact.name_key == bindparam("whole")
 _BEGINS_WITH_FIRST, _BEGINS_WITH_LAST = (
@@ -119,10 +121,10 @@ _NAMED = (
     select(*Contact.__table__.c, _RANK.label("rank"), func.min(_RANK).over().label("best"))
     .where(  # the companies in every part, so that SQLite uses the index of each
         or_(
-            and_(_AT_COMPANIES, _HAS_FAMILY_NAME),
-            and_(_AT_COMPANIES, _HAS_WHOLE_NAME),
-            and_(_AT_COMPANIES, _BEGINS_WITH_FIRST, Contact.name_key.like(bindparam("last_letter"))),
-            and_(_AT_COMPANIES, _BEGINS_WITH_LAST, Contact.name_key.like(bindparam("first_letter"))),
+            and_(AT_COMPANIES, _HAS_FAMILY_NAME),
+            and_(AT_COMPANIES, _HAS_WHOLE_NAME),
+            and_(AT_COMPANIES, _BEGINS_WITH_FIRST, Contact.name_key.like(bindparam("last_letter"))),
+            and_(AT_COMPANIES, _BEGINS_WITH_LAST, Contact.name_key.like(bindparam("first_letter"))),
         )
     )
     .subquery()
@@ -134,12 +136,6 @@ _BY_NAME = (
     .limit(MAX_NAMESAKES)
 )
 """If a person has exactly the requested name, people who share only one name with it are excluded."""
-_BY_SIMILAR_LAST_NAME = (
-    select(*Contact.__table__.c)
-    .where(_AT_COMPANIES, Contact.last_key.between(bindparam("low"), bindparam("high")))
-    .order_by(Contact.last_key, Contact.id)
-    .limit(MAX_CONTACTS)
-)
 
 
 def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tuple[ContactRow, ...]]]:
@@ -213,10 +209,11 @@ def contacts_named_at(
     stored given name may be the first or the last word, if another one starts with the letter of the family
     name: Mario Balart is stored as Mario Diaz-Balart.
     """
-    words = names.name_key(name.full).split() or [""]
-    texts = name.full.replace("-", " ").split()
+    full = generation_of(name.full).name
+    words = names.name_key(full).split() or [""]
+    texts = full.replace("-", " ").split()
     parts = [name.last, name.first, *texts, *map(" ".join, pairwise(texts))]
-    last_keys = {key for part in parts for key in names.spellings(part) if key}
+    last_keys = {key for part in parts for key in (*names.spellings(part), latin_key(part)) if key}
     if len(words) == 1:
         last_keys |= _endings(words[0])
     values = {
@@ -225,20 +222,20 @@ def contacts_named_at(
         "nicknames": sorted(nicknames.equivalents(names.name_key(name.first))),
         "whole": names.person_key(name.full),
         "first": words[0] + " ",
-        "first_end": _end(f"{words[0]} "),
+        "first_end": end_of(f"{words[0]} "),
         "first_letter": f"% {words[0][:1]}%",
         "initial": f"{words[0][:1]}%",
         "last": words[-1] + " ",
-        "last_end": _end(f"{words[-1]} "),
+        "last_end": end_of(f"{words[-1]} "),
         "last_letter": f"% {words[-1][:1]}%",
         "last_inside": f"% {words[-1]}%",
     }
-    return _at(companies, session.execute(_BY_NAME, values).all())
+    return at_companies(companies, session.execute(_BY_NAME, values).all())
 
 
-def _end(prefix: str) -> str:
+def end_of(prefix: str) -> str:
     """Return the end of the range of the strings with this prefix."""
-    return prefix + (_AFTER_LATIN if prefix.isascii() else _AFTER_ANY)
+    return prefix + (AFTER_LATIN if prefix.isascii() else _AFTER_ANY)
 
 
 def _endings(word: str) -> set[str]:
@@ -246,18 +243,7 @@ def _endings(word: str) -> set[str]:
     return {word[start:] for start in range(MIN_NAME_LENGTH, len(word) - MIN_NAME_LENGTH + 1)}
 
 
-def similarly_named_at(
-    session: Session, name: PersonName, companies: Sequence[Company]
-) -> tuple[ContactRow, ...]:
-    """Return people of these companies whose last name has the same first two letters."""
-    low = names.name_key(name.last)[:2]
-    if not low:
-        return ()
-    near = {"companies": [company.id for company in companies], "low": low, "high": _end(low)}
-    return _at(companies, session.execute(_BY_SIMILAR_LAST_NAME, near).all())
-
-
-def _at(companies: Sequence[Company], rows: Sequence[Sequence[Any]]) -> tuple[ContactRow, ...]:
+def at_companies(companies: Sequence[Company], rows: Sequence[Sequence[Any]]) -> tuple[ContactRow, ...]:
     """Return the contacts at the start of these rows, with the one of these companies at which each works."""
     by_id = {company.id: company for company in companies}
     contacts = (cast("Contact", _StoredContact._make(row[: len(_COLUMNS[Contact])])) for row in rows)

@@ -12,12 +12,15 @@ from sqlalchemy.orm import Session
 from app.core.contacts.companies import Company
 from app.core.matching.candidates import StoredCompany
 from app.domain.normal.company_names import company_key, parse_company
+from app.domain.records.company_identity import are_one_company
 from app.domain.records.company_similarity import company_score, similar_keys
 from app.domain.records.similarity import AGREES
 from app.domain.records.subjects import Subject
 from app.infra.statements import Statement, any_of
 
 MAX_COMPANIES = 50
+ANOTHER_NAME = 0.9
+"""The similarity of a company with the subject's domain and another name: its people are only possible."""
 NEIGHBOURS = 20
 """How many companies next to a name in the index are compared with it, on each side."""
 
@@ -63,25 +66,42 @@ def candidate_companies(
 ) -> dict[Subject, tuple[CandidateCompany, ...]]:
     """Return the companies that may match each subject, best first: by domain, by name, by a similar name.
 
-    A company with another domain than the subject's does not match, whatever its name.
+    A company with another domain than the subject's does not match, whatever its name. If the company with
+    the subject's domain has another name, those of the subject's name come first.
     """
     subjects = list(subjects)
     domains = {subject.company_domain for subject in subjects if subject.company_domain}
     by_domain = {company.domain: company for company in _companies(session, _BY_DOMAIN, domains)}
+    sure = {subject for subject in subjects if _is_named(by_domain.get(subject.company_domain), subject)}
     keys = {
         subject: company_key(subject.company_name)
         for subject in subjects
-        if subject.company_name and subject.company_domain not in by_domain
+        if subject.company_name and subject not in sure
     }
     by_name = _companies(session, _BY_KEY, set(keys.values()))
     result: dict[Subject, tuple[CandidateCompany, ...]] = {}
     for subject in subjects:
-        if company := by_domain.get(subject.company_domain):
+        company, key = by_domain.get(subject.company_domain), keys.get(subject)
+        if company and subject in sure:
             result[subject] = (CandidateCompany(company, "company_domain", 1.0),)
-        elif key := keys.get(subject):
+        elif key:
             same = [company for company in by_name if company.name_key == key]
-            result[subject] = _scored(subject, same) or _scored(subject, _similar(session, subject, key))
+            named = _scored(subject, same) or _scored(subject, _similar(session, subject, key))
+            result[subject] = named or _of_domain(company)
     return result
+
+
+def _is_named(company: Company | None, subject: Subject) -> bool:
+    """Return whether the company with the subject's domain has the subject's name, or one has none."""
+    if company is None:
+        return False
+    if not (company.name and subject.company_name):
+        return True
+    return are_one_company(company.name, subject.company_name, company.domain or "")
+
+
+def _of_domain(company: Company | None) -> tuple[CandidateCompany, ...]:
+    return (CandidateCompany(company, "company_domain", ANOTHER_NAME),) if company else ()
 
 
 def _companies(session: Session, statement: Statement, values: set[str]) -> Sequence[Company]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sqlalchemy.orm import Session
 
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact, parsed_name
-from app.core.matching import caller_identifiers, candidates
+from app.core.matching import caller_identifiers, candidates, near_names
 from app.core.matching.candidates import KEYS, ContactRow
 from app.core.matching.company_candidates import CandidateCompany, candidate_companies
 from app.domain.errors import InvalidValue
@@ -20,6 +20,7 @@ from app.domain.records import similarity
 from app.domain.records.company_similarity import company_score
 from app.domain.records.name_similarity import name_score
 from app.domain.records.profile_links import are_two_people, urls_of
+from app.domain.records.shared_identifiers import are_other_people
 from app.domain.records.subjects import Subject
 
 Outcome: TypeAlias = Literal["matched", "ambiguous", "none"]
@@ -106,9 +107,23 @@ def _by_keys(subject: Subject, people_by_key: Mapping[str, tuple[ContactRow, ...
         return Match("none")
     name = _name(subject)
     scored = [_score(subject, name, person, tuple(keys)) for person in people]
-    if similarity.CERTAIN.intersection(keys):
-        return _matched(scored[0])
-    return _decide(scored)
+    if not similarity.CERTAIN.intersection(keys):
+        return _decide(scored)
+    if keys == ["linkedin_url"] and _is_doubtful(name, people[0].contact):
+        return _decide([_doubted(scored[0])])
+    return _matched(scored[0])
+
+
+def _is_doubtful(name: PersonName | None, contact: Contact) -> bool:
+    """Return whether the profile alone does not show whose it is: several people have it, or another name."""
+    stored = parsed_name(contact) if contact.full_name else None
+    if name is None or stored is None:
+        return contact.linkedin_shared
+    return are_other_people(stored, name)
+
+
+def _doubted(candidate: Candidate) -> Candidate:
+    return replace(candidate, confidence=round(candidate.confidence * similarity.SHORTENED, 4))
 
 
 def _or_remembered(
@@ -149,7 +164,7 @@ def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCo
         return Match("none", company=company)
     companies = [employer.company for employer in employers]
     best = {employer.company.id: employer for employer in employers}
-    for search in (candidates.contacts_named_at, candidates.similarly_named_at):
+    for search in (candidates.contacts_named_at, near_names.nearest_named_at):
         scored = [
             _candidate(
                 person,

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from app.core.contacts import companies, contacts
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
+from app.core.contacts.mail_evidence import Evidence
 from app.core.matching import contact_matching
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.normal.names import person_key
@@ -88,8 +89,11 @@ def store_company(
     records = [(stored.id, _company_record(stored))] if stored else []
     domain, page = (stored.domain, stored.linkedin_url) if stored else _only_identifier(requested)
     for finding in found:
-        completed = finding if _is_other(finding, domain, page) else _completed(finding, domain, page)
-        company = companies.upsert(session, conflicts.ranked(completed, ranking), now=now)
+        is_other = _is_other(finding, domain, page)
+        completed = finding if is_other else _completed(finding, domain, page)
+        evidence = Evidence.ASKED if domain and not is_other else Evidence.STATED
+        ranked = conflicts.ranked(completed, ranking)
+        company = companies.upsert(session, ranked, now=now, evidence=evidence)
         records.append((company.id, SourceRecord.from_finding(completed, COMPANY_FIELDS)))
     return SourceRecords(companies=tuple(records))
 

@@ -8,10 +8,10 @@ from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import SQLColumnExpression
 
 from app.core.contacts import hidden_values
-from app.core.contacts.bounce_reports import IS_OPEN, TRUSTED, Feedback
+from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.contact_lists import ContactList, ListMember
 from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
+from app.core.contacts.emails import TRUSTED, Email
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.ledger.reveals import Reveal, RevealedValue
 from app.core.owned import owned_people

@@ -18,7 +18,7 @@ from app.core.lookups.job_change_descriptions import JobChange
 from app.core.owned.owned_filters import Cursor, Order, Selection
 from app.domain import ids
 from app.domain.errors import ContactNotFound
-from app.domain.normal.countries import parse_location
+from app.domain.normal.places import parse_location
 from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 

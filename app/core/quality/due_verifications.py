@@ -16,7 +16,7 @@ from typing import Any, cast
 from sqlalchemy import Row, Table, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from app.core.contacts import emails, hidden_values, phones, suppression_checks
+from app.core.contacts import emails, hidden_values, phones, switchboards
 from app.core.contacts.bounce_reports import IS_OPEN, Feedback
 from app.core.contacts.bulk import rows_in
 from app.core.contacts.contacts import Contact
@@ -205,11 +205,9 @@ def _suppressed(session: Session, contact_ids: Collection[str]) -> frozenset[str
     people = session.scalars(select(Contact).where(Contact.id.in_(contact_ids)))
     contact_points = emails.by_contact(session, contact_ids), phones.by_contact(session, contact_ids)
     identifiers = {person.id: contact_data.stored_identifiers(person, *contact_points) for person in people}
-    suppressed_identifiers = suppression_checks.suppressed(
-        session, [identifier for values in identifiers.values() for identifier in values]
+    listed = switchboards.suppressed_people(
+        session, (identifier for values in identifiers.values() for identifier in values)
     )
     return frozenset(
-        contact_id
-        for contact_id, values in identifiers.items()
-        if not suppressed_identifiers.isdisjoint(values)
+        contact_id for contact_id, values in identifiers.items() if not listed.isdisjoint(values)
     )

@@ -238,7 +238,7 @@ def _confirm_reports(session: Session, others: Sequence[Feedback], address: Emai
         _confirm(session, other, now)
     if others:
         address.reported_at = now
-        address.status = bounce_reports.status_after_bounce(address.status)
+        address.status = emails.at_most_risky(address.status)
         address.status_reasons = bounce_reports.reasons_with_bounce(address.status_reasons)
         contact_locks.touch(session, [address.contact_id], now)
 

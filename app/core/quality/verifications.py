@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import contact_locks
 from app.core.contacts.bounce_reports import BOUNCED
-from app.core.contacts.emails import Email
+from app.core.contacts.emails import FORMER, Email, at_most_risky
 from app.core.ledger import reveals
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.normal.emails import email_reasons
@@ -93,13 +93,18 @@ def plan(session: Session, email_ids: Sequence[str], now: Moment, **changes: Any
 
 
 def _status(row: Email, verdict: FoundEmail) -> EmailStatus:
-    """Return the verdict's status, but risky for accept_all after a bounce, which it does not refute."""
+    """Return the verdict's status, but risky for accept_all after a bounce, which it does not refute.
+
+    The address of a former employer is risky, too: that its mailbox exists does not show whose it is now.
+    """
+    if FORMER in row.status_reasons:
+        return EmailStatus(at_most_risky(verdict.status.value))
     is_answer = verdict.status is not EmailStatus.ACCEPT_ALL or BOUNCED not in row.status_reasons
     return verdict.status if is_answer else EmailStatus.RISKY
 
 
 def _reasons(row: Email, verdict: FoundEmail) -> list[str]:
-    """Return the verdict's reasons, those derived from the address, and those that only `valid` clears."""
-    lasting = () if verdict.status is EmailStatus.VALID else ("guessed", BOUNCED)
+    """Return the verdict's reasons, `former`, those derived from the address, and those `valid` clears."""
+    lasting = (FORMER,) if verdict.status is EmailStatus.VALID else ("guessed", BOUNCED, FORMER)
     kept_reasons = [reason for reason in row.status_reasons if reason in lasting]
     return list(dict.fromkeys((*kept_reasons, *verdict.reasons, *email_reasons(row.email))))

@@ -23,9 +23,10 @@ from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
 from app.domain.errors import InvalidValue
 from app.domain.lists import upload_columns
+from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.list_countries import list_countries
-from app.domain.lists.row_values import ImportDefaults
+from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.records.subjects import Subject
 from app.infra import database_clock
 from app.infra.bulk_statements import is_among
@@ -40,25 +41,35 @@ _DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class RowReader:
-    """Reads whom a row names, by the mapping of its upload."""
+    """Reads whom a row names, by the mapping of its upload.
+
+    `shared` are the identifiers that several people of the list have; `warnings` says what was
+    not understood.
+    """
 
     fields: tuple[str, ...]
     layout: ColumnMapping
     defaults: ImportDefaults
+    shared: frozenset[str]
+    warnings: CellWarnings
 
     @classmethod
     def of(cls, upload: Upload, sample: Sequence[Sequence[str]], *, now: datetime) -> RowReader:
-        """Return the reader of an upload; `sample` are rows that suggest the country of phone numbers."""
+        """Return the reader of an upload; `sample` are rows that show what the rows of the list share."""
+        sample = [cells for cells in sample if cells]  # those of erased people are empty
         layout = upload_columns.layout_of(upload.columns)
         defaults = ImportDefaults(SOURCE, now, now, countries=list_countries(layout, sample))
-        return cls(tuple(upload.fields), layout, defaults)
+        shared = upload_columns.shared_in(sample, layout, defaults)
+        warnings = CellWarnings.from_json(upload.warnings)
+        return cls(tuple(upload.fields), layout, defaults, shared, warnings)
 
     def subject(self, row: UploadRow) -> Subject | str | None:
         """Return the person of the row, why it identifies none, or None if it has a fault or is erased."""
         if not row.is_readable or _is_erased(row):
             return None
         try:
-            return upload_columns.subject_of(row.cells, self.layout, self.defaults)
+            values = RowValues(self.layout, row.cells, self.defaults, self.warnings, row.line)
+            return upload_columns.subject_of(values, self.layout, self.shared)
         except InvalidValue as error:
             return str(error)
 
@@ -117,9 +128,18 @@ def price(
     return PricedBatch(changes, {row.number: subject for row, subject in named}, counts)
 
 
-def store(session: Session, turn: Turn, batch: PricedBatch, counts: Counter[str], *, now: Moment) -> bool:
+def store(
+    session: Session,
+    turn: Turn,
+    batch: PricedBatch,
+    counts: Counter[str],
+    warnings: CellWarnings,
+    *,
+    now: Moment,
+) -> bool:
     """Store a batch, and what was counted so far; return whether the price is still needed."""
-    if not dispatch.renew(session, turn, now=now, priced=batch.end, counts=dict(counts)):
+    done = {"priced": batch.end, "counts": dict(counts), "warnings": warnings.to_json()}
+    if not dispatch.renew(session, turn, now=now, **done):
         return False
     erased = erasure.of_erased_people(session, batch.people)
     erasure.clear(session, [(turn.upload_id, number) for number in sorted(erased)])

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.core.jobs.jobs import Job
 from app.core.uploads import chunks, uploads
 from app.core.uploads.upload_tables import Upload, UploadChunk
+from app.domain.lists.cell_warnings import CellWarnings, described
 from app.infra.clock import rfc3339
 
 SAMPLE_ROWS = 3
@@ -45,7 +46,10 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
 
 
 def describe(session: Session, upload: Upload) -> dict[str, Any]:
-    """Return the representation of an upload with its columns, each with values of the first rows."""
+    """Return the representation of an upload with its columns, each with values of the first rows.
+
+    `warnings` says what was left out, changed or guessed in the rows that are priced.
+    """
     rows = uploads.sample(session, upload.id, limit=SAMPLE_ROWS)
     columns = [
         {
@@ -55,7 +59,8 @@ def describe(session: Session, upload: Upload) -> dict[str, Any]:
         }
         for index, (name, field) in enumerate(zip(upload.header, upload.columns, strict=True))
     ]
-    return summary(session, upload) | {"columns": columns}
+    warnings = described(CellWarnings.from_json(upload.warnings), upload.header, upload.columns)
+    return summary(session, upload) | {"columns": columns, "warnings": warnings}
 
 
 def _done_in_open(session: Session, upload_id: str) -> int:

@@ -45,7 +45,8 @@ class Upload(Base):
     `columns` has the field of each column of `header`, null for one that is not used. `revision` counts the
     mappings, so that the price of an earlier one is discarded. `reason` is the code of what paused the upload
     or made it fail, `detail` the sentence for it. `priced` rows have been priced, and `counts` is the sum of
-    their prices; `estimate` is the price of all rows, null until it is known. `outcomes` counts the people of
+    their prices; `estimate` is the price of all rows, null until it is known. `warnings` says what was not
+    understood in them, in the format of `CellWarnings`. `outcomes` counts the people of
     finished jobs by outcome, and `charged` is what those jobs cost. `account_id` and `api_key_id` started the
     upload; `purpose` is the last one that was stated. `next_at` is when a worker has to continue, or the end
     of the lease of the one that does; `published_at` is when its message was published. `touched_at` is the
@@ -76,6 +77,7 @@ class Upload(Base):
     row_count: Mapped[int]
     priced: Mapped[int]
     counts: Mapped[dict[str, Any]]
+    warnings: Mapped[list[Any]] = mapped_column(server_default=text("'[]'"))
     estimate: Mapped[dict[str, Any] | None]
     outcomes: Mapped[dict[str, Any]]
     charged: Mapped[int] = mapped_column(BigInteger)

@@ -60,6 +60,7 @@ def create(
         row_count=0,
         priced=0,
         counts={},
+        warnings=[],
         outcomes={},
         charged=0,
         next_chunk=0,
@@ -125,7 +126,7 @@ def map_columns(
     upload.columns, upload.fields = list(columns), sorted(set(fields))
     upload.status = UploadStatus.PRICING.value
     upload.revision += 1
-    upload.priced, upload.counts, upload.estimate = 0, {}, None
+    upload.priced, upload.counts, upload.warnings, upload.estimate = 0, {}, [], None
     _wake(session, upload, now)
 
 

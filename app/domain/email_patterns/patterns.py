@@ -35,11 +35,13 @@ _NUMBER_OR_TAG = re.compile(r"[0-9]+$|\+.*$")
 class PatternStat:
     """The number of verified addresses of a domain that follow a form.
 
-    The form is a value of `form_of`, including the spelling habits that the addresses show, or `OTHER`.
+    The form is a value of `form_of`, including the spelling habits that the addresses show, or `OTHER`. The
+    `domain` is empty if it is that of the website.
     """
 
     form: str
     count: int
+    domain: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
@@ -14,6 +14,32 @@ INVALID = "invalid"
 NO_COUNTRY = "no_country"
 NOT_A_PROFILE = "not_a_profile"
 PROFILE_URL = "profile_url"
+WEAK_PROFILE = "weak_profile"
+SHARED_PROFILE = "shared_profile"
+SHARED_ADDRESS = "shared_address"
+SHARED_NUMBER = "shared_number"
+SHARED_IN_LIST = "shared_in_list"
+NAMESAKE = "namesake"
+TAKEN_DOMAIN = "taken_domain"
+CONFLICT_FIELDS = {
+    SHARED_PROFILE: "linkedin_url",
+    WEAK_PROFILE: "linkedin_url",
+    SHARED_ADDRESS: "email",
+    SHARED_NUMBER: "phone",
+    NAMESAKE: "full_name",
+    TAKEN_DOMAIN: "company_domain",
+}
+"""The codes of rows that share an identifier with another person or company, and the field of it."""
+AMBIGUOUS_PLACE = "ambiguous_place"
+NO_EMPLOYER = "no_employer"
+SEVERAL_DOMAINS = "several_domains"
+SHARED_HOST = "shared_host"
+CUT_NUMBER = "cut_number"
+NOT_ASSIGNED = "not_assigned"
+READ_AS_FOREIGN = "read_as_foreign"
+MAYBE_FOREIGN = "maybe_foreign"
+UNREAD_FLAG = "unread_flag"
+OPTED_OUT = "opted_out"
 
 
 class Effect(StrEnum):
@@ -45,10 +71,87 @@ KINDS: Mapping[str, WarningKind] = {
         "These URLs do not show whose profile they are.",
         "Open each one and write the URL that the browser then shows.",
     ),
+    WEAK_PROFILE: WarningKind(
+        Effect.LEFT_OUT,
+        "These handles may be the profiles of other people, so they were left out.",
+        "Write the URL of each profile.",
+    ),
     NO_COUNTRY: WarningKind(
         Effect.LEFT_OUT,
         "Neither the row nor the list shows the country of these numbers.",
         "Name the country of numbers without a country code.",
+    ),
+    SHARED_PROFILE: WarningKind(
+        Effect.LEFT_OUT,
+        "These rows have the profile of a person with another name. It identifies neither.",
+    ),
+    SHARED_IN_LIST: WarningKind(
+        Effect.LEFT_OUT,
+        "These rows share a profile, an address or a number with people of other names in the list, so it "
+        "identifies none of them.",
+    ),
+    SHARED_ADDRESS: WarningKind(
+        Effect.GUESSED,
+        "These rows have the e-mail address of a person with another name. Both people are stored with it.",
+    ),
+    SHARED_NUMBER: WarningKind(
+        Effect.GUESSED,
+        "These rows have only a phone number, and several people have it. They are stored as further people.",
+    ),
+    NAMESAKE: WarningKind(
+        Effect.GUESSED,
+        "These rows have the name and the company of a person with another address or number. They are "
+        "stored as people of their own.",
+        "If they are one person, add the LinkedIn profile or the known address to the row.",
+    ),
+    AMBIGUOUS_PLACE: WarningKind(
+        Effect.LEFT_OUT,
+        "These places may be in several countries, such as Canada and California, so none was stored.",
+        "Add a column with the country.",
+    ),
+    NO_EMPLOYER: WarningKind(
+        Effect.LEFT_OUT, "These words, such as Freelance or Confidential, name no employer."
+    ),
+    SEVERAL_DOMAINS: WarningKind(Effect.CHANGED, "Of several domains the first is used."),
+    SHARED_HOST: WarningKind(
+        Effect.LEFT_OUT,
+        "Many companies have pages or addresses at these hosts, so the companies are known by name only.",
+        "Give a domain of the company's own.",
+    ),
+    TAKEN_DOMAIN: WarningKind(
+        Effect.LEFT_OUT, "A company with another name has these domains, so they are not stored again."
+    ),
+    CUT_NUMBER: WarningKind(
+        Effect.LEFT_OUT,
+        "A spreadsheet rounded these numbers (as in 1.65E+10), so that their last digits are lost.",
+        "Format the column as text in the list that still has all digits, and save it again.",
+    ),
+    NOT_ASSIGNED: WarningKind(
+        Effect.CHANGED,
+        "No numbering plan has assigned these numbers, so they have the status unknown.",
+        "A column with the status of the numbers decides otherwise.",
+    ),
+    READ_AS_FOREIGN: WarningKind(
+        Effect.GUESSED,
+        "These numbers have no plus, and were read with the code of another country than the row's.",
+        "Write a plus before the country code.",
+    ),
+    MAYBE_FOREIGN: WarningKind(
+        Effect.GUESSED,
+        "These numbers have neither a zero nor a plus before them. They were read as numbers of the row's "
+        "country, but may be foreign ones, so they have the status unknown.",
+        "Write a plus before the country code, or the zero before the area code.",
+    ),
+    UNREAD_FLAG: WarningKind(
+        Effect.GUESSED,
+        "These words say neither yes nor no, so that the person counts as one who does not want to be "
+        "contacted.",
+        "Write yes or no in the column.",
+    ),
+    OPTED_OUT: WarningKind(
+        Effect.LEFT_OUT,
+        "These people do not want to be contacted, so their rows were rejected.",
+        "Values that are stored from elsewhere stay: hide the people with 'flask suppressions import'.",
     ),
 }
 
@@ -82,6 +185,19 @@ class CellWarnings:
         """Return how many cells have this code."""
         return sum(count for key, count in self.counts.items() if key.code == code)
 
+    def extend(self, others: CellWarnings) -> None:
+        """Add the warnings of a further part of the list."""
+        for key, count in others.counts.items():
+            self.counts[key] += count
+            self.lines[key] = list(dict.fromkeys([*self.lines.get(key, []), *others.lines[key]]))[:MAX_LINES]
+
+    def joined(self, others: CellWarnings) -> CellWarnings:
+        """Return these warnings with others."""
+        both = CellWarnings()
+        both.extend(self)
+        both.extend(others)
+        return both
+
     @property
     def total(self) -> int:
         """Return the number of warnings."""
@@ -105,20 +221,25 @@ class CellWarnings:
         return warnings
 
 
-def described(warnings: CellWarnings, header: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the warnings with the name of their column, their effect, and what to do, for people."""
-    names = list(header)
+def described(
+    warnings: CellWarnings, header: Sequence[str], fields: Sequence[str | None]
+) -> list[dict[str, Any]]:
+    """Return the warnings with the name of their column, their effect, and what to do, for people.
+
+    `fields` are the fields of the columns of the header.
+    """
+    columns = {field: name for field, name in zip(reversed(fields), reversed(header), strict=True) if field}
     return [
         {
-            "column": entry["field"] if entry["column"] is None else names[entry["column"]],
-            "field": entry["field"],
-            "code": entry["code"],
-            "effect": KINDS[entry["code"]].effect.value,
-            "count": entry["count"],
-            "lines": entry["lines"],
-            "detail": " ".join(filter(None, (KINDS[entry["code"]].text, KINDS[entry["code"]].option))),
+            "column": header[column] if column is not None else columns.get(field, field),
+            "field": field,
+            "code": code,
+            "effect": KINDS[code].effect.value,
+            "count": count,
+            "lines": warnings.lines[WarningKey(field, column, code)],
+            "detail": " ".join(filter(None, (KINDS[code].text, KINDS[code].option))),
         }
-        for entry in warnings.to_json()
+        for (field, column, code), count in sorted(warnings.counts.items(), key=_place)
     ]
 
 

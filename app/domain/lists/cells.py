@@ -46,7 +46,7 @@ _EMPTY_NAMES = frozenset(
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _EMAILS = re.compile(r":::|[;,|\s]")
-_PHONES = re.compile(r":::|[|,\n\r]|\s/\s|;(?!\s*ext)")
+_PHONES = re.compile(r":::|[|\n\r]|;(?!\s*ext)")
 _ADDRESS = re.compile(r"<([^<>]+)>")
 _FORMATS = (
     "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S",
@@ -120,17 +120,9 @@ def emails_in(text: str) -> list[str]:
 
 
 def phones_in(text: str) -> list[str]:
-    """Return the numbers of a cell, separated by commas, bars, or semicolons not before an extension."""
+    """Return the parts of a cell between bars, line ends and semicolons; `;ext=7` belongs to its number."""
     parts = map(str.strip, _PHONES.split(unescape_formula(text)))
     return [part for part in parts if part and part.lower() not in _EMPTY]
-
-
-def parse_boolean(text: str) -> bool | None:
-    """Parse yes or no in the words of exports; None for any other word."""
-    word = unescape_formula(text).lower()
-    if word in {"true", "yes", "y", "1", "x", "ja", "oui", "si", "sí", "dnc", "do not call"}:
-        return True
-    return False if word in {"false", "no", "n", "0", "nein", "non", "callable"} else None
 
 
 @lru_cache(maxsize=4096)

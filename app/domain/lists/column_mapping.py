@@ -145,7 +145,7 @@ def _column(text: str, overrides: Mapping[str, str]) -> Column | None:
 
 def _of_company(found: Column | None) -> Column | None:
     """Return the meaning in a list of companies, where `Name` and `City` are the company's."""
-    if found is None or found.field.startswith(("email", "phone")):
+    if found is None or found.field.startswith(("email", "phone", "do_not_", "marketing_")):
         return None
     return replace(found, field=_OF_COMPANIES.get(found.field, found.field))
 

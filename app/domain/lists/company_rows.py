@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, Source
-from app.domain.lists.country_cells import list_country
-from app.domain.lists.row_values import RowValues, country_of_state
-from app.domain.normal.countries import parse_location
-from app.domain.normal.emails import email_kind
+from app.domain.lists.cell_warnings import NO_EMPLOYER
+from app.domain.lists.domain_cells import domain_of
+from app.domain.lists.location_cells import OF_COMPANY, location_of
+from app.domain.lists.row_values import RowValues
+from app.domain.normal.company_domains import mail_company_domain
+from app.domain.normal.employers import employer_name
 from app.domain.normal.profiles import normal_company_url
 from app.domain.normal.vocabularies import headcount
-from app.domain.normal.websites import normal_website
 
 NO_COMPANY_ERROR = "The row does not identify a company. It needs a domain, a LinkedIn page or a name."
-
-_SOCIAL = frozenset(
-    [
-        "linkedin.com",
-        "facebook.com",
-        "twitter.com",
-        "x.com",
-        "instagram.com",
-        "youtube.com",
-        "xing.com",
-        "tiktok.com",
-        "pinterest.com",
-        "google.com/maps",
-        "github.com",
-        "medium.com",
-        "crunchbase.com",
-        "angel.co",
-        "wellfound.com",
-        "t.me",
-        "wa.me",
-        "bit.ly",
-        "lnkd.in",
-    ]
-)
 
 
 def company_of(row: RowValues) -> FoundCompany:
@@ -54,16 +32,27 @@ def company_of(row: RowValues) -> FoundCompany:
     return found
 
 
-def company_beside(row: RowValues, source: Source, mail_domain: str | None = None) -> FoundCompany | None:
-    """Parse the company of a row; None if there is none. `mail_domain` is used if the row has no domain."""
-    name = row.text("company_name")
+def company_beside(row: RowValues, source: Source, mail_hosts: Iterable[str] = ()) -> FoundCompany | None:
+    """Parse the company of a row; None if there is none.
+
+    `mail_hosts` are the domains of the person's work e-mails, used if the row has no domain.
+    """
+    column, text = next(iter(row.filled("company_name")), (None, None))
     linkedin_url = row.normal("company_linkedin_url", normal_company_url) or _linkedin_elsewhere(row)
-    domain = row.normal("company_domain", _domain) or mail_domain
+    domain = domain_of(row, text, linkedin_url) or _mail_domain(mail_hosts, text)
+    name = employer_name(text, domain)
+    if name != text:
+        row.warn("company_name", NO_EMPLOYER, column)
     if not (name or domain or linkedin_url):
         return None
-    city, country = _location(row)
+    city, country = location_of(row, OF_COMPANY, (), (domain,) if domain else ())
     industry, employees = row.text("company_industry"), row.normal("company_headcount", headcount)
     return _company(source, name, domain, linkedin_url, industry, employees, city, country)
+
+
+def _mail_domain(hosts: Iterable[str], name: str | None) -> str | None:
+    """Return the first mail domain that identifies the company."""
+    return next(filter(None, (mail_company_domain(host, name) for host in hosts)), None)
 
 
 @lru_cache(maxsize=1024)
@@ -90,15 +79,6 @@ def _company(  # noqa: PLR0917 -- the key of the cache
     )
 
 
-@lru_cache(maxsize=8192)
-def _domain(text: str) -> str:
-    """Parse a company's domain; the domain of a social network or mail provider is invalid."""
-    domain = normal_website(text.rpartition("@")[2] if "/" not in text else text)
-    if domain in _SOCIAL or email_kind(f"a@{domain}") == "personal":
-        raise InvalidValue("This is the domain of a social network or mail provider, not of a company.")
-    return domain
-
-
 def _linkedin_elsewhere(row: RowValues) -> str | None:
     """Return the company's LinkedIn page from columns that may contain any link."""
     for field in ("company_domain", "url"):
@@ -109,10 +89,3 @@ def _linkedin_elsewhere(row: RowValues) -> str | None:
                 except NotAProfileUrl:
                     continue
     return None
-
-
-def _location(row: RowValues) -> tuple[str | None, str | None]:
-    city, country = row.text("company_city"), row.normal("company_country", list_country)
-    if city is None and country is None and (text := row.text("company_location")):
-        city, country = parse_location(text)
-    return city, country or country_of_state(row, "company_state")

@@ -10,6 +10,8 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.countries import country_code
 from app.domain.normal.text_folding import fold
 
+NAMIBIA = "NA"
+"""The code of a country that is also the most common mark of an empty cell."""
 _LANGUAGES = ("pl", "sv", "da", "nb", "fi", "cs", "ru", "ja", "zh", "zh_Hant")
 """The languages of `data/headers` that `country_code` does not read; loading them takes time and memory."""
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.domain.lists.header_words import read_headers
+from app.domain.lists.opt_out_headers import opt_out_field
 from app.domain.normal.text_folding import fold, split_camel
 
 
@@ -34,9 +35,10 @@ class Column:
 FIELDS = tuple(
     """full_name first_name middle_name last_name email work_email personal_email email_status
     email_confidence email_verified_at phone mobile_phone direct_phone work_phone hq_phone phone_type
-    do_not_call title seniority department linkedin_url city state country location company_name
-    company_domain company_linkedin_url company_industry company_headcount company_city company_state
-    company_country company_location updated_at""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
+    do_not_call do_not_contact marketing_consent title seniority department linkedin_url city state
+    country location company_name company_domain company_linkedin_url company_industry company_headcount
+    company_city company_state company_country company_location
+    updated_at""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
 )
 
 _TOGETHER = (  # phrases that are read as one word, longest first
@@ -98,7 +100,12 @@ def column(header: str) -> Column | None:
         if name in _PHRASES:
             field, rank = _PHRASES[name]
             return _value_column_of(field.split("_")) or Column(field, rank=rank)
-    return _value_column_of(_NUMBERED.sub(" ", key).split())
+    return _value_column_of(_NUMBERED.sub(" ", key).split()) or _opt_out_column(forms[1])
+
+
+def _opt_out_column(name: str) -> Column | None:
+    field = opt_out_field(name, _WORDS["optout"])
+    return Column(field) if field else None
 
 
 def _value_column_of(words: list[str]) -> Column | None:

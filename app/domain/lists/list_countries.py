@@ -5,38 +5,45 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import phonenumbers
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells import emails_in, phones_in, value
 from app.domain.lists.column_mapping import ColumnMapping
-from app.domain.lists.country_cells import list_country
+from app.domain.lists.country_cells import NAMIBIA, list_country
 from app.domain.normal.countries import country_of
+from app.domain.normal.phone_texts import phone_texts
 from app.domain.normal.phones import assigned_phone, parse_phone
+from app.domain.normal.places import country_of_places, parse_place
 from app.domain.normal.subdivisions import country_of_subdivisions, is_subdivision
 
 SAMPLE = 2_000  # rows
 _MIN_SHARE = 0.05
 """The minimum share of rows with the same country, so that a few rows do not decide for all."""
+_CODE = re.compile(r"[A-Z]{2}")
 _DIGITS = re.compile(r"[0-9]+")
 _MAX_NUMBERS = 50
 """The phone numbers that `fitting_country` tries."""
 _COUNTRY_FIELDS = ("country", "company_country")
 _STATE_FIELDS = ("state", "company_state")
+_LOCATION_FIELDS = ("location", "company_location")
 
 
 @dataclass(frozen=True, slots=True)
 class ListCountries:
-    """The country of the list's states, and the country that most of its rows are from; both may be None.
+    """The countries of the list's states, of its lines such as `Lyon, France`, and of most of its rows.
 
-    `national` are phone numbers of the list that have no country code, at most 50.
+    Each may be None. `national` are phone numbers of the list that have no country code, at most 50.
+    `has_namibia` is whether NA in a column of countries is Namibia, and not an empty cell.
     """
 
     states: str | None = None
+    places: str | None = None
     majority: str | None = None
     national: tuple[str, ...] = ()
+    has_namibia: bool = False
 
 
 UNKNOWN = ListCountries()
@@ -44,15 +51,18 @@ UNKNOWN = ListCountries()
 
 
 def list_countries(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> ListCountries:
-    """Return the countries of a list with these rows, each with as many cells as the header."""
+    """Return the countries of a list with these rows; those with fewer cells than the header do not count."""
+    rows = [cells for cells in rows if len(cells) >= len(layout.header)]
     states = country_of_subdivisions(text for cells in rows for text in _texts(layout, cells, _STATE_FIELDS))
+    lines = (text for cells in rows for text in _texts(layout, cells, _LOCATION_FIELDS))
     national = [text for cells in rows for text in _phones(layout, cells) if not text.startswith("+")]
+    known = ListCountries(states, country_of_places(lines), has_namibia=_has_namibia(layout, rows))
     if not national:
-        return ListCountries(states)
+        return known
     votes = Counter(country for cells in rows if (country := _country(layout, cells, states)) is not None)
     enough = max(votes.total() / 2, _MIN_SHARE * len(rows))
     majority = next((country for country, count in votes.items() if count > enough), None)
-    return ListCountries(states, majority, tuple(national[:_MAX_NUMBERS]))
+    return replace(known, majority=majority, national=tuple(national[:_MAX_NUMBERS]))
 
 
 def fitting_country(numbers: Sequence[str]) -> str | None:
@@ -83,6 +93,9 @@ def _country(layout: ColumnMapping, cells: Sequence[str], states: str | None) ->
             continue
     if states and any(is_subdivision(text, states) for text in _texts(layout, cells, _STATE_FIELDS)):
         return states
+    for text in _texts(layout, cells, _LOCATION_FIELDS):
+        if place := parse_place(text).country:
+            return place
     for text in _phones(layout, cells):
         if text.startswith("+"):
             try:
@@ -90,6 +103,17 @@ def _country(layout: ColumnMapping, cells: Sequence[str], states: str | None) ->
             except InvalidValue:
                 continue
     return next(filter(None, map(country_of, _domains(layout, cells))), None)
+
+
+def _has_namibia(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether NA is a code among others: its column has only codes, and no other column has NA."""
+    columns = {index for field in _COUNTRY_FIELDS for index in layout.single.get(field, ())}
+    found = {text for cells in rows for index in columns if (text := cells[index].strip())}
+    if NAMIBIA not in found or not all(map(_CODE.fullmatch, found)):
+        return False
+    return not any(
+        cell == NAMIBIA for cells in rows for index, cell in enumerate(cells) if index not in columns
+    )
 
 
 def _texts(layout: ColumnMapping, cells: Sequence[str], fields: Iterable[str]) -> Iterator[str]:
@@ -101,7 +125,8 @@ def _texts(layout: ColumnMapping, cells: Sequence[str], fields: Iterable[str]) -
 
 def _phones(layout: ColumnMapping, cells: Sequence[str]) -> Iterator[str]:
     for column in layout.phones:
-        yield from phones_in(cells[column.index])
+        for part in phones_in(cells[column.index]):
+            yield from (found.number for found in phone_texts(part) if found.number)
 
 
 def _domains(layout: ColumnMapping, cells: Sequence[str]) -> Iterator[str]:

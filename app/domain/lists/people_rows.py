@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
-from app.domain.lists.cells import name_value
+from app.domain.lists.cells import name_value, phones_in
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.company_rows import company_beside
-from app.domain.lists.country_cells import list_country
+from app.domain.lists.domain_cells import country_site
 from app.domain.lists.email_cells import emails_of
-from app.domain.lists.phone_cells import PhoneRegions, phone_regions, phones_of
+from app.domain.lists.location_cells import OF_PERSON, location_of
+from app.domain.lists.opt_outs import refuse_opted_out
+from app.domain.lists.phone_cells import phone_regions, phones_of
+from app.domain.lists.phone_reading import PhoneRegions
 from app.domain.lists.profile_cells import profiles_of
-from app.domain.lists.row_values import RowValues, country_of_state
-from app.domain.normal.countries import parse_location
-from app.domain.normal.emails import email_domain, email_kind
-from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, nickname_of, parse_name
+from app.domain.lists.row_values import RowValues
+from app.domain.normal.emails import email_domain
+from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, nickname_of, parse_name, without_generation
 from app.domain.normal.phones import PhoneNumber
 from app.domain.normal.vocabularies import department, seniority
-from app.domain.normal.websites import normal_website
 
 NO_PERSON_ERROR = (
     "The row does not identify a person. It needs an e-mail, a phone, a LinkedIn profile, or a full name "
@@ -73,15 +74,17 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     """Parse a row of a list of people.
 
     Raises:
-        InvalidValue: the row does not identify a person (contract 2.4).
+        InvalidValue: the row does not identify a person (contract 2.4), or the person opted out.
 
     """
+    refuse_opted_out(row, layout)
     row_time = row.time(row.text("updated_at"), "updated_at")
     row_time = row_time or row.time(row.text("email_verified_at"), "email_verified_at")
     emails = emails_of(row, layout.emails, row_time)
-    city, country = _location(row)
+    domains = (email_domain(email.email) for email in emails)
+    city, country = location_of(row, OF_PERSON, _numbers(row, layout), domains)
     source = row.source(row_time)
-    company = company_beside(row, source, _mail_domain(emails))
+    company = company_beside(row, source, _work_hosts(emails))
     phones = phones_of(row, layout.phones, partial(_phone_regions, row, country, company, emails), row_time)
     name, is_full_name = _name(row)
     profiles = profiles_of(row, name)
@@ -113,7 +116,7 @@ def _phone_regions(
     """Return the countries of the row's phone numbers without a country code."""
     domains = [email_domain(email.email) for email in emails]
     if company:
-        domains.append(company.domain or "")
+        domains.append(company.domain or country_site(row) or "")
     return phone_regions(row.defaults, (country, company.country if company else None), domains)
 
 
@@ -141,6 +144,7 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
 
 def _from_parts(first: str, last: str, full: str) -> PersonName:
     """Return the name from its parts if they are plain; else parse it to drop credentials and nicknames."""
+    last = without_generation(last, full)
     if len(full) <= MAX_NAME_LENGTH and _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(last):
         return PersonName(first, last, full)
     parsed = _parsed(full)
@@ -171,28 +175,12 @@ def _title(row: RowValues) -> str | None:
     return next((text for text in row.all("title") if text.lower() not in _SALUTATIONS), None)
 
 
-def _location(row: RowValues) -> tuple[str | None, str | None]:
-    """Return the city and the country; a row without a country has that of its state."""
-    city, country = row.text("city"), row.normal("country", list_country)
-    if city is None and country is None and (text := row.text("location")):
-        city, country = parse_location(text)
-    return city, country or country_of_state(row, "state")
+def _numbers(row: RowValues, layout: ColumnMapping) -> Iterator[str]:
+    """Yield the phone numbers of a row as they are written."""
+    for column in layout.phones:
+        yield from phones_in(row.cells[column.index])
 
 
-def _mail_domain(emails: tuple[FoundEmail, ...]) -> str | None:
-    """Return the registrable domain of the first work e-mail that is not at a mail provider."""
-    for email in emails:
-        if email.type == "work" and (website := _website(email_domain(email.email))):
-            return website
-    return None
-
-
-@lru_cache(maxsize=8192)
-def _website(domain: str) -> str | None:
-    """Return the website of a mail domain; None for a mail provider or an invalid domain."""
-    if email_kind(f"a@{domain}") == "personal":
-        return None
-    try:
-        return normal_website(domain)
-    except InvalidValue:
-        return None
+def _work_hosts(emails: tuple[FoundEmail, ...]) -> list[str]:
+    """Return the domains of the person's work e-mails."""
+    return [email_domain(email.email) for email in emails if email.type == "work"]

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import lru_cache
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundPhone
-from app.domain.lists.cell_warnings import INVALID, NO_COUNTRY
-from app.domain.lists.cells import parse_boolean, phones_in
+from app.domain.lists.cell_warnings import MAYBE_FOREIGN, NOT_ASSIGNED, UNREAD_FLAG
 from app.domain.lists.column_mapping import ValueColumns
+from app.domain.lists.flags import read_opt_out
+from app.domain.lists.phone_reading import PhoneRegions
+from app.domain.lists.phone_splits import ReadPhone, read_phones
 from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.normal.countries import country_of
-from app.domain.normal.phones import PhoneNumber, assigned_phone, parse_phone
+from app.domain.normal.phones import PhoneNumber
+from app.domain.normal.text_folding import fold
 from app.domain.normal.vocabularies import email_status, phone_type
 
-_MIN_INTERNATIONAL_DIGITS = 11
-_MIN_DIGITS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class PhoneRegions:
-    """The countries of a row's national numbers, the likeliest first.
-
-    In a `named` country a number counts if its length is possible; in a `guessed` one only if it is assigned.
-    """
-
-    named: tuple[str, ...] = ()
-    guessed: tuple[str, ...] = ()
-
-
-_NONE = PhoneRegions()
+_PHONE_WORDS = frozenset({"tel", "telefon", "telephone", "phone", "fon", "fono"})
 
 
 def phone_regions(
@@ -55,85 +41,91 @@ def phones_of(
 ) -> tuple[tuple[FoundPhone, PhoneNumber], ...]:
     """Return the distinct numbers of a row; `regions` returns the countries of national ones."""
     found: dict[str, tuple[FoundPhone, PhoneNumber]] = {}
+    row_flag = _do_not_call(row, row.filled("do_not_call"))
     for column in columns:
         label = row.cell(column.attributes.get("type"))
         kind = (phone_type(label) if label else None) or column.kind
-        if kind == "fax":
-            continue
-        for number in _numbers(row, column, regions):
-            if number.e164 not in found:
-                found[number.e164] = (_described(row, column, number, kind, row_time), number)
+        reads = [] if kind == "fax" else list(_numbers(row, column, regions))
+        flag = _column_flag(row, column, row_flag=row_flag) if reads else None
+        for read in reads:
+            if read.number.e164 not in found:
+                phone = _described(row, column, read, kind, row_time, do_not_call=flag)
+                found[phone.e164] = (phone, read.number)
     return tuple(found.values())
 
 
 def _numbers(
     row: RowValues, column: ValueColumns, regions: Callable[[], PhoneRegions]
-) -> Iterator[PhoneNumber]:
+) -> Iterator[ReadPhone]:
+    """Yield the numbers of a cell without those that are noted to be of a fax."""
     text = row.cells[column.index]
-    if not text:
-        return
-    for part in phones_in(text):
-        is_international = part.startswith("+")
-        countries = _NONE if is_international else regions()
-        try:
-            yield parse_phone(part) if is_international else _number(part, countries)
-        except InvalidValue:
-            lacks_country = not countries.named and _is_national(part)
-            row.warn("phone", NO_COUNTRY if lacks_country else INVALID, column.index)
+    for read in read_phones(text, regions) if text else ():
+        if read.code:
+            row.warn("phone", read.code, column.index)
+        if isinstance(read, ReadPhone) and _noted_type(read.note) != "fax":
+            yield read
 
 
-def _is_national(text: str) -> bool:
-    """Return whether the text may be a number that lacks its country code."""
-    return not text.startswith(("+", "00")) and sum(map(str.isdecimal, text)) >= _MIN_DIGITS
+def _noted_type(note: str) -> str | None:
+    """Return the type that the words beside a number name; `Tel/Fax` is a phone."""
+    words = fold(note).split() if note else []
+    kinds = [kind for word in words if (kind := phone_type(word))]
+    if "fax" in kinds and not _PHONE_WORDS.isdisjoint(words):
+        return None
+    return phone_type(note) or next(iter(kinds), None)
 
 
-@lru_cache(maxsize=4096)
-def _number(text: str, regions: PhoneRegions) -> PhoneNumber:
-    """Parse a number as national in each named country, international without its plus, or in a guessed one.
+def _column_flag(row: RowValues, column: ValueColumns, *, row_flag: bool | None) -> bool | None:
+    """Return whether the numbers of a column must not be called, by its own flag and that of the row."""
+    index = column.attributes.get("do_not_call")
+    text = row.cell(index)
+    flag = None if index is None or text is None else _do_not_call(row, [(index, text)])
+    return row_flag if flag is None else flag or bool(row_flag)
 
-    Raises:
-        InvalidValue: the number is none of these.
 
-    """
-    for region in regions.named:
-        try:
-            return parse_phone(text, region)
-        except InvalidValue:
-            continue
-    if text.startswith("00"):
-        return parse_phone(text)
-    is_long = sum(map(str.isdecimal, text)) >= _MIN_INTERNATIONAL_DIGITS
-    guesses: list[tuple[str, str | None]] = [(f"+{text}", None)] if is_long else []
-    for guess, country in (*guesses, *((text, country) for country in regions.guessed)):
-        if number := assigned_phone(guess, country):
-            return number
-    raise InvalidValue("The number lacks its country code.")
+def _do_not_call(row: RowValues, cells: Sequence[tuple[int, str]]) -> bool | None:
+    """Return whether one of the cells says so; a word that is not known says so too."""
+    flags = []
+    for index, text in cells:
+        flag = read_opt_out(text)
+        if flag is None:
+            row.warn("do_not_call", UNREAD_FLAG, index)
+        flags.append(flag is not False)
+    return any(flags) if flags else None
 
 
 def _described(
-    row: RowValues, column: ValueColumns, number: PhoneNumber, kind: str | None, row_time: datetime | None
+    row: RowValues,
+    column: ValueColumns,
+    read: ReadPhone,
+    kind: str | None,
+    row_time: datetime | None,
+    *,
+    do_not_call: bool | None,
 ) -> FoundPhone:
-    attributes = column.attributes
+    number, attributes = read.number, column.attributes
     seen_at = row.time(row.cell(attributes.get("seen_at")), "phone_seen_at") if attributes else None
-    dnc = row.cell(attributes.get("do_not_call")) or row.text("do_not_call")
     return FoundPhone(
         e164=number.e164,
         source=row.source(seen_at or row_time),
-        type=kind or ("mobile" if number.line_type == "mobile" else "work"),
-        status=_status(row, column),
+        type=_noted_type(read.note) or kind or ("mobile" if number.line_type == "mobile" else "work"),
+        status=_status(row, column, read),
         extension=number.extension,
-        do_not_call=parse_boolean(dnc) if dnc else None,
+        do_not_call=do_not_call,
         verified_at=row.time(row.cell(attributes.get("verified_at")), "phone_verified_at")
         if attributes
         else None,
     )
 
 
-def _status(row: RowValues, column: ValueColumns) -> str:
-    """Return the status; `valid` if the row has none, because the operator's data is trusted."""
+def _status(row: RowValues, column: ValueColumns, read: ReadPhone) -> str:
+    """Return the row's status; if none, `valid` for an assigned number, because the data is trusted."""
     text = row.cell(column.attributes.get("status"))
     if text is None:
-        return "valid"
+        if not read.number.is_assigned:
+            row.warn("phone", NOT_ASSIGNED, column.index)
+        is_sure = read.number.is_assigned and read.code != MAYBE_FOREIGN
+        return "valid" if is_sure else "unknown"
     try:
         return email_status(text).value
     except InvalidValue:

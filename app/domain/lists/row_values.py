@@ -13,7 +13,6 @@ from app.domain.lists.cell_warnings import INVALID, CellWarnings
 from app.domain.lists.cells import parse_timestamp, value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.list_countries import UNKNOWN, ListCountries
-from app.domain.normal.subdivisions import is_subdivision
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class RowValues:
 
     __slots__ = ("_single", "cells", "defaults", "line", "warnings")
 
-    def __init__(  # noqa: PLR0917 -- a row and what it is read with
+    def __init__(
         self,
         layout: ColumnMapping,
         cells: Sequence[str],
@@ -63,6 +62,11 @@ class RowValues:
     def raw(self, field: str) -> list[str]:
         """Return the raw cells of the field's columns, the most reliable first."""
         return [self.cells[index] for index in self._single.get(field, ())]
+
+    def filled(self, field: str) -> list[tuple[int, str]]:
+        """Return position and value of the field's columns that are not empty, the most reliable first."""
+        columns = ((index, value(self.cells[index])) for index in self._single.get(field, ()))
+        return [(index, text) for index, text in columns if text is not None]
 
     def all(self, field: str) -> list[str]:
         """Return the values of all columns of the field, the most reliable first."""
@@ -111,13 +115,6 @@ class RowValues:
     def source(self, at: datetime | None) -> Source:
         """Return the import as a source, at this time or the import's default."""
         return _source(self.defaults.source, at or self.defaults.at)
-
-
-def country_of_state(row: RowValues, field: str) -> str | None:
-    """Return the country of the list's states if the row names one of them in this field."""
-    country = row.defaults.countries.states
-    text = row.text(field) if country else None
-    return country if country and text and is_subdivision(text, country) else None
 
 
 @lru_cache(maxsize=1024)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
-from app.domain.lists.cell_warnings import CellWarnings
+from app.domain.lists.cell_warnings import SHARED_IN_LIST, WEAK_PROFILE, CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, map_columns
 from app.domain.lists.header_fields import column
 from app.domain.lists.people_rows import NO_PERSON_ERROR, person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.records.profile_links import urls_of
+from app.domain.records.shared_identifiers import shared_identifiers, without_shared
 from app.domain.records.subjects import Subject
 
 UPLOAD_FIELDS = (
@@ -31,8 +33,14 @@ UPLOAD_FIELDS = (
     "company_domain",
     "country",
     "company_country",
+    "do_not_contact",
+    "marketing_consent",
 )
-"""The fields that help to name a person; a company's switchboard does not."""
+"""The fields that name a person, as a switchboard does not, or that say that the person opted out."""
+NOT_IDENTIFIED = (
+    "Other people of the list have the same profile, address or number, so it does not identify the person. "
+    "The row needs one of its own, or a full name with a company or its domain."
+)
 _PERSONAL_PHONES = frozenset({"mobile", "direct"})
 
 
@@ -67,8 +75,15 @@ def names_people(fields: Sequence[str | None]) -> bool:
     return is_identified or (has_name and has_company)
 
 
-def subject_of(cells: Sequence[str], layout: ColumnMapping, defaults: ImportDefaults) -> Subject:
-    """Return the person that a row names.
+def shared_in(
+    rows: Iterable[Sequence[str]], layout: ColumnMapping, defaults: ImportDefaults
+) -> frozenset[str]:
+    """Return the profiles, addresses and numbers that several people of these rows have."""
+    return shared_identifiers(_people(rows, layout, defaults))
+
+
+def subject_of(row: RowValues, layout: ColumnMapping, shared: frozenset[str] = frozenset()) -> Subject:
+    """Return the person that a row names; identifiers that other people of the list have do not count.
 
     A phone number of unknown or shared use counts only if nothing else names the person; a weak profile never
     does, since the person it leads to would be charged for.
@@ -77,11 +92,26 @@ def subject_of(cells: Sequence[str], layout: ColumnMapping, defaults: ImportDefa
         InvalidValue: the row identifies no person; the message says what it needs.
 
     """
-    row = RowValues(layout, cells, defaults, CellWarnings())
-    subject = _subject(person_of(row, layout).found)
-    if not (subject.has_exact_key or _names_with_company(subject)):  # a weak profile was the only identifier
-        raise InvalidValue(NO_PERSON_ERROR)
+    found = person_of(row, layout).found
+    own = without_shared(found, shared) if shared else found
+    subject = _subject(own)
+    if own != found:
+        row.warn("linkedin_url" if urls_of(own) != urls_of(found) else "email", SHARED_IN_LIST)
+    if own.is_profile_weak:
+        row.warn("linkedin_url", WEAK_PROFILE)
+    if not (subject.has_exact_key or _names_with_company(subject)):
+        raise InvalidValue(NOT_IDENTIFIED if own != found else NO_PERSON_ERROR)
     return subject
+
+
+def _people(
+    rows: Iterable[Sequence[str]], layout: ColumnMapping, defaults: ImportDefaults
+) -> Iterator[FoundContact]:
+    for cells in rows:
+        try:
+            yield person_of(RowValues(layout, cells, defaults, CellWarnings()), layout).found
+        except InvalidValue:
+            continue
 
 
 def _subject(found: FoundContact) -> Subject:

@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from app.domain.normal.names import name_key
-from app.domain.normal.wordlists import entries, lines, words
+from app.domain.normal.legal_forms import (
+    form_at_end,
+    form_at_start,
+    form_class,
+    is_form,
+    name_words,
+    spaced_forms,
+    without_signed_form,
+)
+from app.domain.normal.wordlists import entries, lines
 
 _REMARK = re.compile(
-    r"\((?:yc|y combinator|techstars|formerly|previously|acquired|now|nasdaq|nyse|lse|hiring)\b[^()]*\)"
+    r"\((?:yc|y combinator|techstars|formerly|previously|acquired|now|nasdaq|nyse|lse|hiring|class [a-z])\b"
+    r"[^()]*\)"
     r"|(?<![\s(,-])[\s(,-]*\b(?:yc|y combinator)[\s-]?(?:[fsw]|winter|spring|summer|fall)[\s'-]*\d{2,4}\b\)?"
     r"|(?<=\S)\s*\|.*",
     re.IGNORECASE | re.DOTALL,
 )
-_REMARK_MARKS = ("(", "|", "YC", "Combinator")
+_REMARK_MARKS = ("(", "|", "YC", "Combinator", "/", "\\")
+_REGISTERED = re.compile(
+    r"(?:(?<=\binc)|(?<=\bco)|(?<=\bcorp)|(?<=\bltd)|(?<=\bllc)|(?<=\bplc)|(?<=\bcompany)|(?<=\blimited))"
+    r"\.? ?[/\\] ?(?:[a-z]{2,3} ?)?[/\\]?$| ?[/\\]new[/\\]$",
+    re.IGNORECASE,
+)
+_MAX_REGISTERED = 9
+_CONJUNCTIONS = frozenset({"und", "et", "og", "och", "и", "та", "και", "ve"})
+_SPELT_OUT = {
+    "corp": "corporation",
+    "corpn": "corporation",
+    "co": "company",
+    "inc": "incorporated",
+    "ltd": "limited",
+}
+_UNUSUAL = _CONJUNCTIONS | _SPELT_OUT.keys()
+_AND = re.compile(r"(?<=\w{3}) (?:[yY]|e) (?=\w{3})")
+_MIN_JOINED = 3
 _MARKS = re.compile("[\u00a9\u00ae\u2120\u2122]")
 _WEB = re.compile(r"^\s*(?:https?://)?www\.|(?<=\w\w)\.(?:com|net|org)\b(?!\.?\w)", re.IGNORECASE)
-_DOTTED = re.compile(r"\b(?:[^\W\d_]\.\s?){2,}(?:[^\W\d_]\b(?!\.?\w))?")
-_DOTS = re.compile(r"[.\s]")
 _ATTACHED = re.compile(r"(?<=[a-z])(?:[A-Z]{2,4}|GmbH|Ltd|Inc)$")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MAX_ATTACHED = 5
 
 
@@ -46,19 +68,19 @@ def parse_company(text: str) -> CompanyName:
     domain (`Acme.com`), and remarks such as `(YC S21)`. Numbers in words become digits, and abbreviations
     such as Int'l are expanded. A name that contains a letter has at least one word.
     """
-    has_remark = any(mark in text for mark in _REMARK_MARKS)
-    remaining = form_words(_REMARK.sub("", text) if has_remark else text)
-    joined = "".join(remaining)
-    forms: list[str] = []
-    while size := _form_at_end(remaining):
+    name, signed = without_signed_form(_without_remarks(text).rstrip())
+    remaining = form_words(name)
+    joined = "".join(remaining) + signed
+    remaining = [word for word in remaining if word != "the"] or remaining
+    forms = [signed]
+    while size := form_at_end(remaining):
         forms.append(" ".join(remaining[-size:]))
         del remaining[-size:]
-    while size := _form_at_start(remaining):
+    while size := form_at_start(remaining):
         forms.append(" ".join(remaining[:size]))
         del remaining[:size]
-    named = _canonical([word for word in remaining if word != "the"] or remaining)
-    classes = frozenset(filter(None, (_forms().get(form) for form in forms)))
-    return CompanyName(tuple(named or _letters(text)), classes, joined)
+    classes = frozenset(filter(None, map(form_class, forms)))
+    return CompanyName(tuple(_canonical(_usual_words(remaining)) or _letters(text)), classes, joined)
 
 
 def company_key(text: str) -> str:
@@ -77,62 +99,40 @@ def have_different_forms(a: str, b: str) -> bool:
 
 def form_words(text: str) -> list[str]:
     """Return the words of a name; `S. A.`, `S.A.` and `S/A` are one word, `SiemensAG` is two."""
-    text = text.rstrip()
+    text = _AND.sub(" and ", text.rstrip())
     if "." in text[:-1]:
-        text = _DOTTED.sub(lambda letters: _DOTS.sub("", letters[0]) + " ", _WEB.sub("", text))
+        text = _WEB.sub("", text)
     if not text.isascii():
-        text = _cjk_form().sub(r" \g<0> ", unicodedata.normalize("NFKC", _MARKS.sub("", text)))
-    text = text.rstrip()
+        text = spaced_forms(_MARKS.sub("", text)).rstrip()
     end = _ATTACHED.search(text, max(0, len(text) - _MAX_ATTACHED))
-    if end and end[0].lower() in _forms():
+    if end and is_form(end[0].lower()):
         text = f"{text[: end.start()]} {end[0]}"
-    return _joined_letters(name_key(text.replace("&", " and ")).split())
+    return name_words(text)
 
 
-def _form_at_end(names: list[str]) -> int:
-    """Return how many words at the end are a legal form, or "and" before one; a word is left."""
-    if len(names) > 1 and names[-1] == "and":
-        return 1
-    sizes = _sizes_by_edge()[1].get(names[-1], ()) if names else ()
-    return next((size for size in sizes if size < len(names) and " ".join(names[-size:]) in _forms()), 0)
+def _without_remarks(text: str) -> str:
+    """Return the name without remarks and the state of registration, and with (I) as India."""
+    if not any(mark in text for mark in _REMARK_MARKS):
+        return text
+    text = text.rstrip()
+    if found := _REGISTERED.search(text, max(0, len(text) - _MAX_REGISTERED)):
+        text = text[: found.start()]
+    return _REMARK.sub("", text).replace("(I)", "(India)")
 
 
-def _form_at_start(names: list[str]) -> int:
-    """Return how many words at the start are a legal form; a word is left."""
-    sizes = _sizes_by_edge()[0].get(names[0], ()) if names else ()
-    size = next((size for size in sizes if size < len(names) and " ".join(names[:size]) in _forms()), 0)
-    return 0 if size == 1 and names[0].isascii() and names[0] not in _leading_forms() else size
+def _usual_words(names: list[str]) -> list[str]:
+    """Return the words with "and" for that of other languages, and legal forms within the name spelt out."""
+    if _UNUSUAL.isdisjoint(names):
+        return names
+    around = zip(["", *names], names, [*names[1:], ""], strict=False)
+    return [_usual(*words) for words in around]
 
 
-@cache
-def _forms() -> dict[str, str]:
-    """Return the class of each legal form, an empty string if unknown."""
-    classed = {form: name for name, forms in entries("legal_form_classes.txt") for form in forms}
-    return dict.fromkeys(words("legal_forms.txt"), "") | classed
-
-
-@cache
-def _sizes_by_edge() -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Return the numbers of words, largest first, of the forms with each first and with each last word."""
-    sizes: tuple[dict[str, set[int]], ...] = ({}, {})
-    for form in map(str.split, _forms()):
-        sizes[0].setdefault(form[0], set()).add(len(form))
-        sizes[1].setdefault(form[-1], set()).add(len(form))
-    first, last = ({word: sorted(found, reverse=True) for word, found in edge.items()} for edge in sizes)
-    return first, last
-
-
-@cache
-def _cjk_form() -> re.Pattern[str]:
-    """Return the pattern of the legal forms that are written without spaces."""
-    forms = filter(_CJK.search, _forms())
-    return re.compile("|".join(sorted(map(re.escape, forms), key=len, reverse=True)))
-
-
-@cache
-def _leading_forms() -> frozenset[str]:
-    """Return the forms of one ASCII word that are written before the name; others may belong to it."""
-    return words("leading_legal_forms.txt")
+def _usual(before: str, word: str, after: str) -> str:
+    if word in _CONJUNCTIONS and min(len(before), len(after)) >= _MIN_JOINED:
+        return "and"
+    is_spelt_out = before and (word != "co" or after == "of")  # not the Co of Co-operative
+    return _SPELT_OUT.get(word, word) if is_spelt_out else word
 
 
 def _canonical(names: list[str]) -> list[str]:
@@ -148,8 +148,9 @@ def _phrases() -> dict[str, str]:
     """Return the words to compare instead of each phrase."""
     units, tens = lines("number_words.txt")
     numbers = {word: str(number) for number, word in enumerate(units)}
-    for ten, word in enumerate(tens, 2):
-        numbers |= {f"{word} {unit}": f"{ten}{number}" for number, unit in enumerate(units[1:10], 1)}
+    for ten, word in ((ten, word) for ten, words in enumerate(tens, 2) for word in words.split("|")):
+        for number, unit in enumerate(units[1:10], 1):
+            numbers |= dict.fromkeys((f"{word} {unit}", f"{word} {number}"), f"{ten}{number}")
         numbers[word] = f"{ten}0"
     return numbers | {other: word for word, others in entries("company_words.txt") for other in others}
 
@@ -165,16 +166,3 @@ def _letters(text: str) -> tuple[str, ...]:
     """Return the letters and digits of a name that has nothing else."""
     letters = "".join(filter(str.isalnum, text.casefold()))
     return (letters,) if letters else ()
-
-
-def _joined_letters(names: list[str]) -> list[str]:
-    """Join runs of single letters: `s a` becomes `sa`, `sp z o o` becomes `sp zoo`."""
-    if 1 not in map(len, names):
-        return names
-    joined: list[str] = []
-    for word, before in zip(names, ["", *names], strict=False):
-        if len(word) == len(before) == 1:
-            joined[-1] += word
-        else:
-            joined.append(word)
-    return joined

@@ -10,7 +10,6 @@ from babel import Locale
 from babel.core import get_global
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.subdivisions import is_subdivision
 from app.domain.normal.text_folding import fold
 from app.domain.normal.wordlists import lines
 
@@ -39,22 +38,12 @@ _AMBIGUOUS_CODES = frozenset(
         "WS",
     }
 )
-_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _OF_THE_USA = frozenset({"GOV", "MIL", "EDU"})
 _INVERTED = re.compile(r"([^,(]+)[,(]\s*([^,()]+)\)?")
 _FORM_OF_STATE = re.compile(
     r"^(?:\w+ ){0,3}?(?:republic|kingdom|federated states|plurinational state|sultanate|principality)"
     r" of (?:the )?"
-)
-_AREA_PREFIXES = ("greater ", "grossraum ", "metropolregion ")
-_SURROUNDINGS = (
-    " metropolitan area",
-    " metropolitan region",
-    " bay area",
-    " metro area",
-    " area",
-    " metro",
-    " region",
 )
 
 
@@ -89,24 +78,6 @@ def _plain(key: str) -> str:
     return " ".join("st" if word == "saint" else word for word in key.split() if word not in {"the", "and"})
 
 
-@lru_cache(maxsize=4096)
-def parse_location(text: str) -> tuple[str | None, str | None]:
-    """Split a line such as "Greater Lyon Area, Rhône, France" into city and country code; either may be None.
-
-    Two letters after a comma that are a US state are not read as a country: `CA` may be either.
-    """
-    first, *rest = [part.strip() for part in text.split(",") if part.strip()] or [""]
-    if not rest:
-        try:
-            return None, country_code(first)
-        except InvalidValue:
-            return _city(first), None
-    try:
-        return _city(first), None if _is_state(rest[-1]) else country_code(rest[-1])
-    except InvalidValue:
-        return _city(first), None
-
-
 def country_of(domain: str | None) -> str | None:
     """Return the country of a domain's top-level domain; None for one that is used worldwide.
 
@@ -125,16 +96,11 @@ def is_country(code: str) -> bool:
     return _names().get(code.lower()) == code
 
 
-def _is_state(text: str) -> bool:
-    """Return whether the text is the two letters of a state of the USA."""
-    return len(text) == len("CA") and is_subdivision(text, "US")
-
-
 @cache
 def _names() -> dict[str, str]:
     """Return the code of every name: CLDR names in seven languages, alpha-3 codes and short forms."""
     names: dict[str, str] = {}
-    for language in _LANGUAGES:
+    for language in LANGUAGES:
         for code, name in Locale(language).territories.items():
             if code.isalpha() and code not in _NO_COUNTRIES:
                 names[fold(name)] = names[_plain(fold(name))] = names[code.lower()] = code
@@ -145,14 +111,3 @@ def _names() -> dict[str, str]:
         code, shorts = " ".join(line).split(": ")
         names |= dict.fromkeys(shorts.split(", "), code)
     return names
-
-
-def _city(text: str) -> str | None:
-    """Return the city of an area: Munich for "Greater Munich Metropolitan Area"."""
-    for word in _AREA_PREFIXES:
-        if text.lower().startswith(word):
-            text = text[len(word) :]
-    for word in _SURROUNDINGS:
-        if text.lower().endswith(word):
-            text = text[: -len(word)]
-    return text.strip() or None

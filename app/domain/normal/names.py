@@ -10,10 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from app.domain.errors import InvalidValue
+from app.domain.normal.generations import generation_of
 from app.domain.normal.wordlists import words
 
 MAX_NAME_LENGTH = 200
 
+_IN_FAMILY_NAME = frozenset(("filho", "neto"))
+"""Portuguese words for a generation that are a part of the family name: Silva Filho."""
 _FIRST_SURNAMES = words("surnames.txt")
 _COMPOUND_SURNAMES = words("han_surnames.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
@@ -67,7 +70,7 @@ def parse_name(full: str) -> PersonName:
     """Parse a full name; titles, credentials, emoji and headlines are removed.
 
     A word such as Prince, Wing or Judge is a title only if a given and a family name are left without it. The
-    full name keeps a nickname of one word, in quotes: Earl L. "Buddy" Carter.
+    full name keeps a nickname of one word, in quotes: Earl L. "Buddy" Carter, and the generation at its end.
 
     Handles "Last, First", particles (van, de la), two surnames if the first is a well-known Iberian one, and
     Chinese, Japanese and Korean names in their own order. A single name is the given name.
@@ -77,6 +80,19 @@ def parse_name(full: str) -> PersonName:
 
     """
     text = _cleaned(full)
+    generation = generation_of(text)
+    name = _parsed(generation.name)
+    if not generation.rank:
+        return name
+    if not (name.first and name.last):
+        return _parsed(text)
+    word = generation.written
+    last = f"{name.last} {word}" if word.lower() in _IN_FAMILY_NAME else name.last
+    return PersonName(name.first, last, f"{name.full} {word}")
+
+
+def _parsed(text: str) -> PersonName:
+    """Return the parts of a clean name without its generation."""
     if _PLAIN.fullmatch(text) and _meaningful().isdisjoint(text.lower().split()):
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
@@ -104,8 +120,18 @@ def name_key(text: str) -> str:
 
 
 def person_key(full: str) -> str:
-    """Return the `name_key` of a person's full name, without a nickname in quotes or parentheses."""
-    return name_key(without_nickname(full))
+    """Return the `name_key` of a person's full name, without a nickname, the generation in its usual form."""
+    rank, _written, name = generation_of(full)
+    key = name_key(without_nickname(name))
+    return f"{key} {rank}" if rank else key
+
+
+def without_generation(family: str, full: str) -> str:
+    """Return a family name without the generation at the end of the full name; Silva Filho keeps it."""
+    word = generation_of(full).written
+    if not word or word.lower() in _IN_FAMILY_NAME:
+        return family
+    return family.rstrip(")").removesuffix(word).rstrip(" ,(") or family
 
 
 def without_nickname(full: str) -> str:

@@ -28,9 +28,11 @@ _OTHER_LINES: dict[str, LineType] = {
     "voicemail": "unknown",
 }
 """The line types that the library tests before landline and mobile, in its order."""
-_PLAIN = re.compile(r"\+[1-9][0-9 ().-]{6,30}")
+_PLAIN = re.compile(r"\+[1-9](?:[ ().-]{0,3}[0-9]){6,20}(?<!\.0)(?<!\.00)")
 _SEPARATORS = re.compile("[().-]+")
 _FIRST_GROUP = re.compile(r"(\\\d)")
+_MEXICO = 52
+_OLD_MEXICAN = re.compile(r"(?:0?1|04[45])([0-9]{10})")
 _CODE_LENGTHS = (1, 2, 3)
 _MIN_LENGTH, _MAX_LENGTH = 5, 15  # digits of a national number, within the library's limits
 
@@ -80,21 +82,22 @@ class _Plan:
         return "mobile" if is_mobile and not self.is_undivided else None
 
 
-def describe(country_code: int, number: str) -> tuple[str | None, LineType]:
+def describe(country_code: int, number: str) -> tuple[str | None, LineType | None]:
     """Return the region and line type of a national number, whose leading zeros are significant.
 
-    The region is None if no plan has assigned the number, and 001 for a number without a country.
+    The region is 001 for a number without a country. If no plan has assigned the number, the line is None,
+    and the region is the only one with the country code, or the one that the first digits tell.
     """
     plans = _plans(country_code)
     if len(plans) == 1:
-        return plans[0].region, plans[0].line(number) or "unknown"
+        return plans[0].region, plans[0].line(number)
     for plan in plans:
         if plan.leading is None:
             if line := plan.line(number):
                 return plan.region, line
         elif plan.leading.match(number):
-            return plan.region, plan.line(number) or "unknown"
-    return None, "unknown"
+            return plan.region, plan.line(number)
+    return None, None
 
 
 def national_format(country_code: int, number: str) -> str:
@@ -111,6 +114,12 @@ def is_possible(country_code: int, number: str) -> bool:
     return plans[0].all is not None and len(number) in plans[0].all.lengths
 
 
+def without_old_prefix(country_code: int, number: str) -> str:
+    """Return a number without what was dialled before it until 2019: `1`, `01`, `044` or `045` in Mexico."""
+    old = _OLD_MEXICAN.fullmatch(number) if country_code == _MEXICO else None
+    return old[1] if old else number
+
+
 def parse_plain(text: str) -> tuple[int, str] | None:
     """Return the country code and national number of a plus, digits and usual separators.
 
@@ -122,12 +131,20 @@ def parse_plain(text: str) -> tuple[int, str] | None:
     digits = text[1:].replace(" ", "")
     if not digits.isdecimal():
         digits = _SEPARATORS.sub("", digits)
+    code = calling_code(digits)
+    if code is None:
+        return None
+    number = digits[len(str(code)) :]
+    prefix = _national_prefix(code)
+    is_plain = _MIN_LENGTH <= len(number) <= _MAX_LENGTH and number[0] != "0"
+    return (code, number) if is_plain and (prefix is None or not prefix.match(number)) else None
+
+
+def calling_code(digits: str) -> int | None:
+    """Return the country code with which the digits of an international number begin; None if it has none."""
     for length in _CODE_LENGTHS:
-        code, number = int(digits[:length]), digits[length:]
-        if code in COUNTRY_CODE_TO_REGION_CODE:
-            prefix = _national_prefix(code)
-            is_plain = _MIN_LENGTH <= len(number) <= _MAX_LENGTH and number[0] != "0"
-            return (code, number) if is_plain and (prefix is None or not prefix.match(number)) else None
+        if (code := int(digits[:length])) in COUNTRY_CODE_TO_REGION_CODE:
+            return code
     return None
 
 

@@ -115,6 +115,11 @@ def _merge_unit(
     return (Change.REFRESHED, present) if newer else (Change.NONE, [])
 
 
+def value_time(provenance: Mapping[str, Any], name: str) -> datetime:
+    """Return the time of a field's value."""
+    return datetime.fromisoformat((provenance.get(name) or provenance[ALL])["at"])
+
+
 def is_corrected(provenance: Mapping[str, Any], name: str) -> bool:
     """Return whether the person has corrected or removed the value of the field."""
     return bool(provenance.get(name, _NO_STAMP)["source"] == PERSON)

@@ -7,13 +7,17 @@ A word that only one name has lowers the score a little; words that differ on bo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import product
 from math import prod
 
+from app.domain.normal.generations import generation_of
+from app.domain.normal.latin_names import latin_name, script_of
 from app.domain.normal.names import PersonName, nickname_of, person_key, spellings, without_nickname
-from app.domain.normal.nicknames import equivalents, is_given_name
-from app.domain.normal.wordlists import words
+from app.domain.normal.nicknames import is_given_name
+from app.domain.records.left_out_words import counts, left_out, roles
+from app.domain.records.sound_similarity import ALPHABETS, ENOUGH, sound_score
 from app.domain.records.word_alignment import Role, Words, align
 from app.domain.records.word_similarity import ALIKE, resembles
 
@@ -21,13 +25,14 @@ MIDDLES_DIFFER = 0.6
 """The score of names that differ in middle names only; it neither confirms nor doubts an exact key."""
 _MAX_WORDS = 12
 """The number of words that are compared; those in the middle of a longer name are left out."""
+SOUNDS_ALIKE = 0.75
+"""The score of names in different scripts that sound alike just enough; it is possible at a company."""
+_PER_SOUND = 0.3
+"""How much the score rises with the similarity in sound, up to less than a match."""
 ALONE = 0.5
 """The score of a given or family name alone."""
 ANOTHER = 0.4
 """The score of names of which one part differs."""
-
-_PARTICLES = words("particles.txt")
-_EAST_ASIAN = words("east_asian_surnames.txt")
 
 
 def name_score(a: PersonName, b: PersonName) -> float:
@@ -39,6 +44,44 @@ def name_score(a: PersonName, b: PersonName) -> float:
     """
     if person_key(a.full) == person_key(b.full) != "":
         return ALIKE["same"]
+    ranks = {generation_of(a.full).rank, generation_of(b.full).rank}
+    if ranks == {""}:
+        return _both_ways(a, b)
+    score = _both_ways(_without_generation(a), _without_generation(b))
+    if len(ranks) == 1:
+        return score
+    if "" in ranks:  # the word may be a family name, such as Neto
+        return min(max(score, _both_ways(a, b)), ALIKE["generation"])
+    return score * ANOTHER
+
+
+def _without_generation(name: PersonName) -> PersonName:
+    _rank, word, full = generation_of(name.full)
+    last = name.last.rstrip(")").removesuffix(word).rstrip(" ,(") if word else name.last
+    return PersonName(name.first, last or full.split()[-1], full)
+
+
+def _both_ways(a: PersonName, b: PersonName) -> float:
+    """Return the lower score of both directions: the words of a pair have the roles of the first name."""
+    scripts = {script_of(a.full), script_of(b.full)}
+    if len(scripts) > 1:
+        return _across_scripts(latin_name(a), latin_name(b), scripts)
+    score = _one_way(a, b)
+    return min(score, _one_way(b, a)) if score else 0.0
+
+
+def _across_scripts(a: PersonName, b: PersonName, scripts: AbstractSet[str]) -> float:
+    """Return the similarity of names transliterated from different scripts, below that of equal scripts.
+
+    Only names that are equal in alphabets with vowels are surely one: many Chinese characters are read alike.
+    """
+    sound = sound_score(a.full, b.full, scripts)
+    score = SOUNDS_ALIKE + (sound - ENOUGH) * _PER_SOUND if sound else 0.0
+    return max(score, name_score(a, b) * ALIKE["transliterated"]) if scripts <= ALPHABETS else score
+
+
+def _one_way(a: PersonName, b: PersonName) -> float:
+    """Return the best score of the readings and orders of both names."""
     best = 0.0
     for (left, x), (right, y) in product(_readings(a), _readings(b)):
         if _has_another(left, right) and _has_another(right, left):
@@ -80,7 +123,7 @@ def _has_another(name: Words, other: Words) -> bool:
     """Return whether a given or family name resembles no word of the other name, whatever their order."""
     texts = [text for text, _ in other]
     return any(
-        role != "middle" and _counts(word, role) and not any(resembles(word, text) for text in texts)
+        role != "middle" and counts(word, role) and not any(resembles(word, text) for text in texts)
         for word, role in name
     )
 
@@ -114,38 +157,9 @@ def _score(left: Words, right: Words) -> float:
     for role, level in alignment.pairs:
         levels[role] = min(level, levels.get(role, 1.0))
     score = prod(levels.values()) if levels else 0.0
-    extra = _roles(alignment.only_left + alignment.only_right)
+    extra = roles(alignment.only_left + alignment.only_right)
     if extra and alignment.only_left and alignment.only_right:
         return score * (MIDDLES_DIFFER if extra == {"middle"} else ANOTHER)
     if extra and min(len(left), len(right)) == 1:
         return score * ALONE
-    return score * min(_left_out(alignment.only_left, left), _left_out(alignment.only_right, right))
-
-
-def _roles(extra: Words) -> set[Role]:
-    """Return the roles of the words that are not particles."""
-    return {role for text, role in extra if _counts(text, role)}
-
-
-def _counts(text: str, role: Role) -> bool:
-    """Return whether the word is not a particle; a given name such as Al or Van is not one."""
-    return role == "given" or text not in _PARTICLES
-
-
-def _left_out(extra: Words, name: Words) -> float:
-    """Return the factor for the words of a name that the other does not have."""
-    full_words = [word for word in extra if len(word[0]) > 1]
-    if full_words and _is_east_asian(name):
-        return ALIKE["second"]  # Wei and Wei-Ming are different given names
-    given = [word for word in name if word[1] == "given"]
-    if given and given[0] in extra:  # Lena may be Anna-Lena, or a colleague; but Morgan is H. Morgan
-        return ALIKE["second" if any(word in given for word in full_words) else "middle"]
-    if any(role != "middle" or text in _PARTICLES for text, role in extra):
-        return ALIKE["part"]
-    return ALIKE["middle" if full_words else "same"]
-
-
-def _is_east_asian(name: Words) -> bool:
-    """Return whether the name has a Chinese or Korean family name and no Western given name."""
-    others = [text for text, _ in name if text not in _EAST_ASIAN]
-    return len(others) < len(name) and not any(map(equivalents, others))
+    return score * min(left_out(alignment.only_left, left), left_out(alignment.only_right, right))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.domain.normal.generations import are_two_generations
 from app.domain.normal.names import PersonName, name_key, person_key
 from app.domain.normal.nicknames import given_names
 from app.domain.records.name_similarity import name_score
@@ -12,8 +13,10 @@ def are_different_people(a: PersonName, b: PersonName) -> bool:
     """Return whether the names differ so much that an equal address is an error or a shared mailbox.
 
     Names do not differ if their given names are the same (as after a marriage), if one has all words of the
-    other, or if they are similar. Names in different scripts differ.
+    other, or if they are similar, also in sound in different scripts. Those of two generations differ.
     """
+    if are_two_generations(a.full, b.full):
+        return True
     left, right = person_key(a.full), person_key(b.full)
     words = set(left.split()), set(right.split())
     if words[0] <= words[1] or words[1] <= words[0]:

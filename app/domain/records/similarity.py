@@ -6,7 +6,8 @@ A confidence estimates the share of such matches that are the same person. The s
 | matched on                              | name             | confidence |
 |-----------------------------------------|------------------|------------|
 | contact_id                              | any              | 1.00       |
-| linkedin_url                            | any              | 0.98       |
+| linkedin_url                            | any form of the name | 0.98   |
+| linkedin_url                            | another person's, or several people have it | 0.59 |
 | email; phone                            | not given        | 0.97; 0.90 |
 | email; phone                            | agrees           | half the doubt: 0.985; 0.95 |
 | email; phone                            | disagrees        | 0.58; 0.54 |
@@ -14,9 +15,9 @@ A confidence estimates the share of such matches that are the same person. The s
 | company_domain; company_name            | without a middle name | 0.89; 0.85 |
 | company_domain; company_name            | nickname, family name first | 0.86; 0.81 |
 | company_domain; company_name            | one of two parts | 0.82; 0.78 |
-| company_domain; company_name            | other romanization | 0.77; 0.73 |
+| company_domain; company_name            | generation on one side, other romanization | 0.77; 0.73 |
 | company_domain; company_name            | typo; in two words | 0.72, 0.68; 0.54, 0.52 |
-| company_domain; company_name            | initial, second given name | 0.64; 0.61 |
+| company_domain; company_name            | initial, second given name, no family name | 0.64; 0.61 |
 | full_name alone                         | the same         | 0.30       |
 """
 
@@ -33,13 +34,13 @@ MARGIN = 0.05
 
 EXACT = {"contact_id": 1.0, "linkedin_url": 0.98, "email": 0.97, "phone": 0.9}
 CERTAIN = frozenset(("contact_id", "linkedin_url"))
-"""Keys that are never reassigned to another person, so that a different name is a changed name."""
+"""Keys that are never reassigned to another person, so that another form of the name is a changed name."""
 BY_NAME = {"company_domain": 0.95, "company_name": 0.9, "full_name": 0.3}
 AGREES = 0.8
 DISAGREES = 0.6
 """Below this name score, an e-mail or phone match is doubtful: both are shared and reassigned."""
 SHORTENED = 0.6
-"""The factor on the confidence of an e-mail or phone match when the name disagrees."""
+"""The factor on the confidence of a match by a profile, e-mail or phone when the name is another person's."""
 
 CONFIRMED = 0.5
 """The factor on the doubt of an e-mail or phone match when the name agrees."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from app.domain.errors import InsufficientIdentifiers
+from app.domain.normal.generations import generation_of
 from app.domain.normal.names import person_key
 
 EXACT = ("linkedin_url", "email", "phone")
@@ -30,15 +31,15 @@ class Subject:
     company_name: str | None = None
     phone: str | None = None
 
-    def require_identifiers(self) -> Self:
-        """Return the subject itself.
+    def require_identifiers(self, detail: str = "") -> Self:
+        """Return the subject itself; `detail` says what was left out of it.
 
         Raises:
             InsufficientIdentifiers: the fields do not identify one person (contract 2.4).
 
         """
         if not (self.has_exact_key or (self.name and (self.company_domain or self.company_name))):
-            raise InsufficientIdentifiers
+            raise InsufficientIdentifiers(detail)
         return self
 
     @property
@@ -83,7 +84,8 @@ class Subject:
     def _has_two_names(self) -> bool:
         if not (self.full_name and self.first_name and self.last_name):
             return False
-        return person_key(self.full_name) != person_key(f"{self.first_name} {self.last_name}")
+        joined = f"{self.first_name} {self.last_name}"
+        return person_key(generation_of(self.full_name).name) != person_key(generation_of(joined).name)
 
     def as_dict(self) -> dict[str, str]:
         """Return the fields that are set, for a JSON column; `Subject(**…)` restores the subject."""

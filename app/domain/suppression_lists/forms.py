@@ -14,6 +14,7 @@ from typing import TypeAlias
 import idna
 
 from app.domain.normal.emails import email_domain
+from app.domain.normal.generations import generation_of
 from app.domain.normal.websites import parent_domains
 from app.domain.records.profile_links import spellings
 
@@ -51,9 +52,10 @@ def checked(kind: str, value: str) -> tuple[Form, ...]:
 def employment(name_key: str, employer: str) -> str:
     """Return the value of the kind `name`: a person who has no identifier but a name at a company.
 
-    `employer` is the company's domain, or the key of its name.
+    `employer` is the company's domain, or the key of its name. The generation does not count: a list may
+    leave out that a person is Jr., and the person stays hidden.
     """
-    return json.dumps([name_key, employer])
+    return json.dumps([generation_of(name_key).name, employer])
 
 
 @lru_cache(maxsize=8192)

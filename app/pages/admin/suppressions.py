@@ -84,7 +84,8 @@ def _identifier(text: str) -> Identifier:
         "phone": normal_phone,
         "domain": normal_host,
     }
-    kind = "email" if "@" in text else "linkedin_url" if "/" in text else "phone"
+    is_url = "/" in text and any(map(str.isalpha, text))
+    kind = "email" if "@" in text else "linkedin_url" if is_url else "phone"
     if kind == "phone" and _DOMAIN.fullmatch(text):
         kind = "domain"
     try:

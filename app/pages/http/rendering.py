@@ -11,6 +11,7 @@ from typing import Any
 from flask import Flask, Response, render_template, url_for
 from jinja2 import StrictUndefined
 
+from app.crm import sentences
 from app.domain.kinds import Kind
 from app.infra import clock
 from app.pages.http.access import is_signed_in, viewer
@@ -41,6 +42,7 @@ def register(app: Flask) -> None:
         "signed": signed,
         "words": words,
         "kind": kind,
+        "crm_error": sentences.sentence,
     }
     app.jinja_env.globals["static_url"] = static_url
 

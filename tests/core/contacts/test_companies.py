@@ -34,7 +34,7 @@ def test_a_company_is_stored_with_its_hashes(session: Session) -> None:
     "second",
     [
         company(None, "acme.example"),
-        company("Whatever", "acme.example"),
+        company("Acme Rail Systems", "acme.example"),
         company(None, None, linkedin_url=PAGE),
         company("ACME", None),
         company("acme inc", None, linkedin_url=PAGE),
@@ -119,10 +119,10 @@ def test_older_values_only_fill_empty_fields(session: Session) -> None:
 def test_the_same_record_again_changes_nothing(session: Session) -> None:
     first = companies.upsert(session, ACME, now=NOW)
 
-    [(company_id, change)] = companies.upsert_many(session, [ACME], now=NOW + DAY)
+    [result] = companies.upsert_many(session, [ACME], now=NOW + DAY)
 
-    assert (company_id, change) == (first.id, Change.NONE)
-    assert session.get_one(Company, company_id, populate_existing=True).updated_at == NOW
+    assert result == (first.id, Change.NONE, False)
+    assert session.get_one(Company, result.company_id, populate_existing=True).updated_at == NOW
 
 
 def test_records_of_one_batch_are_merged(session: Session) -> None:
@@ -130,15 +130,15 @@ def test_records_of_one_batch_are_merged(session: Session) -> None:
         session, [ACME, ACME, company("Acme GmbH", None), company("Apex")], now=NOW
     )
 
-    assert len({company_id for company_id, _ in stored}) == 2
-    assert [change for _, change in stored] == [None, Change.NONE, Change.NONE, None]
+    assert len({result.company_id for result in stored}) == 2
+    assert [result.change for result in stored] == [None, Change.NONE, Change.NONE, None]
 
 
 def test_equal_records_of_one_batch_are_one_company(session: Session) -> None:
     stored = companies.upsert_many(session, [ACME, replace(ACME)], now=NOW)
 
-    assert len({company_id for company_id, _ in stored}) == 1
-    assert [change for _, change in stored] == [None, Change.NONE]
+    assert len({result.company_id for result in stored}) == 1
+    assert [result.change for result in stored] == [None, Change.NONE]
 
 
 def test_a_company_is_found_by_any_identifier(session: Session) -> None:

@@ -4,7 +4,7 @@ import pytest
 from findings_support import ADA, DAY, NOW, a_source, email, person
 from sqlalchemy.orm import Session
 
-from app.core.contacts import contacts, emails
+from app.core.contacts import contacts, emails, learned_patterns
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import EmailEntry
 from app.domain.email_patterns.company_forms import OTHER
@@ -160,7 +160,7 @@ def test_the_pattern_is_learned_from_valid_work_addresses(session: Session) -> N
     ]
     contacts.upsert_many(session, records, now=NOW)
 
-    counts = emails.pattern_counts(session, "acme.example")
+    counts = learned_patterns.pattern_counts(session, "acme.example")
 
     assert counts == [PatternStat(OTHER, 2), PatternStat("{first}.{last}", 2), PatternStat("{f}{last}", 1)]
 

@@ -19,6 +19,7 @@ from app.core.matching import caller_identifiers, contact_matching
 from app.core.matching.caller_identifiers import CallerIdentifier
 from app.core.privacy import erasure
 from app.domain.findings import FoundContact
+from app.domain.lists.cell_warnings import SHARED_PROFILE, WEAK_PROFILE
 from app.domain.records.subjects import Subject
 
 MEMBER = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
@@ -247,3 +248,58 @@ def test_a_weak_profile_does_not_make_two_of_one_address(session: Session) -> No
     )
 
     assert [urls_of(contact) for contact in stored] == [(BOB, None)]
+
+
+def test_a_second_profile_that_people_of_one_list_share_identifies_none_of_them(session: Session) -> None:
+    records = [
+        person("Ada Lovelace", linkedin_url=ADA, member_url=MEMBER),
+        person("Bob Byron", linkedin_url=BOB, member_url=MEMBER),
+        person("Cy Dee", linkedin_url=MEMBER, emails=(email("cy@dee.example"),)),
+    ]
+
+    first, again = (contacts.upsert_many(session, records, now=NOW) for _ in range(2))
+
+    stored = session.scalars(select(Contact).order_by(Contact.id))
+    assert [urls_of(contact) for contact in stored] == [(ADA, None), (BOB, None), (None, None)]
+    assert [result.conflicts for result in first] == [(SHARED_PROFILE,)] * 3
+    assert [result.contact_id for result in again] == [result.contact_id for result in first]
+
+
+def test_the_profile_with_an_id_is_kept_if_only_the_one_with_the_chosen_name_is_shared(
+    session: Session,
+) -> None:
+    records = [
+        person("Ada Lovelace", linkedin_url=ADA, member_url=MEMBER),
+        person("Bob Byron", linkedin_url=ADA, emails=(email("bob@beta.example"),)),
+    ]
+
+    contacts.upsert_many(session, records, now=NOW)
+
+    ada = session.scalars(select(Contact).where(Contact.full_name == "Ada Lovelace")).one()
+    assert urls_of(ada) == (MEMBER, None)
+
+
+@pytest.mark.parametrize("url", [ADA, MEMBER])
+def test_a_later_list_with_another_name_for_either_url_doubts_the_contact(session: Session, url: str) -> None:
+    other = person("Bob Byron", linkedin_url=url, emails=(email("bob@beta.example"),))
+    nameless = person(None, linkedin_url=MEMBER, emails=(email("x@beta.example"),))
+
+    stored = {contact.full_name: contact for contact in store(session, BOTH, other, nameless, BOTH)}
+
+    assert {name: urls_of(contact) for name, contact in stored.items()} == {
+        "Ada Lovelace": (ADA, MEMBER),
+        "Bob Byron": (None, None),
+        None: (None, None),
+    }
+    assert stored["Ada Lovelace"].linkedin_shared
+
+
+def test_a_weak_profile_of_another_person_is_reported_and_does_not_doubt_the_owner(session: Session) -> None:
+    [ada] = store(session, person(linkedin_url=ADA))
+    bob = person("Bob Byron", linkedin_url=ADA, is_profile_weak=True, emails=(email("bob@beta.example"),))
+
+    [result] = contacts.upsert_many(session, [bob], now=NOW)
+
+    session.refresh(ada)
+    assert result.conflicts == (WEAK_PROFILE,)
+    assert not ada.linkedin_shared

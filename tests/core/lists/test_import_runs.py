@@ -55,12 +55,13 @@ def test_a_person_with_a_suppressed_email_or_profile_is_dropped(session: Session
     assert counts == {"new": 1, "suppressed": 2}
 
 
-def test_a_suppressed_phone_is_dropped(session: Session) -> None:
+def test_of_a_suppressed_number_of_a_company_only_the_number_is_dropped(session: Session) -> None:
+    switchboard = phone(type="work")
     suppressions.suppress(session, [Identifier("phone", "+16175550101")], reason="asked", now=NOW)
     people = [
-        person(emails=(email(),), phones=(phone(), phone("+16175550102"))),
-        person("Bob Ray", phones=(phone(),), company=ACME),
-        person("Cy Low", phones=(phone(),)),
+        person(emails=(email(),), phones=(switchboard, phone("+16175550102"))),
+        person("Bob Ray", phones=(switchboard,), company=ACME),
+        person("Cy Low", phones=(switchboard,)),
     ]
 
     counts = admit(session, *people)

@@ -126,7 +126,7 @@ def test_a_person_suppressed_since_is_counted_as_suppressed(imported: Import, da
     assert imported(LIST + ADA + BOB) == {"suppressed": 1, "unchanged": 1}
 
 
-def test_a_phone_that_is_no_longer_suppressed_is_added(imported: Import, database: Database) -> None:
+def test_a_person_whose_phone_is_no_longer_suppressed_is_added(imported: Import, database: Database) -> None:
     listed = [Identifier("phone", "+16175550101")]
     with database.transaction() as session:
         suppressions.suppress(session, listed, reason="asked", now=database_clock.now())
@@ -134,7 +134,7 @@ def test_a_phone_that_is_no_longer_suppressed_is_added(imported: Import, databas
     with database.transaction() as session:
         suppressions.remove(session, listed)
 
-    assert imported(LIST + ADA) == {"updated": 1}
+    assert imported(LIST + ADA) == {"new": 1}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from sqlalchemy import literal, select
 from sqlalchemy.orm import Session
 from stored_support import PRICES, a_company, a_contact, an_email, suppress
 
-from app.core.contacts import emails, suppressions
+from app.core.contacts import learned_patterns, suppressions
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.suppression_digests import Identifier
@@ -192,13 +192,13 @@ def test_expired_counts_are_purged(session: Session, workspace_id: str) -> None:
 def test_the_pattern_is_learned_from_the_newest_addresses(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(emails, "PATTERN_SAMPLE", 2)
+    monkeypatch.setattr(learned_patterns, "PATTERN_SAMPLE", 2)
     person = a_contact(session, a_company(session))
     forms = ("{first}", "{first}.{last}", "{f}{last}", None)
     for number, form in enumerate(forms):
         an_email(session, person, f"{number}@acme.com", form=form)
     an_email(session, person, "5@acme.com", form="{last}", status="invalid")
 
-    newest = session.scalars(emails.newest_forms(literal("acme.com"))).all()
+    newest = session.scalars(learned_patterns.newest_forms(literal("acme.com"))).all()
 
     assert newest == ["{f}{last}", "{first}.{last}"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
 import pytest
 from findings_support import ADA, DAY, NOW, a_source, company, person
 from sqlalchemy.orm import Session
@@ -15,8 +19,8 @@ SUBJECT = Subject(linkedin_url=ADA)
 RANKING = ("one", "two")
 
 
-def by(provider: str) -> dict[str, object]:
-    return {"source": a_source(NOW, provider, SourceKind.PROVIDER)}
+def by(provider: str, at: datetime = NOW) -> dict[str, Any]:
+    return {"source": a_source(at, provider, SourceKind.PROVIDER)}
 
 
 def test_loaded_rows_are_refreshed_after_the_merge(session: Session) -> None:
@@ -32,7 +36,7 @@ def test_loaded_rows_are_refreshed_after_the_merge(session: Session) -> None:
 
 def test_differing_spellings_of_one_employer_are_not_a_conflict(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, company=company("Acme", "acme.example")), now=NOW)
-    finding = person(company=company("Roadrunner Supplies", "acme.example"), **by("one"))
+    finding = person(company=company("Acme Supplies", "acme.example"), **by("one"))
 
     records = survivorship.store_person(session, SUBJECT, [finding], ranking=RANKING, now=NOW)
 
@@ -92,3 +96,17 @@ def test_an_answer_about_a_stored_contact_links_the_two(session: Session) -> Non
     survivorship.store_person(session, subject, [finding], ranking=RANKING, now=NOW)
 
     assert (stored.linkedin_url, stored.member_url) == (ADA, MEMBER)
+
+
+def test_a_company_that_was_asked_for_by_its_domain_is_described_under_any_name(session: Session) -> None:
+    stored = companies.upsert(session, company("Acme", "acme.example"), now=NOW)
+    finding = replace(company("Zenith", None, NOW + DAY, industry="Tools"), **by("one", NOW + DAY))
+
+    records = survivorship.store_company(
+        session, company(None, "acme.example"), [finding], ranking=RANKING, now=NOW + DAY
+    )
+
+    firm = survivorship.first_company(session, records)
+    assert firm is not None
+    assert (firm.id, firm.domain, firm.industry) == (stored.id, "acme.example", "Tools")
+    assert {company_id for company_id, _ in records.companies} == {stored.id}

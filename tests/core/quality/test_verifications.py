@@ -9,7 +9,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_contact, a_phone, an_email, own, statements, suppress
 
-from app.core.contacts import emails
+from app.core.contacts import learned_patterns
 from app.core.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
@@ -267,19 +267,19 @@ def test_a_guess_never_counts_for_a_pattern(session: Session, ada: Contact) -> N
 
     verifications.record(session, row.id, verdict())
 
-    assert emails.pattern_counts(session, "acme.com") == []
+    assert learned_patterns.pattern_counts(session, "acme.com") == []
 
 
 def test_an_address_that_is_no_longer_valid_does_not_count_for_its_pattern(
     session: Session, ada: Contact
 ) -> None:
     row = an_email(session, ada, "ada@acme.com", form="{first}")
-    before = emails.pattern_counts(session, "acme.com")
+    before = learned_patterns.pattern_counts(session, "acme.com")
 
     verifications.record(session, row.id, verdict(EmailStatus.INVALID))
 
     assert [stat.form for stat in before] == ["{first}"]
-    assert emails.pattern_counts(session, "acme.com") == []
+    assert learned_patterns.pattern_counts(session, "acme.com") == []
 
 
 def test_a_pending_provider_is_polled_with_its_token(session: Session, ada: Contact) -> None:

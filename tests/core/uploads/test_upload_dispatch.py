@@ -21,6 +21,7 @@ from app.core.uploads.pricing import PricedBatch
 from app.core.uploads.upload_tables import Upload, UploadRow
 from app.domain.errors import JobExpired, UploadNotReady
 from app.domain.ids import new_id
+from app.domain.lists.cell_warnings import CellWarnings
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
@@ -102,7 +103,12 @@ def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:
     with ada.harness.database.transaction() as session:
         is_read = row_store.add(session, turn, [], 0, [], now=clock.now())
         is_priced = pricing.store(
-            session, turn, PricedBatch([{"number": 0}], {}, Counter()), Counter(), now=clock.now()
+            session,
+            turn,
+            PricedBatch([{"number": 0}], {}, Counter()),
+            Counter(),
+            CellWarnings(),
+            now=clock.now(),
         )
         row_store.fail_reading(session, turn, "unreadable")
 

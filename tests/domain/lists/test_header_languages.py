@@ -47,7 +47,7 @@ def test_headers_are_those_of_known_fields() -> None:
 
     others = {"url", "email_word_status", "personal_phone"}
     assert {field for field, _ in headers.values()} <= {*FIELDS, *others}
-    assert set(words) == {"names email", "names phone", "part", "kind", "which", "filler"}
+    assert set(words) == {"names email", "names phone", "part", "kind", "which", "filler", "optout"}
 
 
 @pytest.mark.parametrize(

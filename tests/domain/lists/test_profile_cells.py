@@ -91,10 +91,12 @@ def test_a_handle_written_from_the_whole_name_counts(name: str, cell: str) -> No
 def test_another_handle_is_weak_and_names_nobody_in_an_upload(name: str, cell: str) -> None:
     found = read(Name=name, LinkedIn=cell)
     layout = upload_columns.layout_of(["full_name", "email", "linkedin_url"])
-    subject = upload_columns.subject_of([name, "ada@acme.example", cell], layout, DEFAULTS)
+    row = RowValues(layout, [name, "ada@acme.example", cell], DEFAULTS, CellWarnings())
+    subject = upload_columns.subject_of(row, layout)
 
     assert (found.linkedin_url, found.is_profile_weak) == (f"{ROOT}{cell.removeprefix('@')}", True)
     assert subject.linkedin_url is None
+    assert row.warnings.count("weak_profile") == 1
 
 
 @pytest.mark.parametrize("name", ["Ada L.", "A. Lovelace"])
@@ -107,7 +109,7 @@ def test_an_upload_is_not_answered_by_a_word_or_another_persons_handle(cell: str
     layout = upload_columns.layout_of(["full_name", "linkedin_url"])
 
     with pytest.raises(InvalidValue):
-        upload_columns.subject_of(["Bob Byron", cell], layout, DEFAULTS)
+        upload_columns.subject_of(RowValues(layout, ["Bob Byron", cell], DEFAULTS, CellWarnings()), layout)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,8 @@ def test_a_url_counts_more_than_a_handle() -> None:
 
 def test_an_upload_asks_for_both_profiles() -> None:
     layout = upload_columns.layout_of(["linkedin_url", "linkedin_url"])
-    subject = upload_columns.subject_of([f"{ROOT}ada", MEMBER], layout, DEFAULTS)
+    row = RowValues(layout, [f"{ROOT}ada", MEMBER], DEFAULTS, CellWarnings())
+    subject = upload_columns.subject_of(row, layout)
 
     assert (subject.linkedin_url, subject.member_url) == (f"{ROOT}ada", ROOT + MEMBER)
 

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from app.domain.email_patterns import patterns, spelling
 from app.domain.errors import InvalidValue, Problem
 from app.domain.normal import (
+    company_domains,
     company_names,
     emails,
+    employers,
     hashes,
     masks,
     names,
@@ -17,7 +19,7 @@ from app.domain.normal import (
     profiles,
     websites,
 )
-from app.domain.records import company_similarity, name_similarity
+from app.domain.records import company_identity, company_similarity, name_similarity
 
 NASTY = st.one_of(
     st.text(),
@@ -34,6 +36,10 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     emails.email_kind,
     emails.email_reasons,
     websites.normal_website,
+    company_domains.company_domain,
+    lambda text: company_domains.company_domain("google.com", text),
+    company_domains.mail_company_domain,
+    employers.names_employer,
     profiles.normal_profile_url,
     profiles.normal_company_url,
     phones.parse_phone,
@@ -49,6 +55,7 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     nicknames.given_names,
     lambda text: name_similarity.name_score(names.parse_name(text), names.PersonName(text, text, text)),
     lambda text: company_similarity.company_score(text, "Acme"),
+    lambda text: company_identity.are_one_company(text, "Acme", "acme.com"),
     lambda text: patterns.form_of(text, names.PersonName(text, text, text)),
     lambda text: patterns.simple_form_of(text, names.PersonName(text, text, text)),
     lambda text: patterns.spelling_shares(text, names.PersonName("a", "b", "a b"), spelling.odds({}, text)),

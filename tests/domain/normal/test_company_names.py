@@ -45,12 +45,116 @@ from tools.legal_forms import classes
         ("Federation of the Red Cross", "federation of red cross"),
         ("Limited", "limited"),
         ("GmbH & Co. KG", "gmbh"),
+        ("Bank of Acme (The)", "bank of acme"),
+        ("Acme Company (The)", "acme"),
+        ("Smith & GmbH", "smith"),
+        ("Acme Group Inc/The", "acme group"),
+        ("Acme Inc. (Class A)", "acme"),
+        ("ACME CORP /DE/", "acme"),
+        ("ACME & COMPANY/MN", "acme"),
+        ("ACME CO /NEW/", "acme"),
+        ("Acme Bancorp /PR/", "acme bancorp pr"),
+        ("Acme Corp of America", "acme corporation of america"),
+        ("Acme Products (I) Limited", "acme products india"),
+        ("Brigade Fourty 4", "brigade 44"),
         ("???", ""),
         ("Ⓐ", "a"),
     ],
 )
 def test_the_key_of_a_company_has_no_legal_form_and_no_remark(text: str, key: str) -> None:
     assert company_key(text) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Acme A/S", "Acme AS", "Acme A.S.", "Acme Aktiebolag", "Acme ApS", "Acme ASBL", "Acme a.s.",
+        "Acme A.Ş.", "Acme AkG", "Acme Bhd", "Acme BV", "Acme Co., Ltd.", "Acme Company Limited by Guarantee",
+        "Acme CVBA SO", "Acme d.o.o.", "Acme DMCC", "Acme e.V.", "Acme eG", "Acme EI", "Acme EIRELI",
+        "Acme EURL", "Acme Exempted Limited Partnership", "Acme FZE", "Acme FZ-LLC",
+        "Acme Gesellschaft mit beschränkter Haftung", "Acme GmbH & Co. KG", "Acme GmbH & Co. KGaA",
+        "Acme I/S", "Acme JSC", "Acme k.d.", "Acme K/S", "Acme Kft.", "Acme KGaA", "Acme Lda", "Acme LLP",
+        "Acme LP", "Acme Ltd. Şti.", "Acme Ltda", "Acme Ltée", "Acme N.V.", "Acme OJSC", "Acme Oyj",
+        "Acme (P) Ltd", "Acme Pte. Ltd.", "Acme Public Limited Company", "Acme Pvt.Ltd.", "Acme PLC",
+        "Acme Sanayi ve Ticaret A.Ş.", "Acme S/A", "Acme S. de R.L. de C.V.", "Acme SAC", "Acme S.A.C.",
+        "Acme S.à r.l.", "Acme SAPI de CV", "Acme SARL", "Acme SASU", "Acme s.r.o.", "Acme, spol. s r.o.",
+        "Acme Sdn Bhd", "Acme Sociedad Anónima Cerrada", "Acme Sociedad Limitada",
+        "Acme Sociedad de Responsabilidad Limitada de Capital Variable", "Acme Sociedade Limitada Unipessoal",
+        "Acme Société anonyme", "Acme société par actions simplifiée", "Acme S.p.A.", "Acme sp. k.",
+        "Acme sp. z o.o. sp. k.", "Acme spółka akcyjna", "Acme UG (haftungsbeschränkt)", "Acme VZW",
+        "Acme W.L.L.", "Acme Zrt.", "PT. Acme (Persero) Tbk", "EURL Acme", "UAB Acme",
+        "Sociedad Anónima Acme", "Uždaroji akcinė bendrovė Acme", "Acme VOF", "Acme SCRL", "Acme Berhad",
+    ],
+)  # fmt: skip
+def test_legal_forms_of_all_countries_are_taken_off(text: str) -> None:
+    assert company_key(text) == "acme"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("(株)日立", "日立"),
+        ("日立㈱", "日立"),
+        ("合同会社日立", "日立"),
+        ("㈜삼성", "삼성"),
+        ("삼성 주식회사", "삼성"),
+        ("华为股份有限公司", "华为"),
+        ("บริษัทอัคมีจำกัด", "อัคมี"),
+        ("บริษัท อัคมี จำกัด (มหาชน)", "อัคมี"),
+        ("ΑΚΜΗ Α.Ε.", "ακμη"),  # noqa: RUF001 -- Greek
+        ("Ακμή Ανώνυμη Εταιρεία", "ακμη"),
+        ("Акме АО", "акме"),  # noqa: RUF001 -- Cyrillic
+        ("ТОО «Акме»", "акме"),  # noqa: RUF001 -- likewise
+        ("Акціонерне товариство Акме", "акме"),
+        ('אקמה בע"מ', "אקמה"),
+        ("أكمي ش.م.م", "أكمي"),
+        ("شركة أكمي ذات مسؤولية محدودة", "أكمي"),
+        ("შპს აკმე", "აკმე"),
+    ],
+)
+def test_legal_forms_of_other_scripts_are_taken_off(text: str, key: str) -> None:
+    assert company_key(text) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("AS Roma", "as roma"),
+        ("CV Sciences", "cv sciences"),
+        ("Acme UK", "acme uk"),
+        ("Acme IS", "acme is"),
+        ("Société Générale", "societe generale"),
+        ("Compagnie de Saint-Gobain", "compagnie de saint gobain"),
+        ("Inc. Magazine", "inc magazine"),
+        ("Sociedad Anónima", "sociedad anonima"),
+        ("Limited Partnership", "limited partnership"),
+        ("A.G.", "ag"),
+        ("Acme Foundation", "acme foundation"),
+        ("Acme Co-operative", "acme co operative"),
+        ("Sociedad Minera Acme", "sociedad minera acme"),
+        ("Société Immobilière Acme", "societe immobiliere acme"),
+        ("Acme Company of Acme", "acme company of acme"),
+        ("Acme Co of Acme", "acme company of acme"),
+        ("Fly-E Group", "fly e group"),
+    ],
+)
+def test_words_that_are_legal_forms_elsewhere_are_kept(text: str, key: str) -> None:
+    assert company_key(text) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Smith und Jones",
+        "Smith et Jones",
+        "Smith y Jones",
+        "SMITH Y JONES",
+        "Smith e Jones",
+        "Smith og Jones",
+    ],
+)
+def test_and_in_other_languages_is_an_ampersand(text: str) -> None:
+    assert company_key(text) == company_key("Smith & Jones")
 
 
 @settings(max_examples=300, deadline=None)

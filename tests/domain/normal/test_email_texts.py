@@ -48,7 +48,19 @@ def test_the_domain_is_the_part_after_the_at_sign() -> None:
 
 @pytest.mark.parametrize(
     "domain",
-    ["gmail.com", "yahoo.co.uk", "hotmail.fr", "live.com.mx", "web.de", "qq.com", "outlook.com", "gmx.net"],
+    [
+        *(
+            "gmail.com",
+            "yahoo.co.uk",
+            "hotmail.fr",
+            "live.com.mx",
+            "web.de",
+            "qq.com",
+            "outlook.com",
+            "gmx.net",
+        ),
+        *("t-online.de", "orange.fr", "elvisfan.com", "mail.by"),
+    ],
 )
 def test_an_address_at_a_free_provider_is_personal(domain: str) -> None:
     assert email_kind(f"ada@{domain}") == "personal"
@@ -59,7 +71,16 @@ def test_a_disposable_address_is_not_a_work_address() -> None:
 
 
 @pytest.mark.parametrize(
-    "domain", ["acme.com", "live.acme.com", "gmail.acme.com", "notgmail.com", "outlook.acme.de"]
+    "domain",
+    [
+        "acme.com",
+        "live.acme.com",
+        "gmail.acme.com",
+        "notgmail.com",
+        "outlook.acme.de",
+        "alibaba.com",
+        "nus.edu.sg",
+    ],
 )
 def test_any_other_address_is_a_work_address(domain: str) -> None:
     assert email_kind(f"ada@{domain}") == "work"

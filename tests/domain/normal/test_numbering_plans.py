@@ -31,6 +31,12 @@ EXAMPLES = {
 CHANGED = {f"{text[:at]}{digit}{text[at + 1 :]}" for text in EXAMPLES for at in (-6, -1) for digit in "047"}
 
 
+def line_type(number: PhoneNumber) -> str | None:
+    """Return the line type; None if no plan has assigned the number."""
+    line = phonenumbers.number_type(number)
+    return None if line == PhoneNumberType.UNKNOWN else LINES.get(line, "unknown")
+
+
 def parsed(text: str) -> PhoneNumber | None:
     try:
         return phonenumbers.parse(text)
@@ -47,7 +53,7 @@ def test_country_and_line_type_are_those_of_the_library() -> None:
 
         assert numbering_plans.describe(number.country_code or 0, national) == (
             phonenumbers.region_code_for_number(number),
-            LINES.get(phonenumbers.number_type(number), "unknown"),
+            line_type(number),
         )
 
 

@@ -1,14 +1,25 @@
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.phones import PhoneNumber, parse_phone, phone_from_e164
+from app.domain.normal.phones import (
+    PhoneNumber,
+    assigned_phone,
+    normal_phone,
+    parse_phone,
+    phone_from_e164,
+)
 
 
 def test_a_parsed_number_has_all_its_parts() -> None:
     number = parse_phone("020 7946 0018 ext. 5", "GB")
 
     assert number == PhoneNumber(
-        e164="+442079460018", national="020 7946 0018", extension="5", country="GB", line_type="landline"
+        e164="+442079460018",
+        national="020 7946 0018",
+        extension="5",
+        country="GB",
+        line_type="landline",
+        is_assigned=True,
     )
 
 
@@ -63,3 +74,42 @@ def test_a_stored_number_removed_from_the_numbering_plan_is_accepted() -> None:
 def test_what_is_not_e164_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue):
         phone_from_e164(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "e164"),
+    [
+        ("+49 30 123456 (mobile)", "+4930123456"),
+        ("(+1) 650 253 0000", "+16502530000"),
+        ("+49 (0)30 / 7654322", "+49307654322"),
+        ("tel:+493076543 23", "+49307654323"),
+        ("\u202a+49 30 123456\u202c", "+4930123456"),
+        ("+16502530000.0", "+16502530000"),
+        ("+52 1 55 1234 5678", "+525512345678"),
+    ],
+)
+def test_words_and_signs_beside_a_number_are_taken_off(text: str, e164: str) -> None:
+    assert normal_phone(text) == e164
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("+1 650 253 0000 or +1 650 253 0001", "several phone numbers"),
+        ("1.65E+10", "rounded"),
+        ("+1 650 253 ****", "not a phone number"),
+        ("+49 170 12345..", "not a phone number"),
+        ("+1 650 253 0000 / 650 253 0001", "not a phone number"),
+    ],
+)
+def test_what_is_not_one_whole_number_is_refused_with_a_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(InvalidValue, match=sentence):
+        normal_phone(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_assigned"), [("+49 30 901820", True), ("+44 7700 900123", False), ("+1 555 010 0123", False)]
+)
+def test_a_number_knows_whether_it_is_assigned(text: str, *, is_assigned: bool) -> None:
+    assert parse_phone(text).is_assigned is is_assigned
+    assert (assigned_phone(text) is not None) is is_assigned

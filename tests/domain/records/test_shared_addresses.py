@@ -13,6 +13,7 @@ from app.domain.records.shared_addresses import are_different_people
         ("Ada Lovelace", "Bob Ray"),
         ("Nguyễn Thị Thu Hà", "Trần Văn Minh"),
         ("王小明", "Ada Lovelace"),
+        ("Vere Bird Sr.", "Vere Bird Jr."),
     ],
 )
 def test_people_with_different_names_are_different(a: str, b: str) -> None:
@@ -32,6 +33,7 @@ def test_people_of_whom_only_different_family_names_are_known_are_different() ->
         ("Bob Smith", "Robert Smith"),
         ("Bob Doe", "Robert Miller"),
         ("Lovelace", "Ada Lovelace"),
+        ("Vere Bird", "Vere Bird Jr."),
         ("Lovelace Ada", "Ada Lovelace"),
         ("Jürgen Müller", "Juergen Mueller"),
         ("A. Lovelace", "Ada Lovelace"),

@@ -23,7 +23,10 @@ def score(a: str, b: str) -> float:
         ("Bob Smith", "Robert Smith", 0.95),
         ("Smith John", "John Smith", 0.95),
         ("Maria García", "Maria García López", 0.93),
-        ("Ines Duarte", "Ines Duarte Brook", 0.93),
+        ("Ines Duarte", "Ines Duarte Brook", 0.82),
+        ("Ada Lovelace", "Ada Lovelace Jr.", 0.9),
+        ("Ada Lovelace Sr.", "Ada Lovelace Jr.", 0.4),
+        ("Bob Smith Jr.", "Robert Smith, Junior", 0.95),
         ("Jean Picard", "Jean-Luc Picard", 0.93),
         ("J. Smith", "John Smith", 0.82),
         ("JeanClaude Juncker", "Jean-Claude Juncker", 1.0),
@@ -63,6 +66,21 @@ def test_two_spellings_of_a_name_have_this_similarity(a: str, b: str, expected: 
 )
 def test_names_of_two_people_are_not_similar(a: str, b: str) -> None:
     assert score(a, b) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (("ah", "aa"), ("hh", "aa"), 0.6724),
+        (("hh", "aa"), ("ah aa", "aa"), 0.328),
+    ],
+)
+def test_the_lower_score_of_both_directions_counts(
+    a: tuple[str, str], b: tuple[str, str], expected: float
+) -> None:
+    left, right = (PersonName(first, last, f"{first} {last}") for first, last in (a, b))
+
+    assert name_score(left, right) == name_score(right, left) == pytest.approx(expected)
 
 
 @settings(max_examples=100, deadline=None)

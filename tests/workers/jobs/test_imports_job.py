@@ -216,6 +216,21 @@ def test_a_turn_ends_in_time_and_the_next_one_continues(
     assert report(folder)["counts"] == {"new": ROWS}
 
 
+def test_a_taken_domain_is_counted_across_turns(services: WorkerServices, folder: Path, time: Time) -> None:
+    lines = (
+        f"Ada{n} Lovelace,Firm {n} of {'abcdefghijklmnopqrstuvwxyz'[n]},one.example\n" for n in range(ROWS)
+    )
+    (folder / "people.csv").write_text("Name,Company,Website\n" + "".join(lines))
+    settle(services, time)
+
+    imports.run_turn(sent(services).pop(0), services, seconds=0)
+    imports.send_due(services)
+    work(services, time)
+
+    (taken,) = report(folder)["warnings"]
+    assert (taken["code"], taken["count"], taken["lines"]) == ("taken_domain", ROWS - 1, [3, 4, 5])
+
+
 @pytest.mark.parametrize("batch", [1, 2, 3])
 def test_an_import_that_is_killed_in_any_batch_goes_on_without_doubling(  # noqa: PLR0917 -- fixtures
     services: WorkerServices, database: Database, folder: Path, time: Time,

@@ -41,7 +41,7 @@ from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
 from workers.mail.settings import MailSettings
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse
-from workers.providers.mx import MAX_ATTEMPTS, RETRY_SECONDS, Mx
+from workers.providers.mx import RETRY_SECONDS, Mx
 
 EVERYTHING = "250 OK"
 
@@ -153,7 +153,7 @@ def test_a_silent_name_server_gives_no_verdict(stack: ExitStack) -> None:
 
     reply = verify(provider)
 
-    assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS, reason="unreachable")
     assert time.monotonic() - started < 4
 
 
@@ -175,7 +175,7 @@ def test_with_smtp_off_no_mail_server_is_called(stack: ExitStack, dns_port: int)
 
     reply = verify(provider)
 
-    assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS, reason="smtp_off")
     assert provider.terms is FREE
     assert (server.hellos, server.recipients) == ([], [])
 
@@ -235,7 +235,7 @@ def test_a_greylisted_address_is_polled_until_it_is_accepted(stack: ExitStack, d
     assert isinstance(first, Pending)
     second = verify(provider, ticket=first.poll_token)
 
-    assert first.after == RETRY_SECONDS
+    assert first.after == RETRY_SECONDS[0]
     assert summary(second) == "valid"
 
 
@@ -264,16 +264,69 @@ def test_after_the_last_attempt_there_is_no_verdict(stack: ExitStack, dns_port: 
     provider = mx(settings(port, dns_port))
     replies = [verify(provider)]
 
-    for _ in range(MAX_ATTEMPTS - 1):
+    for _ in RETRY_SECONDS:
         replies.append(verify(provider, ticket=getattr(replies[-1], "poll_token", None)))
 
-    assert [summary(reply) for reply in replies] == ["later", "later", "unknown"]
+    assert [summary(reply) for reply in replies] == ["later", "later", "later", "unknown"]
+    assert [getattr(reply, "reason", None) for reply in replies] == [None, None, None, "greylisted"]
+
+
+def test_the_attempts_outlast_a_greylist_of_half_an_hour(stack: ExitStack, dns_port: int) -> None:
+    port = stack.enter_context(says("451 4.7.1 Greylisted"))
+    provider = mx(settings(port, dns_port))
+    replies = [verify(provider)]
+
+    while isinstance(replies[-1], Pending):
+        replies.append(verify(provider, ticket=replies[-1].poll_token))
+
+    assert sum(reply.after for reply in replies[:-1] if isinstance(reply, Pending)) >= 1800
+
+
+@pytest.mark.parametrize(
+    ("reply", "seconds"),
+    [
+        ("451 4.7.1 Greylisting in action, please come back in 00:20:00", 1200),
+        ("451 Greylisted, try again in 1500 seconds", 1500),
+        ("450 4.2.0 Greylisted, try again in 12 min.", 720),
+        ("451 Greylisted, try again in 3 days, 99999 seconds", 2700),
+        ("451 4.3.2 Later", RETRY_SECONDS[0]),
+    ],
+)
+def test_a_longer_delay_that_the_server_names_is_kept(
+    stack: ExitStack, dns_port: int, reply: str, seconds: float
+) -> None:
+    provider = mx(settings(stack.enter_context(says(reply)), dns_port))
+
+    first = verify(provider)
+
+    assert isinstance(first, Pending)
+    assert first.after == seconds
+
+
+def test_a_provider_that_blocks_this_client_is_not_asked_for_its_next_customer(
+    stack: ExitStack, dns_port: int
+) -> None:
+    server = ada("550 5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org", "250 OK")
+    provider = mx(settings(stack.enter_context(mail_server(server)), dns_port))
+
+    replies = [verify(provider), verify(provider)]
+
+    assert [summary(reply) for reply in replies] == ["unknown", "unknown"]
+    assert [getattr(reply, "reason", None) for reply in replies] == ["blocked", "blocked"]
+    assert len(server.senders) == 1
+
+
+def test_a_host_that_cannot_be_reached_is_the_reason_of_an_unknown_verdict(dns_port: int) -> None:
+    reply = verify(mx(settings(free_port(), dns_port)))
+
+    assert isinstance(reply, ProviderResponse)
+    assert (summary(reply), reply.reason) == ("unknown", "unreachable")
 
 
 def test_all_attempts_fit_into_the_poll_timeout(dns_port: int) -> None:
     provider = mx(settings(free_port(), dns_port))
 
-    assert provider.terms.poll_timeout > (MAX_ATTEMPTS - 1) * RETRY_SECONDS
+    assert provider.terms.poll_timeout > sum(RETRY_SECONDS)
 
 
 def test_no_mail_is_sent_and_the_session_ends_with_quit(stack: ExitStack, dns_port: int) -> None:
@@ -514,3 +567,12 @@ def test_an_unknown_poll_token_starts_a_new_verification(stack: ExitStack, dns_p
 
     assert isinstance(reply, Pending)
     assert reply.poll_token.startswith("1.")
+
+
+def test_the_next_address_of_a_host_is_tried_if_one_is_down(stack: ExitStack) -> None:
+    zone = ZONE | {("mail.acme.com", "A"): (A("127.0.0.2"), A(LOOPBACK))}
+    dns_port = stack.enter_context(dns_server(FakeDnsServer(zone)))
+
+    reply = verify(mx(settings(stack.enter_context(says("250 OK")), dns_port)))
+
+    assert summary(reply) == "valid"

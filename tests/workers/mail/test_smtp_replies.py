@@ -19,6 +19,7 @@ from workers.mail.smtp_replies import (
 
 ACCEPTED, NO_MAILBOX, FULL = SmtpReply.ACCEPTED, SmtpReply.NO_MAILBOX, SmtpReply.FULL
 DISABLED, LATER, UNCLEAR = SmtpReply.DISABLED, SmtpReply.LATER, SmtpReply.UNCLEAR
+BLOCKED = SmtpReply.BLOCKED
 
 
 @pytest.mark.parametrize(
@@ -50,10 +51,16 @@ DISABLED, LATER, UNCLEAR = SmtpReply.DISABLED, SmtpReply.LATER, SmtpReply.UNCLEA
         (450, "4.2.2 mailbox full", FULL),
         (550, "5.2.1 The email account that you tried to reach is disabled.", DISABLED),
         (550, "Account inactive", DISABLED),
-        (550, "5.7.1 Service unavailable; client host blocked using zen.spamhaus.org", UNCLEAR),
+        (550, "5.7.1 Service unavailable; client host blocked using zen.spamhaus.org", BLOCKED),
         (554, "5.7.1 Relay access denied", UNCLEAR),
-        (550, "JunkMail rejected - host is in an RBL", UNCLEAR),
-        (550, "Reverse DNS lookup failed: no PTR", UNCLEAR),
+        (550, "JunkMail rejected - host is in an RBL", BLOCKED),
+        (550, "Reverse DNS lookup failed: no PTR", BLOCKED),
+        (550, "We do not accept mail from this address", BLOCKED),
+        (550, "Mail from your network is not accepted here", BLOCKED),
+        (554, "Connections from dynamic IP addresses are rejected", BLOCKED),
+        (550, "5.7.1 Mail from your server was refused: use your provider's relay", BLOCKED),
+        (550, "5.7.606 Access denied, banned sending IP [192.0.2.1]", BLOCKED),
+        (550, "User unknown. If you are sure of your address book, call", NO_MAILBOX),
         (550, "5.4.1 No answer from host", UNCLEAR),
         (552, "5.3.4 Message too big", UNCLEAR),
         (552, "5.7.0 This message was blocked", UNCLEAR),
@@ -64,10 +71,10 @@ DISABLED, LATER, UNCLEAR = SmtpReply.DISABLED, SmtpReply.LATER, SmtpReply.UNCLEA
         (451, "4.7.1 Temporarily rejected", LATER),
         (452, "4.3.1 Insufficient system storage", LATER),
         (450, "4.2.1 The user you are trying to contact is receiving mail too quickly", LATER),
-        (450, "4.7.1 Client host rejected: cannot find your reverse hostname", UNCLEAR),
-        (451, "4.7.1 Blocked by spamcop", UNCLEAR),
+        (450, "4.7.1 Client host rejected: cannot find your reverse hostname", BLOCKED),
+        (451, "4.7.1 Blocked by spamcop", BLOCKED),
         (421, "4.7.0 Try again later", LATER),
-        (421, "4.7.0 Blocked by spamcop", UNCLEAR),
+        (421, "4.7.0 Blocked by spamcop", BLOCKED),
         (550, "#5.1.0 Address rejected", NO_MAILBOX),
         (550, "sorry, no mailbox here by that name. (#5.1.1)", NO_MAILBOX),
         (550, "5.5.0 Requested action not taken: mailbox unavailable (S2017062302).", NO_MAILBOX),
@@ -84,7 +91,7 @@ DISABLED, LATER, UNCLEAR = SmtpReply.DISABLED, SmtpReply.LATER, SmtpReply.UNCLEA
         (550, "5.7.1 Recipient address rejected: unknown sender domain", UNCLEAR),
         (550, "5.5.0 Requested action not taken: mailbox unavailable by policy", UNCLEAR),
         (554, "5.7.1 <ada@acme.com>: Recipient address rejected: Access denied", UNCLEAR),
-        (550, "#5.7.1 Your access has been rejected.", UNCLEAR),
+        (550, "#5.7.1 Your access has been rejected.", BLOCKED),
         (553, "sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", UNCLEAR),
         (550, "5.1.0 sender rejected", UNCLEAR),
         (550, "you are not allowed to send mail to <ada@acme.com>", UNCLEAR),

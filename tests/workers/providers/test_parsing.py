@@ -297,6 +297,23 @@ def test_a_company_without_an_identifier_is_none() -> None:
     assert parsing.found_company(SOURCE, domain="localhost", industry="Machinery", city="Lyon") is None
 
 
+@pytest.mark.parametrize(
+    ("name", "domain", "known"),
+    [
+        ("Acme", "https://sites.google.com/view/acme", ("Acme", None)),
+        ("Google", "google.com", ("Google", "google.com")),
+        ("Self-employed", "facebook.com/ada", None),
+        ("Stealth Startup", "ada.example", (None, "ada.example")),
+    ],
+)
+def test_a_vendors_company_is_known_by_what_identifies_it(
+    name: str, domain: str, known: tuple[str | None, str | None] | None
+) -> None:
+    found = parsing.found_company(SOURCE, name=name, domain=domain)
+
+    assert (found and (found.name, found.domain)) == known
+
+
 def test_a_person_is_normalized() -> None:
     company = parsing.found_company(SOURCE, name="Acme")
 

@@ -70,6 +70,18 @@ def test_nothing_is_returned_if_even_the_best_guess_is_unlikely(pattern: Pattern
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
 
 
+@pytest.mark.parametrize("domain", ["acme.com", None])
+def test_addresses_are_guessed_at_the_mail_domain_of_the_company(
+    pattern: Pattern, domain: str | None
+) -> None:
+    subject = Subject(full_name="Ada Lovelace", company_name="Acme", company_domain=domain)
+    at_mail = (PatternStat("{first}.{last}", 3, "mail.acme.com"),)
+    request = dataclasses.replace(ASK, subject=subject, patterns=at_mail)
+
+    assert pattern.unavailability(request) is None
+    assert pattern.call(request, seconds=1.0).emails[0].email == "ada.lovelace@mail.acme.com"
+
+
 def test_guesses_use_the_spelling_of_the_known_addresses(pattern: Pattern) -> None:
     subject = Subject(full_name="Jürgen Müller", company_domain="acme.de")
     plain = (PatternStat("{first}.{last} umlauts:plain", 3),)

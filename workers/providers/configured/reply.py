@@ -12,6 +12,8 @@ from jmespath.parser import ParsedResult
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
+from app.domain.lists.cells import value
+from app.domain.lists.flags import read_opt_out
 from app.domain.normal.countries import country_code
 from workers.providers import parsing
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse, UnexpectedResponse
@@ -62,7 +64,6 @@ class _ReplyParser:
 
     def phone(self, row: Mapping[str, Any]) -> FoundPhone | None:
         """Build a phone number; return None if the item has no valid one."""
-        do_not_call = row.get("do_not_call")
         return parsing.found_phone(
             parsing.text(row, "phone"),
             self.source,
@@ -70,7 +71,7 @@ class _ReplyParser:
             country=parsing.normal(country_code, parsing.text(row, "country")) or self.request.country,
             extension=parsing.text(row, "extension"),
             confidence=self._confidence(row),
-            do_not_call=do_not_call if isinstance(do_not_call, bool) else None,
+            do_not_call=_do_not_call(row.get("do_not_call")),
         )
 
     def contact(self, row: Mapping[str, Any]) -> FoundContact | None:
@@ -157,17 +158,23 @@ def _items(endpoint: EndpointSpec, body: object) -> list[object]:
 def _row(endpoint: EndpointSpec, item: object) -> dict[str, Any]:
     """Return the values of one item; objects and lists are not valid values."""
     row = {name: _search(expression, item) for name, expression in endpoint.read.items()}
-    for name, value in row.items():
-        if isinstance(value, dict | list):
+    for name, entry in row.items():
+        if isinstance(entry, dict | list):
             raise UnexpectedResponse(name)
     return {
-        name: str(value) if name == "phone" and isinstance(value, int) else value
-        for name, value in row.items()
+        name: str(entry) if name == "phone" and isinstance(entry, int | float) else entry
+        for name, entry in row.items()
     }
 
 
+def _do_not_call(entry: object) -> bool | None:
+    """Return whether the number must not be called; a word that is not known says so."""
+    text = None if entry is None else value(str(entry))
+    return read_opt_out(text) is not False if text else None
+
+
 def _has_value(row: Mapping[str, Any]) -> bool:
-    return any(value not in (None, "") for value in row.values())
+    return any(entry not in (None, "") for entry in row.values())
 
 
 def _cost(endpoint: EndpointSpec, body: object) -> float | None:
@@ -175,5 +182,5 @@ def _cost(endpoint: EndpointSpec, body: object) -> float | None:
 
 
 def _lowercase(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    return "" if value is None else str(value).strip().lower()
+    entry = row.get(name)
+    return "" if entry is None else str(entry).strip().lower()

@@ -377,13 +377,16 @@ def test_a_phone_number_may_be_a_json_number(crm: FakeCrm) -> None:
     table = '[crm.phone]\npath = "/p/{email}"\nlist = "n"\ntypes = { 1 = "mobile" }\n'
     table += 'read = { phone = "no", type = "kind", confidence = "sure", do_not_call = "dnc" }\n'
     request = ProviderRequest(field=ProviderField.PHONE, subject=ADA, country="US")
-    lines = [{"no": 2025550123, "kind": 1, "sure": 7, "dnc": True}, {"no": "2025550124", "dnc": "?"}]
+    lines = [{"no": 2025550123, "kind": 1, "sure": 7, "dnc": True}, {"no": 2025550124.0, "dnc": "?"}]
+    lines += [{"no": "2025550125", "dnc": 0}, {"no": "2025550126", "dnc": " "}]
 
     reply = crm.reply(table, {"n": lines}, request)
 
     assert list(map(_told, reply.phones)) == [
         ("+12025550123", "mobile", 1.0, True),
-        ("+12025550124", "other", None, None),
+        ("+12025550124", "other", None, True),
+        ("+12025550125", "other", None, False),
+        ("+12025550126", "other", None, None),
     ]
 
 

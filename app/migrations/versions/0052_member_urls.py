@@ -1,6 +1,6 @@
 """Add to contacts a second profile URL, with LinkedIn's id of the member, and index saved profiles by URL.
 
-Revision: 0048, after 0047
+Revision: 0052, after 0051
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from alembic import op
 
 from app.migrations import indexes
 
-revision = "0048"
-down_revision = "0047"
+revision = "0052"
+down_revision = "0051"
 branch_labels = None
 depends_on = None
 

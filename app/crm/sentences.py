@@ -1,0 +1,39 @@
+"""The sentence for each reason why a CRM, or the push of a person, did not do what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ERRORS: Mapping[str, str] = {
+    "unauthorized": "The CRM does not accept the credentials.",
+    "forbidden": "The credentials lack a permission.",
+    "authorization_ended": "The authorization was withdrawn, or has expired.",
+    "other_account": "The credentials belong to another account of the CRM, in which the records are other "
+    "people's. Give credentials of the same account, or disconnect the CRM and connect the other account.",
+    "account_unknown": "The CRM does not say to which account the new credentials belong. "
+    "Give credentials of the same account that may read it.",
+    "oauth_not_configured": "The operator has removed the client of this CRM.",
+    "secret_key_changed": "This server no longer has the key that encrypted the credentials.",
+    "rate_limited": "The CRM's rate limit is reached; pushes continue by themselves.",
+    "refused": "The address is not public.",
+    "unresolved": "The host name does not resolve.",
+    "connection": "The CRM cannot be reached; it is tried again.",
+    "timeout": "The CRM does not answer in time; it is tried again.",
+    "unexpected_response": "The CRM does not answer as it documents; it is tried again.",
+    "no_email": "No address of today is revealed.",
+    "not_owned": "The workspace no longer owns or saves this person.",
+    "suppressed": "The person has opted out.",
+    "duplicate": "Another record in the CRM has this address, and cannot be read.",
+    "duplicate_company": "The company exists in the CRM, and cannot be read.",
+    "person_in_trash": "The person is in the CRM's trash. "
+    "Restore the record there, or delete it for good, and push again.",
+    "record_not_writable": "The credentials may not change this record.",
+    "invalid_values": "The CRM refused the values",
+}
+
+
+def sentence(error: str | None) -> str:
+    """Return the sentence for a code with its details, `invalid_values: Title`; empty without an error."""
+    code, _colon, details = (error or "").partition(": ")
+    known = ERRORS.get(code, code)
+    return f"{known}: {details}." if details else known

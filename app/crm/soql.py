@@ -1,0 +1,34 @@
+"""Queries in SOQL (Salesforce Object Query Language): conditions with quoted values, and SELECT.
+
+Source: SOQL and SOSL Reference, "SOQL SELECT Syntax" and "Quoted String Escape Sequences".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+MAX_VALUES = 100
+
+
+def quoted(value: str) -> str:
+    """Return a value as a string literal."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", " ").replace("\r", " ")
+    return f"'{escaped}'"
+
+
+def equals(column: str, values: Sequence[str]) -> str:
+    """Return the condition that a column has one of the values; without regard to case, as SOQL compares."""
+    if len(values) == 1:
+        return f"{column} = {quoted(values[0])}"
+    return f"{column} IN ({', '.join(map(quoted, values[:MAX_VALUES]))})"
+
+
+def any_of(conditions: Sequence[str]) -> str:
+    """Return the condition that one of these holds."""
+    return conditions[0] if len(conditions) == 1 else f"({' OR '.join(conditions)})"
+
+
+def select(columns: Iterable[str], table: str, condition: str, *, limit: int = 1) -> str:
+    """Return the query of the oldest rows; names of columns are validated with the mapping."""
+    listed = ", ".join(dict.fromkeys(["Id", *columns]))
+    return f"SELECT {listed} FROM {table} WHERE {condition} ORDER BY CreatedDate LIMIT {limit}"  # noqa: S608 -- SOQL

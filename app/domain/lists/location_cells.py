@@ -1,0 +1,83 @@
+"""The city and country of a row, from columns of their own, a line such as `Saskatoon, SK`, or a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from app.domain.lists.cell_warnings import AMBIGUOUS_PLACE
+from app.domain.lists.country_cells import NAMIBIA, list_country
+from app.domain.lists.row_values import RowValues
+from app.domain.normal.countries import country_of
+from app.domain.normal.phones import assigned_phone
+from app.domain.normal.places import Place, parse_place, place_in_state
+from app.domain.normal.subdivisions import is_subdivision
+
+
+class PlaceFields(NamedTuple):
+    """The fields of a row that name one place."""
+
+    city: str
+    country: str
+    location: str
+    state: str
+
+
+OF_PERSON = PlaceFields("city", "country", "location", "state")
+OF_COMPANY = PlaceFields("company_city", "company_country", "company_location", "company_state")
+
+
+def location_of(
+    row: RowValues, fields: PlaceFields, numbers: Iterable[str], domains: Iterable[str]
+) -> tuple[str | None, str | None]:
+    """Return the city and the country of a row; either may be None.
+
+    A place that may be in several countries is in the one in which the row's `numbers` are assigned, which
+    its `domains` name, or in which the list's other places are. If nothing decides, it is reported.
+    """
+    city, country = row.text(fields.city), _country(row, fields.country)
+    if country:
+        return city, country
+    field, place = fields.location, Place()
+    if city is None and (line := row.text(fields.location)):
+        place = parse_place(line)
+        city = place.city
+    if not place.readings and (state := row.text(fields.state)):
+        field, place = fields.state, _in_state(row, city, state)
+    country = place.country or _hinted(row, place.readings, numbers, domains)
+    if country is None and place.readings:
+        row.warn(field, AMBIGUOUS_PLACE)
+    return city, country
+
+
+def _country(row: RowValues, field: str) -> str | None:
+    """Return the country of the row's column; NA is Namibia if it does not mark the list's empty cells."""
+    country = row.normal(field, list_country)
+    if country is None and row.defaults.countries.has_namibia:
+        return NAMIBIA if NAMIBIA in map(str.strip, row.raw(field)) else None
+    return country
+
+
+def _in_state(row: RowValues, city: str | None, state: str) -> Place:
+    """Return the place in a state, which is one of the list's country if nearly all of its states are."""
+    country = row.defaults.countries.states
+    if country and is_subdivision(state, country):
+        return Place(city, country, (country,))
+    return place_in_state(city, state)
+
+
+def _hinted(
+    row: RowValues, readings: tuple[str, ...], numbers: Iterable[str], domains: Iterable[str]
+) -> str | None:
+    """Return the country that the row or its list suggests for a place in one of these countries."""
+    for number in numbers if readings else ():
+        assigned = [country for country in readings if _is_from(number, country)]
+        if len(assigned) == 1:
+            return assigned[0]
+    countries = (*map(country_of, domains), row.defaults.countries.places, row.defaults.region)
+    return next((country for country in countries if country in readings), None)
+
+
+def _is_from(number: str, country: str) -> bool:
+    found = assigned_phone(number, country)
+    return found is not None and found.country == country

@@ -1,0 +1,27 @@
+"""The headers of opt-outs in English, word by word, since each CRM has its own.
+
+`HasOptedOutOfEmail`, `UNSUB_TIME` and `Do not allow Phone Calls` are some. `data/columns.txt` and
+`data/headers` list further ones, and those in other languages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_OPT_OUT = re.compile(r"\b(?:opt(?:ed)? ?outs?|unsub(?:scribed?)?|do ?n[o ]?t ?(?=[a-z]))")
+"""`opt out`, `optedout`, `unsubscribed`, and `do not`, `don t` or `donot` before another word."""
+
+
+def opt_out_field(name: str, words: Mapping[str, str]) -> str | None:
+    """Return `do_not_call` or `do_not_contact` for a folded header that says so; None for any other.
+
+    `words` are the known words: of calls, e-mails, all contact, and fillers. A header with another word, such
+    as `Fax Opt Out`, is about something else.
+    """
+    if not _OPT_OUT.search(name):
+        return None
+    about = {words.get(word) for word in _OPT_OUT.sub(" ", name).split()}
+    if None in about:
+        return None
+    return "do_not_call" if "calls" in about and "emails" not in about else "do_not_contact"

@@ -1,0 +1,48 @@
+"""Whether two names at one domain are of one company."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from app.domain.normal.company_domains import is_named_after
+from app.domain.normal.company_names import parse_company
+from app.domain.records.company_similarity import company_score
+from app.domain.records.similarity import AGREES
+
+_SMALL_WORDS = frozenset(["and", "de", "e", "et", "for", "of", "und", "y"])
+"""Words that initials leave out: EY is Ernst & Young."""
+
+
+@lru_cache(maxsize=8192)
+def are_one_company(a: str, b: str, domain: str) -> bool:
+    """Return whether two names at one domain are forms of one name, or both show the domain.
+
+    Forms are names that are similar, of which one has all words of the other (Acme, Acme Rail Systems), or
+    is its initials (IBM). Both show the domain in Siemens Energy and Siemens Healthineers at siemens.com.
+    Names in two scripts cannot be compared: the domain decides.
+    """
+    left, right = _words(a), _words(b)
+    return (
+        company_score(a, b) >= AGREES
+        or set(left) <= set(right)
+        or set(right) <= set(left)
+        or "".join(left) in {"".join(right), _initials(right)}
+        or _initials(left) == "".join(right)
+        or (is_named_after(domain, a) and is_named_after(domain, b))
+        or _is_latin(a) != _is_latin(b)
+    )
+
+
+def _words(name: str) -> tuple[str, ...]:
+    words = parse_company(name).words
+    return tuple(word for word in words if word not in _SMALL_WORDS) or words
+
+
+def _initials(words: tuple[str, ...]) -> str:
+    return "".join(word[0] for word in words)
+
+
+def _is_latin(name: str) -> bool:
+    """Return whether the name has a letter of the Latin script."""
+    return name.isascii() or any("LATIN" in unicodedata.name(letter, "") for letter in name)

@@ -1,0 +1,121 @@
+"""What identifies the company of a row: its website, the person's address, or its name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from app.domain.errors import InvalidValue
+from app.domain.findings import FoundCompany
+from app.domain.lists.cell_warnings import KINDS, CellWarnings
+from app.domain.lists.column_mapping import Entity, map_columns
+from app.domain.lists.people_rows import person_of
+from app.domain.lists.row_values import ImportDefaults, RowValues
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def read(**cells: str) -> tuple[FoundCompany | None, list[str]]:
+    """Return the company of a person's row, and the codes of its warnings."""
+    layout, warnings = map_columns(list(cells), Entity.CONTACTS), CellWarnings()
+    row = RowValues(layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW), warnings, 2)
+    company = person_of(row, layout).found.company
+    assert {key.code for key in warnings.counts} <= KINDS.keys()
+    return company, [key.code for key in warnings.counts]
+
+
+@pytest.mark.parametrize(
+    ("cell", "domain", "codes"),
+    [
+        ("acme.example; acme.de", "acme.example", ["several_domains"]),
+        ("acme.example, acme.de", "acme.example", ["several_domains"]),
+        ("acme.example | acme.de", "acme.example", ["several_domains"]),
+        ("acme.example acme.de", "acme.example", ["several_domains"]),
+        ("acme.example\nacme.de", "acme.example", ["several_domains"]),
+        ("acme.example\u3001acme.de", "acme.example", ["several_domains"]),
+        ("www.acme.example (old: acme.de)", "acme.example", ["several_domains"]),
+        ("acme.example:::acme.de", "acme.example", ["several_domains"]),
+        ('["acme.example", "acme.de"]', "acme.example", ["several_domains"]),
+        ("['https://acme.example/', 'https://acme.de/']", "acme.example", ["several_domains"]),
+        ("https://www.acme.example; acme.example", "acme.example", []),
+        ("acme; acme.example", "acme.example", []),
+        ("facebook.com/acme, acme.example", "acme.example", []),
+        ("info@acme.example; sales@acme.example", "acme.example", []),
+        ("https://acme.example/a,b;c", "acme.example", []),
+        ("acme.example", "acme.example", []),
+        ("sites.google.com/view/acme", None, ["shared_host"]),
+        ("facebook.com/acme; instagram.com/acme", None, ["shared_host"]),
+        ("acme; de", None, ["invalid"]),
+        ("co.uk; com", None, ["invalid"]),
+    ],
+)
+def test_the_first_of_several_domains_is_used(cell: str, domain: str | None, codes: list[str]) -> None:
+    company, warned = read(full_name="Ada Lovelace", company_name="Acme", company_domain=cell)
+
+    assert company is not None
+    assert (company.name, company.domain) == ("Acme", domain)
+    assert warned == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "email", "domain"),
+    [
+        ("Acme", "ada@mail.acme.example", "acme.example"),
+        ("", "ada@acme.example", "acme.example"),
+        ("Acme", "ada@acme.onmicrosoft.com", None),
+        ("Ryde City Council", "ada@ryde.nsw.gov.au", None),
+        ("Acme", "ada@linkedin.com", None),
+        ("LinkedIn", "ada@linkedin.com", "linkedin.com"),
+        ("Acme", "ada@gmail.com", None),
+        ("Acme", "ada@austin.rr.com", None),
+    ],
+)
+def test_without_a_website_the_domain_is_that_of_an_address_that_identifies_a_company(
+    name: str, email: str, domain: str | None
+) -> None:
+    company, warned = read(full_name="Ada Lovelace", company_name=name, email=email)
+
+    assert (company.domain if company else None) == domain
+    assert warned == []
+
+
+def test_a_page_at_linkedin_in_the_column_of_the_website_is_not_left_out() -> None:
+    company, warned = read(
+        full_name="Ada Lovelace", company_name="Acme", company_domain="linkedin.com/company/acme-demo"
+    )
+
+    assert company is not None
+    assert (company.domain, company.linkedin_url) == (None, "https://www.linkedin.com/company/acme-demo")
+    assert warned == []
+
+
+@pytest.mark.parametrize(
+    "name", ["Freelance", "Self-employed", "Stealth Startup", "Selbstständig", "Confidential"]
+)
+def test_words_for_no_employer_are_no_company(name: str) -> None:
+    company, warned = read(full_name="Ada Lovelace", company_name=name, email="ada@gmail.com")
+
+    assert (company, warned) == (None, ["no_employer"])
+
+
+@pytest.mark.parametrize("name", ["Freelance", "N/A", "Open to work", "Freiberufler"])
+def test_a_name_without_an_employer_identifies_nobody(name: str) -> None:
+    with pytest.raises(InvalidValue, match="does not identify a person"):
+        read(full_name="Ada Lovelace", company_name=name)
+
+
+def test_without_an_employer_the_domain_still_identifies() -> None:
+    company, warned = read(full_name="Ada Lovelace", company_name="Freelance", company_domain="ada.example")
+
+    assert company is not None
+    assert (company.name, company.domain, warned) == (None, "ada.example", ["no_employer"])
+
+
+def test_a_company_may_have_such_a_word_as_its_name() -> None:
+    company, warned = read(
+        full_name="Ada Lovelace", company_name="Freelance", company_domain="freelance.example"
+    )
+
+    assert company is not None
+    assert (company.name, company.domain, warned) == ("Freelance", "freelance.example", [])
