@@ -85,7 +85,11 @@ class FoundCompany:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundContact:
-    """The values of a person from one source; each is in normal form or None."""
+    """The values of a person from one source; each is in normal form or None.
+
+    `member_url` is a second profile URL, with an id of the member, if `linkedin_url` has the chosen name.
+    A weak profile was written as a handle that may be another's: it identifies only people of one name.
+    """
 
     source: Source
     full_name: str | None = None
@@ -95,6 +99,8 @@ class FoundContact:
     seniority: str | None = None
     department: str | None = None
     linkedin_url: str | None = None
+    member_url: str | None = None
+    is_profile_weak: bool | None = None
     city: str | None = None
     country: str | None = None
     company: FoundCompany | None = None

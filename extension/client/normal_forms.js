@@ -22,6 +22,31 @@ const AFTER = new RegExp(`(?:[${QUOTES}\\]}:!.\u2026]|${ESCAPES})+$`, "i");
 const AFTER_CLOSED = new RegExp(`(?:[${QUOTES}\\]}):!.\u2026]|${ESCAPES})+$`, "i");
 const AFTER_PATH = /[?#]|(?:&(?:amp;)?|;|%3b|%3f|%26)[a-z]\w*(?:=|%3d)|;jsessionid|%23/i;
 const MAX_AFTER = 100;
+const EMPTY_SLUGS = ["null", "undefined", "none", "nan", "unknown"]; // written before an empty value
+const TOOLS = ["sales", "talent", "recruiter"]; // with pages of their own for people and companies
+const MEMBER_ID = /^(?:ACo|ACw|AEM)AA[A-Za-z0-9_-]{3,95}$/; // keeps its capitals
+const MAX_DEPTH = 3; // of redirecting URLs within each other
+const URL_PARTS = /^(?:https?:)?\/{0,2}([a-z0-9._-]{1,253})(?::\d{1,5})?(\/[^?#]*)(?:\?([^#]*))?(?:#.*)?$/is;
+const SIGN_IN = "authwall|login|signup|uas|checkpoint|cold-join|start|reg|redir|redirect|safety|m";
+/** Hosts with the start of the path, and the parameters that contain the URL. @type {[RegExp, string[]][]} */
+const REDIRECTORS = [
+  [new RegExp(`^(?:[a-z]{1,8}\\.)?linkedin\\.com/(?:comm/)?(?:${SIGN_IN})\\b`), ["session_redirect", "sessionredirect", "url"]],
+  [/^(?:www\.)?google\.[a-z.]{2,6}\/url\b/, ["q", "url"]],
+  [/^translate\.google\.[a-z.]{2,6}\/translate\b/, ["u"]],
+  [/^[a-z0-9-]+\.safelinks\.protection\.(?:outlook\.com|office365\.us)\//, ["url"]],
+  [/^urldefense(?:\.proofpoint)?\.com\/v1\/url\b/, ["u"]],
+  [/^lm?\.(?:facebook|instagram)\.com\//, ["u"]],
+  [/^(?:www\.)?youtube\.com\/redirect\b/, ["q"]],
+  [/^duckduckgo\.com\/l\//, ["uddg"]],
+  [/^slack-redir\.net\/link\b/, ["url"]],
+];
+const MEMBER_PAGE = /^(?:[a-z]{1,8}\.)?linkedin\.com\/(?:comm\/)?profile\/view\b/;
+const PROOFPOINT = /^urldefense(?:\.proofpoint)?\.com\/v2\/url\b/;
+const PROOFPOINT_3 = /^(?:https?:)?\/{0,2}urldefense\.(?:proofpoint\.)?com\/v3\/__/i;
+const ARCHIVED = /^\/web\/\d{4,14}\*?(?:[a-z]{2}_)?\/(?=https?:|www\.|[a-z.]{0,9}linkedin\.com\/)/i;
+const TRANSLATED = ".translate.goog";
+const APP =
+  /^(?:android-app:\/\/com\.linkedin\.android\/(?:https?\/)?|intent:\/\/|linkedin:\/\/(?=in\/|www\.)|(linkedin:\/\/profile\/)(?!\d+(?:[/?#]|$)))/i;
 
 /** Return the lower-case hex SHA-256 of a text in UTF-8. @param {string} text @returns {Promise<string>} 64 digits */
 export async function sha256(text) {
@@ -92,20 +117,89 @@ export function normalizeEmail(text) {
 /** @param {string} text @param {string[]} kinds @param {string} folder */
 function linkedinUrl(text, kinds, folder) {
   const path = linkedinPath(text);
-  const parts = (path ?? "").split("/").filter((part) => part !== "");
-  if (PATH_PREFIXES.includes(parts[0]?.toLowerCase())) parts.shift();
+  const segments = (path ?? "").split("/").filter((part) => part !== "");
+  if (PATH_PREFIXES.includes(segments[0]?.toLowerCase())) segments.shift();
+  const parts = publicPath(segments);
   const kind = parts.shift()?.toLowerCase() ?? "";
   if (parts.length === 0 || !kinds.includes(kind)) return null;
   if (parts.slice(1).some((part) => [...PERSON_PATHS, ...COMPANY_PATHS].includes(part.toLowerCase()))) return null;
-  const name = kind === "pub" ? slugOfPubPath(parts) : decodeSlug(parts[0]);
-  return name === null || (folder === "in" && (RESERVED_SLUGS.includes(name) || /[&=]/.test(name)))
+  const isMember = kind === "in" && MEMBER_ID.test(parts[0]);
+  const name = kind === "pub" ? slugOfPubPath(parts) : isMember ? parts[0] : decodeSlug(parts[0]);
+  return name === null || (folder === "in" && ([...RESERVED_SLUGS, ...EMPTY_SLUGS].includes(name) || /[&=]/.test(name)))
     ? null
     : `https://www.linkedin.com/${folder}/${name}`;
 }
 
+/** Return the path of the public page for one in Sales Navigator or Recruiter, if it can be told. @param {string[]} segments */
+function publicPath(segments) {
+  if (!TOOLS.includes(segments[0]?.toLowerCase())) return [...segments];
+  if (segments[1]?.toLowerCase() === "company" && segments.length > 2) return segments.slice(1);
+  const id = segments.slice(1).map((part) => decoded(part).split(",")[0]).find((part) => MEMBER_ID.test(part));
+  return id === undefined ? [...segments] : ["in", id];
+}
+
+/** Return the URL that a redirecting URL leads to, if it says so itself; any other text as it is. @param {string} url */
+function unwrapped(url) {
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    const inner = urlInApp(url) || urlInUrl(url);
+    if (!inner) break;
+    url = inner;
+  }
+  return url;
+}
+
+/** Return the URL or the path that a link to an app, or one of Proofpoint's third version, contains. @param {string} url */
+function urlInApp(url) {
+  const app = url.match(APP);
+  if (app !== null) return (app[1] ? "in/" : "") + url.slice(app[0].length);
+  const proofpoint = url.match(PROOFPOINT_3);
+  return proofpoint === null ? null : url.slice(proofpoint[0].length).split("__;")[0];
+}
+
+/** @param {string} url @returns {string|null} */
+function urlInUrl(url) {
+  const parts = url.match(URL_PARTS);
+  if (parts === null) return null;
+  const [host, path, query] = [parts[1].toLowerCase(), parts[2], parts[3] ?? ""];
+  if (host.endsWith(TRANSLATED)) {
+    const labels = host.slice(0, -TRANSLATED.length).replaceAll("--", "\0");
+    return labels.replaceAll("-", ".").replaceAll("\0", "-") + path;
+  }
+  const archived = host === "web.archive.org" ? path.match(ARCHIVED) : null;
+  if (archived !== null) return path.slice(archived[0].length);
+  const place = host + path.toLowerCase();
+  if (MEMBER_PAGE.test(place)) {
+    const id = parameter(query, ["id"]) ?? "";
+    return MEMBER_ID.test(id) ? "in/" + id : null;
+  }
+  if (PROOFPOINT.test(place)) return decoded((parameter(query, ["u"]) ?? "").replaceAll("-", "%").replaceAll("_", "/"));
+  const names = REDIRECTORS.find(([pattern]) => pattern.test(place))?.[1];
+  return names === undefined ? null : parameter(query, names);
+}
+
+/** Return the decoded value of the first of these parameters that is not empty. @param {string} query @param {string[]} names */
+function parameter(query, names) {
+  for (const pair of query.replaceAll("&amp;", "&").split("&")) {
+    const [name, ...value] = pair.split("=");
+    if (value.join("=") !== "" && names.includes(name.toLowerCase())) return decoded(value.join("=").replaceAll("+", " "));
+  }
+  return null;
+}
+
+/** Return the text percent-decoded, or as it is if it cannot be. @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Return the path of a LinkedIn URL, not decoded; null for any other host. @param {string} text */
 function linkedinPath(text) {
-  const path = (undecorated(text) ?? "").split(AFTER_PATH)[0];
+  const url = undecorated(text) ?? "";
+  const inner = unwrapped(url);
+  const path = (inner === url ? url : (undecorated(inner) ?? "")).split(AFTER_PATH)[0];
   if (/[\\@\t\n\r]/.test(path)) return null;
   if (/^\/?(?:in|pub|company|school|showcase)\//i.test(path)) return path;
   const host = parseHost(path);

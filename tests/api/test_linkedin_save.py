@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.jobs.idempotency import IdempotencyKey
 from app.domain.callers import Scope
+from app.infra.db import Database
 
 PATH = "/api/ext/linkedin-save"
 PROFILE = {
@@ -226,3 +227,40 @@ def test_a_saved_name_has_no_notes_and_is_that_of_a_person(
     response = save(user, profile=profile(full_name=name))
 
     assert response.get_json()["saved_profile"]["full_name"] == saved
+
+
+MEMBER_URL = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        MEMBER_URL,
+        "https://www.linkedin.com/in/ACoAAAbCdEf_-123/?miniProfileUrn=x",
+        "https://www.linkedin.com/authwall?sessionRedirect=https%3A%2F%2Fwww.linkedin.com%2Fin%2FACoAAAbCdEf_-123",
+    ],
+)
+def test_a_profile_is_saved_by_the_id_of_the_member(user: SignedInUser, url: str) -> None:
+    response = save(user, profile=profile(linkedin_url=url))
+
+    assert response.get_json()["saved_profile"]["linkedin_url"] == MEMBER_URL
+
+
+def test_a_profile_known_by_both_urls_is_saved_once(user: SignedInUser, database: Database) -> None:
+    with database.transaction() as session:
+        a_contact(session, linkedin_url=ADA_URL, member_url=MEMBER_URL)
+
+    first, second = save(user), save(user, profile=profile(linkedin_url=MEMBER_URL))
+    found = user.client.post(
+        "/api/ext/lookup", json={"subject": {"linkedin_url": MEMBER_URL}}, headers=user.headers
+    )
+
+    saved = [response.get_json()["saved_profile"]["id"] for response in (first, second)]
+    assert saved == [found.get_json()["saved"]["id"]] * 2
+
+
+@pytest.mark.parametrize("text", ["Yes", "ada-lovelace-1815", "ACoAAAbCdEf_-123", "https://lnkd.in/abc"])
+def test_a_text_that_is_no_url_of_a_profile_is_refused(user: SignedInUser, text: str) -> None:
+    response = save(user, profile=profile(linkedin_url=text))
+
+    assert (response.status_code, response.get_json()["code"]) == (422, "not_a_profile_url")

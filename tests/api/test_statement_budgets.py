@@ -243,7 +243,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
     (
         "POST",
         "/api/ext/linkedin-save",
-        {"profile": {"linkedin_url": PROFILE.format(1), "full_name": "Ada"}},
+        {"profile": {"linkedin_url": PROFILE.format(1), "full_name": "Ada1 Lovelace"}},
         Cost(12 if POSTGRES else 11, 1),
     ),
     (

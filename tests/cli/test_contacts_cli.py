@@ -478,3 +478,35 @@ def test_a_failed_export_leaves_no_file(
 
     assert isinstance(result.exception, ZeroDivisionError)
     assert not list(tmp_path.glob("out.csv*"))
+
+
+def test_a_word_in_a_column_of_profiles_joins_nobody_and_is_counted(
+    run: Run, tmp_path: Path, database: Database
+) -> None:
+    people = (
+        "Full name,Company,Email,LinkedIn\n"
+        "Ada Lovelace,Acme,ada@acme.example,Yes\n"
+        "Bob Byron,Beta,bob@beta.example,Yes\n"
+    )
+
+    result = run("import", written(tmp_path / "people.csv", people), "--json")
+
+    assert figures(result) == {"read": 2, "new": 2}
+    assert warned(result) == [("LinkedIn", "not_a_profile", 2)]
+    with database.reading() as session:
+        assert set(session.scalars(text("SELECT linkedin_url FROM contacts"))) == {None}
+
+
+def test_two_lists_with_two_profiles_of_one_person_make_one_contact(
+    run: Run, tmp_path: Path, database: Database
+) -> None:
+    root = "https://www.linkedin.com/in/"
+    first = f"Name,Email,LinkedIn\nAda Lovelace,ada@acme.example,{root}ada\n"
+    second = f"Name,Email,Sales Navigator URL\nAda Lovelace,ada@acme.example,{root}ACoAAAbCdEf_-123\n"
+
+    for number, people in enumerate((first, second)):
+        run("import", written(tmp_path / f"{number}.csv", people))
+
+    with database.reading() as session:
+        urls = session.execute(text("SELECT linkedin_url, member_url FROM contacts")).all()
+    assert urls == [(f"{root}ada", f"{root}ACoAAAbCdEf_-123")]

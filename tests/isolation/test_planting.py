@@ -132,11 +132,22 @@ def test_a_provider_receives_only_stored_identifiers_of_a_stored_contact(harness
     harness.store_contact(person(linkedin_url=ADA))
     providers = harness.set_providers(one=MISS)
 
-    harness.reveal(MIXED | {"company_name": "Evil"})
+    harness.reveal(MIXED | {"full_name": "Ada Evil", "company_name": "Evil"})
 
     [request] = providers["one"].requests
     sent = {name: value for name, value in request.subject.as_dict().items() if name != "contact_id"}
     assert sent == {"linkedin_url": ADA, "company_name": "Acme"} | NAMED
+
+
+def test_a_profile_under_another_name_gives_the_stored_contact_nothing(harness: WorkerHarness) -> None:
+    ada = harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
+    harness.set_providers(one=hit(email("mallory@evil.example")))
+
+    harness.reveal(MIXED | {"full_name": "Mallory Evil"})
+
+    shown = harness.other_workspace().look_up(contact_id=ada)
+    assert [entry["masked"][0] for entry in shown["available"]] == ["a"]
+    assert shown["contact"]["full_name"] == "Ada Lovelace"
 
 
 def test_a_value_found_by_the_callers_name_is_not_stored_with_a_nameless_contact(

@@ -38,7 +38,8 @@ from workers.providers.base import ProviderField, ProviderRequest, ProviderRespo
 from workers.providers.pattern import Pattern
 
 EMAIL, PHONE, WEBSITE = "ada@acme.com", "+16175550101", hex_hash(website_hash("acme.com"))
-FOUND = person(linkedin_url=ADA, emails=(email(EMAIL),), phones=(phone(),))
+MEMBER = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
+FOUND = person(linkedin_url=ADA, member_url=MEMBER, emails=(email(EMAIL),), phones=(phone(),))
 
 PLAIN = [("email", EMAIL), ("phone", PHONE), ("linkedin_url", ADA), ("domain", "acme.com")]
 HASHED = [
@@ -48,6 +49,7 @@ HASHED = [
 ]
 LISTS = [("plain", *item) for item in PLAIN] + [("hashed", *item) for item in HASHED]
 LISTS += [("version 1", *item) for item in PLAIN[:3]]
+LISTS += [(form, "linkedin_url", MEMBER) for form in ("plain", "hashed", "version 1")]
 
 
 @pytest.fixture(params=LISTS, ids=" ".join)
@@ -221,7 +223,8 @@ def test_no_address_is_guessed_for_a_suppressed_person(
     harness: WorkerHarness, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check = with_patterns(harness, monkeypatch)
-    given = {"phone": {"phone": PHONE}, "linkedin_url": {"linkedin_url": ADA}}.get(kind, {})
+    profiles = {"linkedin_url": ADA, "member_url": MEMBER}
+    given = {"phone": {"phone": PHONE}, "linkedin_url": profiles}.get(kind, {})
 
     job = harness.reveal(NAMED | given)
 

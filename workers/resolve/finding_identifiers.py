@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from app.core.contacts.suppression_digests import Identifier
 from app.domain.findings import FoundContact
+from app.domain.records.profile_links import urls_of
 from workers.resolve.waterfall import WaterfallResult
 
 
@@ -20,9 +21,7 @@ def of_result(result: WaterfallResult) -> list[Identifier]:
 
 def of_contacts(contacts: Sequence[FoundContact]) -> list[Identifier]:
     """Return the identifiers of these contacts, and the domains of their employers."""
-    profiles = [
-        Identifier("linkedin_url", contact.linkedin_url) for contact in contacts if contact.linkedin_url
-    ]
+    profiles = [Identifier("linkedin_url", url) for contact in contacts for url in urls_of(contact)]
     addresses = [Identifier("email", email.email) for contact in contacts for email in contact.emails]
     numbers = [Identifier("phone", phone.e164) for contact in contacts for phone in contact.phones]
     employers = [

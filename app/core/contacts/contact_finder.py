@@ -7,20 +7,32 @@ wins, then the oldest, so that importing the same list again yields the same con
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from app.core.contacts.contact_index import ContactIndex, Row, values_of
 from app.domain.findings import FoundContact, SourceKind
-from app.domain.lists.warning_kinds import NAMESAKE, SHARED_ADDRESS, SHARED_NUMBER, SHARED_PROFILE
+from app.domain.lists.warning_kinds import (
+    NAMESAKE,
+    SHARED_ADDRESS,
+    SHARED_NUMBER,
+    SHARED_PROFILE,
+    WEAK_PROFILE,
+)
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.names import PersonName, person_key
 from app.domain.records.namesakes import ContactValues, are_namesakes
-from app.domain.records.shared_identifiers import are_other_people, name_in, shared_identifiers
+from app.domain.records.profile_links import are_two_people, urls_of
+from app.domain.records.shared_identifiers import (
+    are_other_people,
+    name_in,
+    shared_identifiers,
+    without_profiles,
+)
 
 COMPARED = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
-    "city", "country",
+    "member_url", "city", "country",
 )  # fmt: skip
 """The fields of a record that are those of a contact."""
 MAX_SHARING = 10
@@ -33,15 +45,15 @@ of them would take minutes while the lock for entity resolution is held.
 
 @dataclass(frozen=True, slots=True)
 class Identification:
-    """What identifies a record: the record without a profile that is shared, and its contact, if known.
+    """What identifies a record: the record without profiles that are shared, and its contact, if known.
 
-    `doubted` is the contact whose profile is shared, as the record shows. `codes` are the codes of
+    `doubted` are the contacts whose profile is shared, as the record shows. `codes` are the codes of
     `cell_warnings` about the record.
     """
 
     record: FoundContact
     row: Row | None
-    doubted: Row | None
+    doubted: tuple[Row, ...]
     codes: tuple[str, ...]
 
 
@@ -54,36 +66,48 @@ class ContactFinder:
 
     def identify(self, record: FoundContact, employer: str | None) -> Identification:
         """Return the contact that the record is about, and the warnings about the record."""
-        doubted = self._doubted_owner(record)
+        doubted = self._doubted_owners(record)
         codes: list[str] = []
-        if record.linkedin_url and self._is_profile_shared(record, is_doubted=doubted is not None):
-            record = replace(record, linkedin_url=None)
-            codes += [SHARED_PROFILE] if _is_imported(record) else []
+        if shared := {url for url in urls_of(record) if self._is_profile_shared(url, record, doubted)}:
+            code = WEAK_PROFILE if record.is_profile_weak else SHARED_PROFILE
+            codes += [code] if _is_imported(record) else []
+            record = without_profiles(record, shared)
         row = self._find(record, employer)
         codes += self._conflicts(record, employer, row)
         return Identification(record, row, doubted, tuple(codes))
 
-    def _doubted_owner(self, record: FoundContact) -> Row | None:
-        """Return the contact with the record's profile, if the import shows that others have it, too."""
-        profile = record.linkedin_url
-        owner = self._index.with_profile.get(profile) if profile and _is_imported(record) else None
-        if owner is None or owner["linkedin_shared"]:
-            return None
-        return owner if profile in self._shared or _is_other_person(owner, record) else None
+    def _doubted_owners(self, record: FoundContact) -> tuple[Row, ...]:
+        """Return the contacts with the record's profiles, if the import shows that others have them, too."""
+        if record.is_profile_weak or not _is_imported(record):
+            return ()
+        owners = ((url, self._index.with_profile(url)) for url in urls_of(record))
+        return tuple(
+            owner
+            for url, owner in owners
+            if owner is not None
+            and not owner["linkedin_shared"]
+            and (url in self._shared or _is_other_person(owner, record))
+        )
 
-    def _is_profile_shared(self, record: FoundContact, *, is_doubted: bool) -> bool:
-        """Return whether the record's profile does not identify it; with the name of its owner, it does."""
-        owner = self._index.with_profile.get(record.linkedin_url or "")
+    def _is_profile_shared(self, url: str, record: FoundContact, doubted: Collection[Row]) -> bool:
+        """Return whether a profile does not identify the record; with the name of its owner, it does.
+
+        A weak profile needs exactly this name.
+        """
+        owner = self._index.with_profile(url)
         if owner is None:
-            return record.linkedin_url in self._shared
+            return url in self._shared
+        if record.is_profile_weak:
+            return owner["name_key"] is None or owner["name_key"] != _key(record)
         is_named = owner["full_name"] is not None and record.full_name is not None
-        return (owner["linkedin_shared"] or is_doubted) and not (
+        return (owner["linkedin_shared"] or owner in doubted) and not (
             is_named and not _is_other_person(owner, record)
         )
 
     def _find(self, record: FoundContact, employer: str | None) -> Row | None:
-        if record.linkedin_url and (row := self._index.with_profile.get(record.linkedin_url)):
-            return row
+        for url in urls_of(record):
+            if row := self._index.with_profile(url):
+                return row
         key = _key(record)
         for email in record.emails:
             if same := self._with_address(email.email, key, record):
@@ -167,7 +191,8 @@ class ContactFinder:
     @staticmethod
     def _usable(rows: Iterable[Row], record: FoundContact) -> list[Row]:
         """Return the rows, without those that have another LinkedIn profile."""
-        return [row for row in rows if not (record.linkedin_url and row["linkedin_url"])]
+        urls = () if record.is_profile_weak else urls_of(record)
+        return [row for row in rows if not (urls and are_two_people(profiles_in(row), urls))]
 
 
 def _alike(rows: Collection[Row], key: str | None, record: FoundContact, *, is_weak: bool) -> list[Row]:
@@ -194,6 +219,11 @@ def _is_other_person(row: Mapping[str, Any], record: FoundContact) -> bool:
     """Return whether both have names, and these are of different people."""
     stored, found = name_of(row), name_in(record)
     return stored is not None and found is not None and are_other_people(stored, found)
+
+
+def profiles_in(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the profile URLs of a contact."""
+    return tuple(url for url in (row["linkedin_url"], row["member_url"]) if url)
 
 
 def name_of(row: Mapping[str, Any]) -> PersonName | None:

@@ -14,8 +14,10 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.domain.findings import FoundContact, SourceKind
 from app.domain.normal.latin_names import family_key
+from app.domain.normal.member_ids import is_member_url
 from app.domain.normal.names import person_key
 from app.domain.records.namesakes import ContactValues
+from app.domain.records.profile_links import spellings, urls_of
 from app.infra.blind_indexes import stored_forms
 
 Row = dict[str, Any]
@@ -25,13 +27,13 @@ Row = dict[str, Any]
 class ContactIndex:
     """Rows of contacts by their id, profile, address or number, and by company and name.
 
-    `rows` has them by id, `with_profile` by the URL of the LinkedIn profile. `values` has the addresses and
-    numbers of those that only their name and company may join to a record.
+    `rows` has them by id. `values` has the addresses and numbers of those that only their name and
+    company may join to a record.
     """
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
-        self.with_profile: dict[str, Row] = {}
+        self._with_profile: dict[str, Row] = {}
         self.values: dict[str, ContactValues] = {}
         self._by_value: dict[str, dict[str, Row]] = {}
         self._by_name: dict[tuple[str, str], dict[str, Row]] = {}
@@ -61,8 +63,9 @@ class ContactIndex:
     def add(self, row: Row) -> None:
         """Add a row, or what is new of a row."""
         self.rows[row["id"]] = row
-        if row["linkedin_url"]:
-            self.with_profile[row["linkedin_url"]] = row
+        for name in ("linkedin_url", "member_url"):
+            if row[name]:
+                self._with_profile[row[name]] = row
         if row["name_key"] and row["company_id"]:
             self._by_name.setdefault((row["company_id"], row["name_key"]), {})[row["id"]] = row
 
@@ -70,6 +73,10 @@ class ContactIndex:
         """Add addresses and numbers of a row."""
         for value in values:
             self._by_value.setdefault(value, {})[row["id"]] = row
+
+    def with_profile(self, url: str) -> Row | None:
+        """Return the row with this LinkedIn profile, also one stored without the capitals of its id."""
+        return next((row for form in spellings(url) if (row := self._with_profile.get(form))), None)
 
     def add_record(self, row: Row, record: FoundContact) -> None:
         """Add a row with the addresses and numbers of a record that was merged into it."""
@@ -132,13 +139,15 @@ def _candidates(
 ) -> Iterator[Row]:
     """Yield the contacts with one of the profiles, ids, or last names at a company, oldest first."""
     locked = select(table).with_for_update(key_share=True)
-    profiles = [record.linkedin_url for record in records]
+    profiles = {form for record in records for url in urls_of(record) for form in spellings(url)}
+    member_urls = filter(is_member_url, profiles)
     last_names = {
         (employer, family_key(record.last_name, record.full_name))
         for record, employer in zip(records, employers, strict=True)
         if employer and record.full_name
     }
     rows = list(rows_in(session, locked, table.c.linkedin_url, profiles))
+    rows += rows_in(session, locked, table.c.member_url, member_urls)
     rows += rows_in(session, locked, table.c.id, owners)
     rows += rows_in_pairs(session, locked, (table.c.company_id, table.c.last_key), last_names)
     for row in {row.id: row for row in sorted(rows, key=lambda row: row.id)}.values():

@@ -11,13 +11,14 @@ from sqlalchemy import FromClause
 from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import new_ids
-from app.core.contacts.contact_finder import COMPARED, ContactFinder
+from app.core.contacts.contact_finder import COMPARED, ContactFinder, profiles_in
 from app.core.contacts.contact_index import ContactIndex, Row
 from app.core.contacts.job_changes import Employer, Move
 from app.domain.findings import FoundContact, Source, SourceKind
 from app.domain.normal.latin_names import family_key
 from app.domain.normal.names import person_key
 from app.domain.records.merging import Change, initial_provenance, merge, value_time
+from app.domain.records.profile_links import linked, urls_of
 
 _UNITS = (
     ("full_name", "first_name", "last_name"),
@@ -58,6 +59,7 @@ class ContactResolver:
         self.conflicts: list[tuple[str, ...]] = []
         self._changed: dict[str, Row] = {}
         self._moved: dict[str, tuple[str, Source]] = {}
+        self._linked: dict[str, str] = {}
         self._outdated: set[tuple[str, str]] = set()
         self._ids = new_ids("con", len(records))
         known = [None if employer in new_companies else employer for employer in employers]
@@ -85,6 +87,14 @@ class ContactResolver:
         ]
 
     @property
+    def renamed(self) -> dict[str, str]:
+        """Return the profile URLs by which people were known, and those by which they are shown now."""
+        shown = {
+            url: self._index.rows[contact_id]["linkedin_url"] for url, contact_id in self._linked.items()
+        }
+        return {url: new for url, new in shown.items() if url != new}
+
+    @property
     def outdated(self) -> list[Move]:
         """Return the moves of which the records show the company before: older ones than the stored data."""
         return [
@@ -104,9 +114,9 @@ class ContactResolver:
         found = self._finder.identify(record, employer)
         record, row = found.record, found.row
         self.conflicts.append(found.codes)
-        if found.doubted is not None:
-            found.doubted["linkedin_shared"] = True
-            self.mark_changed(found.doubted, Change.CHANGED, now)
+        for doubted in found.doubted:
+            doubted["linkedin_shared"] = True
+            self.mark_changed(doubted, Change.CHANGED, now)
         if row is None:
             return self._add(record, employer, now), None
         values = {name: getattr(record, name) for name in COMPARED} | {"company_id": employer}
@@ -116,8 +126,7 @@ class ContactResolver:
             self._moved[row["id"]] = (self._moved.get(row["id"], (previous,))[0], record.source)
         if employer is not None and row["company_id"] != employer:
             self._outdated.add((row["id"], employer))
-        if row["linkedin_url"] is None and record.linkedin_url is not None:
-            row["linkedin_url"] = record.linkedin_url
+        if self._link(row, urls_of(record)):
             change = Change.CHANGED
         if change is Change.CHANGED:
             row |= keys_of(row)
@@ -141,8 +150,20 @@ class ContactResolver:
         row["provenance"] = initial_provenance(record.source)
         row["created_at"] = row["updated_at"] = now
         self.new.append(row)
+        if record.member_url:
+            self._linked[record.member_url] = row["id"]
         self._index.add_record(row, record)
         return row
+
+    def _link(self, row: Row, urls: Sequence[str]) -> bool:
+        """Add profile URLs that are not another person's to the row; return whether it changed."""
+        before = profiles_in(row)
+        free = [url for url in urls if (self._index.with_profile(url) or row) is row]
+        row["linkedin_url"], row["member_url"] = linked(before, free)
+        after = profiles_in(row)
+        for url in {*before, *after} if after != before else ():
+            self._linked[url] = row["id"]
+        return after != before
 
 
 def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:

@@ -4,8 +4,9 @@ Two records are the same person if they share a LinkedIn URL; failing that, an e
 names are of different people, or the names differ and it is the address of more than ten people; failing
 that, the name at the same company, unless an imported record has another address or number (`namesakes`);
 failing that, for records without profile and e-mail, a phone number with no conflicting name or company. Two
-different LinkedIn profiles are always two people. A profile, an address or a number that lists have for
-people of different names, and the address of a role (info@ …), shows nothing about a person, unless both
+different LinkedIn profiles are always two people; but one with a chosen name and one with an id of the member
+may be of one person, and a record that has both links them. A profile, an address or a number that lists have
+for people of different names, and the address of a role (info@ …), shows nothing about a person, unless both
 records have the same name, or both have none. A provider's record without a name never matches a named
 contact by the address of many people or a phone number.
 """
@@ -21,7 +22,15 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, false, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.core.contacts import companies, emails, former_addresses, job_changes, mail_evidence, phones
+from app.core.contacts import (
+    companies,
+    emails,
+    former_addresses,
+    job_changes,
+    mail_evidence,
+    phones,
+    saved_profile_urls,
+)
 from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.companies import StoredCompany
 from app.core.contacts.contact_finder import name_of
@@ -37,12 +46,16 @@ from app.infra.bulk_statements import insert_all
 from app.infra.db import Base
 
 _UNNOTIFIED = text("notified_at IS NULL")
+_HAS_MEMBER_URL = text("member_url IS NOT NULL")
 
 
 class Contact(Base):
     """A person. `name_key` is the normalised full name, and `last_key` the last name in Latin letters.
 
     `linkedin_shared` states that lists have the profile for other people, too, so that it identifies none.
+
+    `linkedin_url` is the profile with the chosen name or, until that is known, with an id of the member;
+    `member_url` is one with an id beside it.
 
     `provenance` is the source of each field's value: `{field: {"source": …, "at": RFC 3339}}`, with `*` for
     fields without their own entry. `created_at` is when data of the person was first obtained, `notified_at`
@@ -63,6 +76,13 @@ class Contact(Base):
             sqlite_where=_UNNOTIFIED,
             postgresql_where=_UNNOTIFIED,
         ),
+        Index(
+            "ix_contacts_member_url",
+            "member_url",
+            unique=True,
+            sqlite_where=_HAS_MEMBER_URL,
+            postgresql_where=_HAS_MEMBER_URL,
+        ),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
@@ -75,6 +95,7 @@ class Contact(Base):
     seniority: Mapped[str | None]
     department: Mapped[str | None]
     linkedin_url: Mapped[str | None] = mapped_column(unique=True)
+    member_url: Mapped[str | None]
     linkedin_shared: Mapped[bool] = mapped_column(server_default=false(), default=False)
     city: Mapped[str | None]
     country: Mapped[str | None]
@@ -124,6 +145,7 @@ def upsert_many(
         resolver.upsert(found, employer, now) for found, employer in zip(records, employers, strict=True)
     ]
     insert_all(session, Contact, resolver.new)
+    saved_profile_urls.follow(session, resolver.renamed, now=now)
     fresh = frozenset(row["id"] for row in resolver.new)
     changes = _upsert_values(session, records, results, fresh, numbers or {})
     for row, change in zip((row for row, _ in results), changes, strict=True):

@@ -9,8 +9,6 @@ from typing import Any
 from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts import contact_lists
-from app.core.contacts.contact_lists import ListMember
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
 from app.domain.ids import new_id
@@ -75,15 +73,3 @@ def by_id(session: Session, workspace_id: str, ids: Collection[str]) -> dict[str
     query = select(SavedProfile).where(is_own).order_by(SavedProfile.id).with_for_update()
     rows = session.scalars(query, execution_options={"populate_existing": True})
     return {row.id: row for row in rows}
-
-
-def merge(session: Session, old: SavedProfile, profile: SavedProfile, *, now: datetime) -> None:
-    """Move lists, tags and note of a row saved by contact to that of its profile, and delete the row."""
-    lists = session.scalars(select(ListMember.list_id).where(ListMember.profile_id == old.id)).all()
-    for list_id in lists:
-        contact_lists.add_members(session, list_id, [profile.id], now=now)
-    profile.tags = list(dict.fromkeys([*profile.tags, *old.tags]))
-    profile.note = profile.note or old.note
-    profile.updated_at = now
-    session.delete(old)
-    session.flush()

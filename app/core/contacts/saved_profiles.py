@@ -42,6 +42,7 @@ class SavedProfile(Base):
         CheckConstraint("(linkedin_url IS NULL) <> (contact_id IS NULL)", name="profile_or_contact"),
         Index("ix_saved_profiles_workspace_id_created_at", "workspace_id", "created_at", "id"),
         Index("ix_saved_profiles_updated_at", "updated_at"),
+        Index("ix_saved_profiles_linkedin_url", "linkedin_url"),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)

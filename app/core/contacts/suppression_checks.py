@@ -19,8 +19,8 @@ _DIGEST = Suppression.__table__.c.digest
 LATEST = select(func.max(Suppression.created_at)).scalar_subquery()
 """The time of the latest suppression, or NULL."""
 _MAX_FORMS = 16
-"""Up to this number of digests a prepared statement serves: two of a profile, six of an address, four of a
-number, one of a domain. A host with many labels has a digest for each domain above it."""
+"""Up to this number of digests a prepared statement serves: two of a profile, four of one with an id, six of
+an address, four of a number, one of a domain. A host with many labels has one for each domain above it."""
 _PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(_MAX_FORMS)]
 _IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
 _FEW = Statement(lambda _dialect: select(Suppression.digest).where(_IS_ONE_OF_FEW))

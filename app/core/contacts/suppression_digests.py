@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.records.profile_links import spellings
 from app.domain.suppression_lists import forms
 from app.domain.suppression_lists.forms import Form
 from app.domain.suppression_lists.hashed_values import hash_of
@@ -69,8 +70,10 @@ def checked_digests(keys: DigestKeys, item: Identifier, cache: dict[Form, bytes]
 
 
 def _old_digest(keys: DigestKeys, item: Identifier) -> list[bytes]:
-    """Return the digest of version 1; kinds that are newer have none."""
-    return [keys.suppression_digest(item.kind, item.value)] if item.kind in _OLD_KINDS else []
+    """Return the digests of version 1; kinds that are newer have none."""
+    if item.kind not in _OLD_KINDS:
+        return []
+    return [keys.suppression_digest(item.kind, value) for value in spellings(item.value)]
 
 
 def _of_form(keys: DigestKeys, form: Form) -> bytes:

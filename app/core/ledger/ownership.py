@@ -33,7 +33,9 @@ from app.infra.statements import Statement, any_of
 
 _WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
 # A partial definition: the module of contacts imports this one, not the other way round.
-_CONTACTS = table("contacts", column("id", String), column("linkedin_url", String))
+_CONTACTS = table(
+    "contacts", column("id", String), column("linkedin_url", String), column("member_url", String)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
     by_key = or_(
         _CONTACTS.c.id == bindparam("owned_contact_id"),
         _CONTACTS.c.linkedin_url == bindparam("owned_linkedin_url"),
+        _CONTACTS.c.member_url == bindparam("owned_linkedin_url"),
     )
     owned_field = (
         select(Reveal.field)

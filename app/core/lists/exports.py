@@ -21,12 +21,13 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.suppression_checks import any_suppressed
 from app.core.contacts.suppression_digests import Identifier
+from app.domain.records.profile_links import urls_of
 from app.domain.regional_rules import RegionalRules
 from app.infra.bulk_statements import is_among
 from app.infra.clock import rfc3339
 
 _PERSON = (
-    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
+    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url", "member_url",
     "city", "country",
 )  # fmt: skip
 _COMPANY = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
@@ -127,7 +128,7 @@ def _by_contact(
 
 
 def _identifiers(contact: Any, emails: Sequence[Any], phones: Sequence[Any]) -> Iterator[Identifier]:  # noqa: ANN401 -- a row
-    yield Identifier("linkedin_url", contact.linkedin_url or "")
+    yield from (Identifier("linkedin_url", url) for url in urls_of(contact))
     yield Identifier("domain", contact.company_domain or "")
     yield from (Identifier("email", row.email) for row in emails)
     yield from (Identifier("phone", row.e164) for row in phones)

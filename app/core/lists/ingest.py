@@ -21,6 +21,7 @@ from app.domain.lists.warning_kinds import CONFLICT_FIELDS, TAKEN_DOMAIN
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.merging import Change
+from app.domain.records.profile_links import urls_of
 from app.domain.records.shared_identifiers import shared_identifiers
 from app.domain.suppression_lists import forms
 
@@ -87,7 +88,7 @@ def _identifiers(record: FoundContact) -> list[Identifier]:
     """Return what may suppress the person; of one without identifiers, the name at the company."""
     values = [Identifier("email", email.email) for email in record.emails]
     values += [Identifier("phone", phone.e164) for phone in record.phones]
-    values += [Identifier("linkedin_url", record.linkedin_url)] if record.linkedin_url else []
+    values += [Identifier("linkedin_url", url) for url in urls_of(record)]
     company = record.company
     if company is None:
         return values

@@ -61,7 +61,7 @@ class Overview:
     """A company, the hash that it was found by, and the counts of its people, None for no department.
 
     `unchecked` are the counted people if suppressed ones must be found among them: with id, department and
-    profile only, in no session. `must_store` is whether the counts are new and the company is large.
+    profiles only, in no session. `must_store` is whether the counts are new and the company is large.
     """
 
     matched_hash: str
@@ -131,8 +131,8 @@ def overview(row: Row[Any]) -> Overview:
         email_pattern=_pattern(row.forms or {}),
         departments=departments,
         unchecked=[
-            Contact(id=contact_id, department=department, linkedin_url=linkedin_url)
-            for contact_id, (department, linkedin_url) in people.items()
+            Contact(id=contact_id, department=department, linkedin_url=linkedin_url, member_url=member_url)
+            for contact_id, (department, linkedin_url, member_url) in people.items()
         ],
         must_store=is_new and (row.is_large or total > people_counts.LARGE),
     )
@@ -168,9 +168,9 @@ def _pattern(forms: Mapping[str, int]) -> dict[str, Any] | None:
 def _people(company_id: SQLColumnExpression[str], criteria: Filter) -> ScalarSelect[dict[str, Any]]:
     """Select what `ContactData.is_suppressed` reads of the people, by their ids."""
     condition = criteria.conditions(company_id, any_department=True)
-    columns = (Contact.id, Contact.department, Contact.linkedin_url)
+    columns = (Contact.id, Contact.department, Contact.linkedin_url, Contact.member_url)
     query = select(*columns).where(condition).limit(MAX_CHECKED + 1).correlate_except(Contact)
     people = query.subquery()
     return select(
-        JsonObject(people.c.id, JsonArray(people.c.department, people.c.linkedin_url))
+        JsonObject(people.c.id, JsonArray(people.c.department, people.c.linkedin_url, people.c.member_url))
     ).scalar_subquery()

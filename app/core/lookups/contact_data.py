@@ -43,6 +43,7 @@ from app.core.ledger import ownership
 from app.core.ledger.ownership import Ownership
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
+from app.domain.records.profile_links import urls_of
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import RegionalRules
 from app.domain.suppression_lists import forms
@@ -345,9 +346,7 @@ def stored_identifiers(
 ) -> list[Identifier]:
     """Return all stored identifiers of the contact."""
     rows = _identifiers(contact.id, emails, phones)
-    if contact.linkedin_url:
-        rows.append(Identifier("linkedin_url", contact.linkedin_url))
-    return rows
+    return rows + [Identifier("linkedin_url", url) for url in urls_of(contact)]
 
 
 def _identifiers(
@@ -361,7 +360,8 @@ def _identifiers(
 
 def given_identifiers(subject: Subject) -> list[Identifier]:
     """Return the identifiers in the subject given by the caller."""
-    values = (("linkedin_url", subject.linkedin_url), ("email", subject.email), ("phone", subject.phone))
+    profiles = (("linkedin_url", url) for url in urls_of(subject))
+    values = (*profiles, ("email", subject.email), ("phone", subject.phone))
     return [Identifier(kind, value) for kind, value in values if value]
 
 

@@ -17,7 +17,7 @@ from app.core.lookups.company_overviews import HashKind
 from app.core.lookups.company_people import Filter, PageCursor
 from app.core.lookups.contact_data import ContactData
 
-_LEAD = ("id", "full_name", "title", "seniority", "department", "linkedin_url")
+_LEAD = ("id", "full_name", "title", "seniority", "department", "linkedin_url", "member_url")
 _SAVED = ("id", "list_name", "tags", "note", "updated_at")
 
 

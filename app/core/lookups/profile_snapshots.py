@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts import contact_lists, saved_contacts
+from app.core.contacts import contact_lists, saved_profile_urls
 from app.core.contacts.bulk import lock_resolution
 from app.core.contacts.contacts import Contact
 from app.core.contacts.saved_profiles import SavedProfile
@@ -105,7 +105,8 @@ def save(
     if stored.is_suppressed(match.contact, subject):
         raise PersonSuppressed
     captured_at = snapshot.captured_at or now
-    snapshot = replace(snapshot, captured_at=captured_at)
+    url = _shown_url(match.contact, snapshot.linkedin_url)
+    snapshot = replace(snapshot, linkedin_url=url, captured_at=captured_at)
     created = _insert(session, workspace_id, account_id, snapshot, now)
     profile = _locked(session, workspace_id, snapshot.linkedin_url, match.contact, now=now)
     before, list_before = _position(profile), profile.list_name
@@ -125,6 +126,12 @@ def save(
         return SaveResult(profile, created=True)
     previous = before if _position(profile).differs_from(before) else None
     return SaveResult(profile, changes=changes, previous_position=previous)
+
+
+def _shown_url(contact: Contact | None, url: str) -> str:
+    """Return the profile URL with the chosen name if the given one has an id of the same member."""
+    is_further = contact is not None and contact.member_url == url
+    return contact.linkedin_url or url if contact is not None and is_further else url
 
 
 def _insert(
@@ -167,7 +174,7 @@ def _locked(
     (profile,) = (row for row in rows if row.linkedin_url == linkedin_url)
     for row in rows:
         if row is not profile:
-            saved_contacts.merge(session, row, profile, now=now)
+            saved_profile_urls.merge(session, row, profile, now=now)
     return profile
 
 

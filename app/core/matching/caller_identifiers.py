@@ -18,6 +18,7 @@ from app.core.accounts.workspaces import foreign_key
 from app.core.contacts.suppression_digests import Identifier
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
+from app.domain.records.profile_links import spellings
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
 from app.infra.digest_keys import DigestKeys, digest_keys
@@ -84,9 +85,10 @@ def find(
     keys = digest_keys(session)
     searched = [
         [
-            (item.kind, keys.suppression_digest(item.kind, item.value))
+            (item.kind, value)
             for item in _identifiers(subject)
             if item.kind in kinds
+            for value in _digests(keys, [item])
         ]
         for subject, kinds in subjects
     ]
@@ -104,7 +106,7 @@ def find(
 def only_named_by(session: Session, identifiers: Collection[Identifier]) -> frozenset[str]:
     """Return the ids of contacts requested by one of these identifiers and by no other of its kind."""
     keys = digest_keys(session)
-    digests = {_digest(keys, identifier) for identifier in identifiers}
+    digests = _digests(keys, identifiers)
     row = CallerIdentifier
     rows = session.execute(select(row.contact_id, row.kind).where(row.digest.in_(digests))).all()
     pairs = {(contact_id, kind) for contact_id, kind in rows}
@@ -118,7 +120,7 @@ def only_named_by(session: Session, identifiers: Collection[Identifier]) -> froz
 def delete_all(session: Session, identifiers: Collection[Identifier]) -> None:
     """Delete all rows of these identifiers."""
     keys = digest_keys(session)
-    digests = [_digest(keys, identifier) for identifier in identifiers]
+    digests = _digests(keys, identifiers)
     session.execute(delete(CallerIdentifier).where(CallerIdentifier.digest.in_(digests)))
 
 
@@ -126,11 +128,21 @@ def _digest(keys: DigestKeys, identifier: Identifier) -> bytes:
     return keys.suppression_digest(identifier.kind, identifier.value)
 
 
+def _digests(keys: DigestKeys, identifiers: Collection[Identifier]) -> list[bytes]:
+    """Return the digests by which the identifiers may be stored."""
+    return [
+        keys.suppression_digest(identifier.kind, value)
+        for identifier in identifiers
+        for value in spellings(identifier.value)
+    ]
+
+
 def _identifiers(subject: Subject) -> list[Identifier]:
     """Return the identifiers of the subject in the order of KINDS, without a contact id."""
     values = {name: value for name, value in subject.question().items() if name != "contact_id"}
     identifiers = [Identifier(WORDS, json.dumps(values, sort_keys=True))]
     identifiers += [Identifier(kind, value) for kind in EXACT if (value := getattr(subject, kind))]
+    identifiers += [Identifier("linkedin_url", subject.member_url)] if subject.member_url else []
     employer = subject.company_domain or (subject.company_name and company_key(subject.company_name))
     if subject.name and employer:
         identifiers.append(Identifier(_NAME, json.dumps([person_key(subject.name), employer])))

@@ -19,7 +19,9 @@ from app.core.contacts.phones import Phone
 from app.domain.normal import names, nicknames
 from app.domain.normal.generations import generation_of
 from app.domain.normal.latin_names import latin_key
+from app.domain.normal.member_ids import is_member_url
 from app.domain.normal.names import PersonName
+from app.domain.records.profile_links import spellings, urls_of
 from app.domain.records.subjects import Subject
 from app.infra.blind_indexes import stored_forms
 from app.infra.statements import Statement, any_of
@@ -70,8 +72,11 @@ def _row_class(table: type[Contact | Company]) -> Any:  # noqa: ANN401 -- a name
 _StoredContact, StoredCompany = _row_class(Contact), _row_class(Company)
 
 
-def _by_key(key: str, dialect: str) -> Select[Any]:
-    """Return the query for contacts with their companies by one of `KEYS`; `value` is the matching one."""
+def _by_key(key: str, dialect: str, further: str = "") -> Select[Any]:
+    """Return the query for contacts with their companies by one of `KEYS`; `value` is the matching one.
+
+    With `further`, contacts with the value in that column are found too, and `value` may be another one.
+    """
     contacts, companies = Contact.__table__, Company.__table__
     employer = (column.label(_EMPLOYER + column.key) for column in companies.c)
     joined = contacts.outerjoin(companies, companies.c.id == contacts.c.company_id)
@@ -83,10 +88,14 @@ def _by_key(key: str, dialect: str) -> Select[Any]:
     else:
         value = contacts.c["id" if key == "contact_id" else key]
     query = select(*contacts.c, *employer, value.label("value")).select_from(joined)
-    return query.where(any_of(dialect, value, "values")).limit(MAX_CONTACTS)
+    found = any_of(dialect, value, "values")
+    if further:
+        found = or_(found, any_of(dialect, contacts.c[further], "values"))
+    return query.where(found).limit(MAX_CONTACTS)
 
 
 _BY_KEY = {key: Statement(partial(_by_key, key)) for key in KEYS}
+_BY_MEMBER = Statement(partial(_by_key, "linkedin_url", further="member_url"))
 # The next ones are planned for their values: a company may have two people or fifty thousand.
 _COMPANY_IDS: BindParameter[Any] = bindparam("companies", expanding=True)
 AT_COMPANIES = Contact.company_id.in_(_COMPANY_IDS)
@@ -133,12 +142,25 @@ def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tup
     """Return for each subject the contacts by exact key, with one query per kind of key."""
     people_by_key = {}
     for key in KEYS:
-        values = {value for subject in subjects if (value := getattr(subject, key))}
+        values = {value for subject in subjects for value in _values(subject, key)}
         people_by_key[key] = _with_key(session, key, sorted(values))
     return [
-        {key: people for key in KEYS if (people := people_by_key[key].get(getattr(subject, key)))}
+        {key: people for key in KEYS if (people := _first(people_by_key[key], _values(subject, key)))}
         for subject in subjects
     ]
+
+
+def _values(subject: Subject, key: str) -> tuple[str, ...]:
+    if key == "linkedin_url":
+        return urls_of(subject)
+    value = getattr(subject, key)
+    return (value,) if value else ()
+
+
+def _first(
+    people_by_value: Mapping[str, tuple[ContactRow, ...]], values: Sequence[str]
+) -> tuple[ContactRow, ...] | None:
+    return next((people_by_value[value] for value in values if value in people_by_value), None)
 
 
 def by_ids(session: Session, contact_ids: Collection[str]) -> dict[str, ContactRow]:
@@ -150,14 +172,24 @@ def by_ids(session: Session, contact_ids: Collection[str]) -> dict[str, ContactR
 def _with_key(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tuple[ContactRow, ...]]:
     if not values:
         return {}
-    forms = stored_forms(session, key, values) if key in _INDEXED else dict(zip(values, values, strict=True))
-    rows = _BY_KEY[key].all(session, {"values": list(forms)})
+    forms = _forms(session, key, values)
+    is_of_member = key == "linkedin_url" and any(map(is_member_url, values))
+    rows = (_BY_MEMBER if is_of_member else _BY_KEY[key]).all(session, {"values": list(forms)})
     if len(rows) == MAX_CONTACTS and len(values) > 1:  # one common value must not hide the others
         return dict(pair for value in values for pair in _with_key(session, key, [value]).items())
     people: dict[str, list[ContactRow]] = defaultdict(list)
     for row in rows:
-        people[forms[row.value]].append(_contact_row(row))
+        stored = {row.value, row.member_url} if is_of_member else {row.value}
+        for value in {forms[form] for form in stored if form in forms}:
+            people[value].append(_contact_row(row))
     return {value: tuple(sorted(rows, key=lambda row: row.contact.id)) for value, rows in people.items()}
+
+
+def _forms(session: Session, key: str, values: Sequence[str]) -> Mapping[str, str]:
+    """Return the values by the forms in which they may be stored."""
+    if key in _INDEXED:
+        return stored_forms(session, key, values)
+    return {form: value for value in values for form in spellings(value)}
 
 
 def _contact_row(row: Sequence[Any]) -> ContactRow:

@@ -19,6 +19,7 @@ from app.domain.normal.names import PersonName
 from app.domain.records import similarity
 from app.domain.records.company_similarity import company_score
 from app.domain.records.name_similarity import name_score
+from app.domain.records.profile_links import are_two_people, urls_of
 from app.domain.records.shared_identifiers import are_other_people
 from app.domain.records.subjects import Subject
 
@@ -172,7 +173,7 @@ def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCo
                 company=best[person.contact.company_id or ""].score,
             )
             for person in search(session, name, companies)
-            if not (subject.linkedin_url and person.contact.linkedin_url)  # another profile is another person
+            if not are_two_people(urls_of(person.contact), urls_of(subject))
         ]
         match = _decide(scored)
         if match.outcome != "none":

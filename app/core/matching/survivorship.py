@@ -22,7 +22,8 @@ from app.domain.findings import FoundCompany, FoundContact
 from app.domain.normal.names import person_key
 from app.domain.records import conflicts
 from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS, EMPLOYER, SourceRecord
-from app.domain.records.identifier_merge import with_identifier
+from app.domain.records.identifier_merge import with_identifier, with_profiles
+from app.domain.records.profile_links import urls_of
 from app.domain.records.subjects import Subject
 
 
@@ -153,12 +154,12 @@ def _with_certain_profile(found: Sequence[FoundContact], subject: Subject) -> li
         profile = subject.linkedin_url
         found = [with_identifier(finding, subject) for finding in found]
     if profile is not None:
-        return [replace(finding, linkedin_url=finding.linkedin_url or profile) for finding in found]
+        return [with_profiles(finding, (profile,)) for finding in found]
     with_profile = next((finding for finding in found if finding.linkedin_url), None)
     if with_profile is None or not (subject.contact_id is not None or subject.names_one_way):
         return list(found)
     return [
-        replace(finding, linkedin_url=finding.linkedin_url or with_profile.linkedin_url)
+        with_profiles(finding, urls_of(with_profile))
         if _may_have_same_name(finding, with_profile)
         else finding
         for finding in found

@@ -134,9 +134,7 @@ def page(
     """
     rows = _rows(session, workspace_id, selection, after, limit + 1)
     shown = rows[:limit]
-    people = [
-        Contact(id=row.contact_id, linkedin_url=row.contact_linkedin_url) for row in shown if row.contact_id
-    ]
+    people = [contact for row in shown if (contact := _contact(row))]
     urls = [Subject(linkedin_url=row.saved_linkedin_url) for row in shown if row.saved_linkedin_url]
     data = contact_data.load(session, workspace_id, people, urls)
     lists = contact_lists.by_profile(session, [row.saved_id for row in shown if row.saved_id])
@@ -200,6 +198,13 @@ def _rows(
     return session.execute(statement, {"workspace_id": workspace_id}).all()
 
 
+def _contact(row: Row[Any]) -> Contact | None:
+    """Return the contact of the row, with its identifiers only."""
+    if row.contact_id is None:
+        return None
+    urls = {name: getattr(row, f"contact_{name}") for name in ("linkedin_url", "member_url")}
+    return Contact(id=row.contact_id, **urls)
+
+
 def _is_suppressed(row: Row[Any], data: ContactData) -> bool:
-    contact = Contact(id=row.contact_id, linkedin_url=row.contact_linkedin_url) if row.contact_id else None
-    return data.is_suppressed(contact, Subject(linkedin_url=row.saved_linkedin_url))
+    return data.is_suppressed(_contact(row), Subject(linkedin_url=row.saved_linkedin_url))

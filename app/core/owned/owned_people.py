@@ -35,8 +35,8 @@ from app.core.ledger.reveals import OWNED, Reveal
 
 WORKSPACE = bindparam("workspace_id", type_=String())
 _CONTACT = (
-    "id", "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url", "city",
-    "country",
+    "id", "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
+    "member_url", "city", "country",
 )  # fmt: skip
 _COMPANY = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
 _SAVED = (

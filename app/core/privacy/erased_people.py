@@ -39,7 +39,7 @@ _AT_ONCE = 100
 _TEXTS: tuple[tuple[type[Any], tuple[str, ...], tuple[str, ...]], ...] = (
     (Email, ("id",), ("email",)),
     (Phone, ("id",), ("e164",)),
-    (Contact, ("id",), ("linkedin_url",)),
+    (Contact, ("id",), ("linkedin_url", "member_url")),
     (SavedProfile, ("id",), ("linkedin_url", "full_name", "headline", "title", "location", "note", "tags")),
     (Job, ("id",), ("request", "result", "error", "trace")),
     (JobItem, ("job_id", "index"), ("request", "result", "error")),

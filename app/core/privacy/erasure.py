@@ -127,6 +127,7 @@ def find_contacts(
     ids = set(contact_ids)
     for query in (  # one by one, since alternatives of several tables would read every contact
         select(Contact.id).where(Contact.linkedin_url.in_(matcher.linkedin_urls)),
+        select(Contact.id).where(Contact.member_url.in_(matcher.linkedin_urls)),
         select(Email.contact_id).where(emails.has_address(session, matcher.emails)),
         select(Phone.contact_id).where(phones.has_number(session, matcher.phones)),
         select(Contact.id).where(nameless, Contact.id.in_(only_named)),

@@ -26,7 +26,7 @@ from app.infra.clock import rfc3339
 
 CONTACT_FIELDS = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
-    "city", "country",
+    "member_url", "city", "country",
 )  # fmt: skip
 
 

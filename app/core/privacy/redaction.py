@@ -27,6 +27,7 @@ from app.core.lookups import contact_data
 from app.core.mentions.mention_tables import JobMention
 from app.domain.kinds import Outcome, Status
 from app.domain.records.person_matcher import PersonMatcher
+from app.domain.records.profile_links import spellings
 from app.domain.records.subjects import Subject
 from app.infra.database_clock import Moment
 from app.infra.encrypted_columns import encrypted, row_name
@@ -175,7 +176,7 @@ def person_matcher(
     """Return a matcher for the person with these identifiers."""
     values: dict[str, set[str]] = {"email": set(), "linkedin_url": set(), "phone": set()}
     for identifier in identifiers:
-        values.setdefault(identifier.kind, set()).add(identifier.value)
+        values.setdefault(identifier.kind, set()).update(spellings(identifier.value))
     return PersonMatcher(
         contact_ids=frozenset(contact_ids),
         emails=frozenset(values["email"]),

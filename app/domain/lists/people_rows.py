@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.errors import InvalidValue
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
 from app.domain.lists.cells import phones_in
 from app.domain.lists.column_mapping import ColumnMapping
@@ -19,10 +18,10 @@ from app.domain.lists.name_cells import name_of
 from app.domain.lists.opt_outs import refuse_opted_out
 from app.domain.lists.phone_cells import phone_regions, phones_of
 from app.domain.lists.phone_reading import PhoneRegions
+from app.domain.lists.profile_cells import profiles_of
 from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_domain
 from app.domain.normal.phones import PhoneNumber
-from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.vocabularies import department, seniority
 
 NO_PERSON_ERROR = (
@@ -30,7 +29,6 @@ NO_PERSON_ERROR = (
     "with a company or its domain."
 )
 
-_HANDLE = re.compile(r"@?[\w-]{3,100}")
 _SALUTATIONS = frozenset(
     [
         "mr",
@@ -86,8 +84,8 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     company = company_beside(row, source, _work_hosts(emails))
     phones = phones_of(row, layout.phones, partial(_phone_regions, row, country, company, emails), row_time)
     name, is_full_name = name_of(row, layout)
-    linkedin_url = _profile(row)
-    if not (linkedin_url or emails or phones or (is_full_name and _is_named(company))):
+    profiles = profiles_of(row, name)
+    if not (profiles.linkedin_url or emails or phones or (is_full_name and _is_named(company))):
         raise InvalidValue(NO_PERSON_ERROR)
     found = FoundContact(
         source=source,
@@ -97,7 +95,9 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
         title=_title(row),
         seniority=row.normal("seniority", seniority) or None,
         department=row.normal("department", department) or None,
-        linkedin_url=linkedin_url,
+        linkedin_url=profiles.linkedin_url,
+        member_url=profiles.member_url,
+        is_profile_weak=profiles.is_weak or None,
         city=city,
         country=country,
         company=company,
@@ -129,24 +129,6 @@ def _numbers(row: RowValues, layout: ColumnMapping) -> Iterator[str]:
     """Yield the phone numbers of a row as they are written."""
     for column in layout.phones:
         yield from phones_in(row.cells[column.index])
-
-
-def _profile(row: RowValues) -> str | None:
-    """Return the profile URL from the URL or handle, or from a column that may contain any link."""
-    found = row.normal("linkedin_url", _from_handle)
-    for text in row.all("url") if found is None else ():
-        if "linkedin." in text.lower():
-            try:
-                return normal_profile_url(text)
-            except NotAProfileUrl:
-                continue
-    return found
-
-
-def _from_handle(text: str) -> str:
-    if _HANDLE.fullmatch(text):
-        text = f"linkedin.com/in/{text.removeprefix('@')}"
-    return normal_profile_url(text)
 
 
 def _work_hosts(emails: tuple[FoundEmail, ...]) -> list[str]:

@@ -60,6 +60,10 @@ class RowValues:
         """Count a cell of the field that was left out, changed or guessed; `code` is one of `KINDS`."""
         self.warnings.add(field, code, column=column, line=self.line)
 
+    def indexes(self, field: str) -> Sequence[int]:
+        """Return the positions of the field's columns, the most reliable first."""
+        return self._single.get(field, ())
+
     def raw(self, field: str) -> list[str]:
         """Return the raw cells of the field's columns, the most reliable first."""
         return [self.cells[index] for index in self._single.get(field, ())]

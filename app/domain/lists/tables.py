@@ -13,10 +13,12 @@ from app.domain.errors import InvalidValue
 from app.domain.lists.csv_files import ListFormat, is_archive, text_format_of
 from app.domain.lists.csv_records import MAX_ROW_LENGTH, TRUNCATED_ROW, Records, Row
 from app.domain.lists.delimiters import CountKnown, delimiter_of, names_delimiter
+from app.domain.lists.header_fields import column
 from app.domain.lists.header_rows import HEADER_WITHIN, INVISIBLE, column_names, header_index, stripped
 from app.domain.lists.xlsx_records import DAMAGED, Workbook
 
 _SAMPLE = 1 << 16
+_LINK_FIELDS = frozenset({"linkedin_url", "url", "company_linkedin_url", "company_domain"})
 
 TOO_MANY_CELLS = "The row has more cells than the header has columns. Quote cells that contain the separator."
 REPEATED_HEADER = "This row repeats the header."
@@ -107,11 +109,22 @@ def _of_workbook(file: IO[bytes], count_known: CountKnown, options: TableOptions
         raise InvalidValue(DAMAGED)
     header = column_names(first[name], index, count_known)
     last = 0 if index is None else first[name][index].line
-    below = (row for row in book.rows(name, len(header)) if row.line > last)
+    links = book.links(name, _link_columns(header))
+    below = (row for row in book.rows(name, len(header), links) if row.line > last)
     unread = tuple(other for other, count in known.items() if other != name and count > 1)
     list_format = ListFormat("xlsx", sheet=name, unread_sheets=unread)
     rows = _not_empty(_checked(below, header))
     return Table(header, rows, list_format, book.close, has_header=index is not None)
+
+
+def _link_columns(header: Sequence[str]) -> dict[int, bool]:
+    """Return the columns in which links are read, and whether any link counts or only one to LinkedIn."""
+    found = {index: column(text) for index, text in enumerate(header)}
+    return {
+        index: meaning is not None
+        for index, meaning in found.items()
+        if meaning is None or meaning.field in _LINK_FIELDS
+    }
 
 
 def _not_empty(rows: Iterator[Row]) -> Iterator[Row]:

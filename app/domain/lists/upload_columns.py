@@ -11,9 +11,10 @@ from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.column_mapping import ColumnMapping, Entity, family_first_columns, map_columns
 from app.domain.lists.column_values import fit_columns
 from app.domain.lists.header_fields import column
-from app.domain.lists.people_rows import person_of
+from app.domain.lists.people_rows import NO_PERSON_ERROR, person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
-from app.domain.lists.warning_kinds import SHARED_IN_LIST
+from app.domain.lists.warning_kinds import SHARED_IN_LIST, WEAK_PROFILE
+from app.domain.records.profile_links import urls_of
 from app.domain.records.shared_identifiers import shared_identifiers, without_shared
 from app.domain.records.subjects import Subject
 
@@ -101,7 +102,8 @@ def shared_in(
 def subject_of(row: RowValues, layout: ColumnMapping, shared: frozenset[str] = frozenset()) -> Subject:
     """Return the person that a row names; identifiers that other people of the list have do not count.
 
-    A phone number of unknown or shared use counts only if nothing else names the person.
+    A phone number of unknown or shared use counts only if nothing else names the person; a weak profile never
+    does, since the person it leads to would be charged for.
 
     Raises:
         InvalidValue: the row identifies no person; the message says what it needs.
@@ -111,9 +113,11 @@ def subject_of(row: RowValues, layout: ColumnMapping, shared: frozenset[str] = f
     own = without_shared(found, shared) if shared else found
     subject = _subject(own)
     if own != found:
-        row.warn("linkedin_url" if own.linkedin_url != found.linkedin_url else "email", SHARED_IN_LIST)
-        if not (subject.has_exact_key or _names_with_company(subject)):
-            raise InvalidValue(NOT_IDENTIFIED)
+        row.warn("linkedin_url" if urls_of(own) != urls_of(found) else "email", SHARED_IN_LIST)
+    if own.is_profile_weak:
+        row.warn("linkedin_url", WEAK_PROFILE)
+    if not (subject.has_exact_key or _names_with_company(subject)):
+        raise InvalidValue(NOT_IDENTIFIED if own != found else NO_PERSON_ERROR)
     return subject
 
 
@@ -129,7 +133,8 @@ def _people(
 
 def _subject(found: FoundContact) -> Subject:
     subject = Subject(
-        linkedin_url=found.linkedin_url,
+        linkedin_url=None if found.is_profile_weak else found.linkedin_url,
+        member_url=found.member_url,
         email=found.emails[0].email if found.emails else None,
         full_name=found.full_name,
         first_name=found.first_name,

@@ -8,6 +8,9 @@ from enum import StrEnum
 
 INVALID = "invalid"
 NO_COUNTRY = "no_country"
+NOT_A_PROFILE = "not_a_profile"
+PROFILE_URL = "profile_url"
+WEAK_PROFILE = "weak_profile"
 SHARED_PROFILE = "shared_profile"
 SHARED_ADDRESS = "shared_address"
 SHARED_NUMBER = "shared_number"
@@ -16,6 +19,7 @@ NAMESAKE = "namesake"
 TAKEN_DOMAIN = "taken_domain"
 CONFLICT_FIELDS = {
     SHARED_PROFILE: "linkedin_url",
+    WEAK_PROFILE: "linkedin_url",
     SHARED_ADDRESS: "email",
     SHARED_NUMBER: "phone",
     NAMESAKE: "full_name",
@@ -58,6 +62,21 @@ class WarningKind:
 
 KINDS: Mapping[str, WarningKind] = {
     INVALID: WarningKind(Effect.LEFT_OUT, "These values could not be read."),
+    NOT_A_PROFILE: WarningKind(
+        Effect.LEFT_OUT,
+        "These are words or handles, not profiles, and are not written from the name in their row.",
+        "Write the URL of each profile.",
+    ),
+    PROFILE_URL: WarningKind(
+        Effect.LEFT_OUT,
+        "These URLs do not show whose profile they are.",
+        "Open each one and write the URL that the browser then shows.",
+    ),
+    WEAK_PROFILE: WarningKind(
+        Effect.LEFT_OUT,
+        "These handles may be the profiles of other people, so they were left out.",
+        "Write the URL of each profile.",
+    ),
     NO_COUNTRY: WarningKind(
         Effect.LEFT_OUT,
         "Neither the row nor the list shows the country of these numbers.",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from itertools import islice
+from types import MappingProxyType
 from typing import IO, Any
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.csv_records import LONG_CELL, MAX_CELL_LENGTH, Row
+from app.domain.lists.xlsx_links import Links, links_of, with_targets
 
 MAX_ROWS = 1_048_576  # of a sheet, https://support.microsoft.com/office/1672b34d-7043-467e-8e27-269d656771c3
 MAX_SHEET_BYTES = 4 << 30  # unpacked
@@ -18,6 +20,8 @@ MAX_PART_BYTES = 512 << 20  # unpacked; the texts that cells share are held in m
 _SHEETS = "xl/worksheets/"
 _MAIN_PART = "xl/workbook.xml"
 _ESCAPED = "_x"  # characters that XML cannot hold: _x000D_
+
+_NO_LINKS: Mapping[int, Mapping[int, str]] = MappingProxyType({})
 
 DAMAGED = "The workbook is damaged here. The rows after this one were not read; save it again in Excel."
 _NOT_A_WORKBOOK = (
@@ -49,6 +53,7 @@ class Workbook:
         from openpyxl.utils.escape import unescape  # noqa: PLC0415
 
         self._unescape = unescape
+        self._file = file
         try:
             self._book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
             self._sheets = {
@@ -62,10 +67,22 @@ class Workbook:
         """Return the names of the visible sheets."""
         return list(self._sheets)
 
-    def rows(self, sheet: str, width: int | None = None) -> Iterator[Row]:
+    def links(self, sheet: str, columns: Mapping[int, bool]) -> Links:
+        """Return the targets of links in columns of a sheet, as `links_of` does."""
+        part = getattr(self._sheets[sheet], "_worksheet_path")  # noqa: B009 -- the library does not publish it
+        try:
+            with zipfile.ZipFile(self._file) as archive:
+                return links_of(archive, part, columns)
+        except _ERRORS:
+            return {}  # reading the rows reports the damage
+
+    def rows(
+        self, sheet: str, width: int | None = None, links: Mapping[int, Mapping[int, str]] = _NO_LINKS
+    ) -> Iterator[Row]:
         """Yield the rows of a sheet with their numbers, without the columns after `width`.
 
-        Formulas have the results that were stored with them. A row that is damaged is the last one.
+        Formulas have the results that were stored with them, and cells in `links` the targets. A row that is
+        damaged is the last one.
         """
         found = self._sheets[sheet]
         found.reset_dimensions()  # some programs write wrong ones
@@ -73,7 +90,8 @@ class Workbook:
         number = 0
         try:
             for number, values in rows:
-                yield self._row(number, values)
+                row = self._row(number, values)
+                yield row._replace(cells=with_targets(row.cells, links[number])) if number in links else row
         except _ERRORS:
             yield Row(number + 1, [], DAMAGED)
 

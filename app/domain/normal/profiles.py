@@ -6,7 +6,8 @@ linkedin-canonical-url): the groups in reverse. The last two are padded with zer
 converters do; the first is not.
 
 Schools and showcases share one namespace with companies, and LinkedIn redirects between the three, so all of
-them become `/company/<slug>`.
+them become `/company/<slug>`. A member's id keeps its capitals (`member_ids`), also from a URL of Sales
+Navigator or Recruiter. Redirecting URLs are unwrapped first (`wrapped_urls`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import unicodedata
 from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.normal.member_ids import PROFILES, is_member_id
 from app.domain.normal.url_decorations import undecorated
 from app.domain.normal.websites import split_url
+from app.domain.normal.wrapped_urls import unwrapped
 
 _HOST = re.compile(r"(?:(?:www|m|mobile|touch|[a-z]{2})\.)*linkedin\.com")
 _PLAIN_URL = re.compile(
@@ -30,16 +33,21 @@ _LINE_BREAK = re.compile(r"[\t\n\r]")
 _PLAIN_SLUG = re.compile(r"[a-z0-9_-]+")
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _HEX_GROUP = re.compile(r"[0-9a-f]{1,3}")
-_WRAPPERS = frozenset({"comm", "mwlite", "public-profile"})  # e-mails, mobile site, settings page
+_PREFIXES = frozenset({"comm", "mwlite", "public-profile"})  # e-mails, mobile site, settings page
 _COMPANIES = frozenset({"company", "company-beta", "school", "showcase"})
 _PEOPLE = frozenset({"in", "pub"})
 _RESERVED_SLUGS = frozenset({"me", "unavailable"}) | _PEOPLE  # the signed-in member; a hidden profile
+_EMPTY_SLUGS = frozenset({"null", "undefined", "none", "nan", "unknown"})
+"""What programs write that put the start of a URL before an empty value."""
+_TOOLS = frozenset({"sales", "talent", "recruiter"})  # with pages of their own
 _FORBIDDEN = frozenset('/\\?#%<>"{}|^`[]@:,;')
 _JOINERS = "\u200c\u200d"  # used in Persian words and in emoji
 _STRAY_JOINERS = re.compile(rf"(?<![^\0-\x7f])[{_JOINERS}]+|[{_JOINERS}]+(?![^\0-\x7f])")
 """Joiners at an end of a slug or beside an ASCII character, where they join nothing."""
 _INTERNAL = "This is an internal LinkedIn URL. Open the profile and send the URL that the browser then shows."
 _RECRUITER = "This is a LinkedIn Recruiter URL. Open the public profile and send its URL."
+_SIGN_IN = "This is a sign-in page that names no profile. Sign in and send the URL that is then shown."
+_REDIRECTING = "This URL redirects, but does not say where to. Open it and send the URL that it redirects to."
 _PROFILE_HELP = NotAProfileUrl.help
 _COMPANY_HELP = "Send the URL of a public company page, such as https://www.linkedin.com/company/<slug>."
 _FORBIDDEN_CHARACTERS = "The URL contains characters that are not allowed in profile URLs."
@@ -48,13 +56,15 @@ _HELP = {
     "talent": _RECRUITER,
     "recruiter": _RECRUITER,
     "profile": _INTERNAL,
+    **dict.fromkeys(("authwall", "login", "signup", "uas", "checkpoint", "cold-join"), _SIGN_IN),
+    **dict.fromkeys(("redir", "redirect", "safety", "slink"), _REDIRECTING),
     "company": "This is the URL of a company page. The URL of a person's profile contains /in/.",
     "in": "This is the URL of a person's profile. The URL of a company page contains /company/.",
 }
 
 
 def normal_profile_url(text: str) -> str:
-    """Return `https://www.linkedin.com/in/<slug>`, the slug decoded, in NFC and lower-case.
+    """Return `https://www.linkedin.com/in/<slug>`, the slug decoded, in NFC and lower-case, or a member's id.
 
     Raises:
         NotAProfileUrl: the URL is not a person's public profile; the detail states what to send instead.
@@ -65,16 +75,18 @@ def normal_profile_url(text: str) -> str:
     else:
         kind, names = _read(text, _PROFILE_HELP)
     if kind == "in":
-        slug = _slug(names[0])
+        slug = names[0] if is_member_id(names[0]) else _slug(names[0])
     elif kind == "pub":
         slug = _modern_slug(names)
     else:
         raise NotAProfileUrl(_HELP.get(kind, _PROFILE_HELP))
     if slug in _RESERVED_SLUGS:
         raise NotAProfileUrl(_INTERNAL)
+    if slug in _EMPTY_SLUGS:
+        raise NotAProfileUrl(_PROFILE_HELP)
     if "&" in slug or "=" in slug:  # a query without its question mark; companies may have "&"
         raise NotAProfileUrl(_FORBIDDEN_CHARACTERS)
-    return f"https://www.linkedin.com/in/{slug}"
+    return PROFILES + slug
 
 
 def normal_company_url(text: str) -> str:
@@ -97,7 +109,10 @@ def _read(text: str, expected: str) -> tuple[str, list[str]]:
         NotAProfileUrl: it has none; the detail is `expected` if nothing more precise can be said.
 
     """
-    path = _AFTER_PATH.split(_undecorated(text), maxsplit=1)[0]
+    url = _undecorated(text)
+    if (inner := unwrapped(url)) is not url:
+        url = _undecorated(inner)
+    path = _AFTER_PATH.split(url, maxsplit=1)[0]
     if "\\" in path or "@" in path:
         raise NotAProfileUrl("The URL contains '@' or a backslash. Send the plain URL of the profile.")
     if _LINE_BREAK.search(path):
@@ -105,13 +120,24 @@ def _read(text: str, expected: str) -> tuple[str, list[str]]:
     if not _HOSTLESS.match(path):
         path = _path_on_linkedin(path, expected)
     segments = [part for part in path.split("/") if part]
-    if segments and segments[0].lower() in _WRAPPERS:
+    if segments and segments[0].lower() in _PREFIXES:
         del segments[0]
     if len(segments) < 2:  # noqa: PLR2004 -- the kind and the slug
-        raise NotAProfileUrl(expected)
+        raise NotAProfileUrl(_HELP.get(segments[0].lower(), expected) if segments else expected)
+    segments = _public(segments)
     if not (_PEOPLE | _COMPANIES).isdisjoint(part.lower() for part in segments[2:]):
         raise NotAProfileUrl("The text contains several URLs. Send one.")
     return segments[0].lower(), segments[1:]
+
+
+def _public(segments: list[str]) -> list[str]:
+    """Return the path of the public page for one in Sales Navigator or Recruiter, if it can be told."""
+    if segments[0].lower() not in _TOOLS:
+        return segments
+    if segments[1].lower() == "company" and len(segments) > 2:  # noqa: PLR2004 -- the tool, the kind and the slug
+        return segments[1:]
+    ids = (unquote(part).partition(",")[0] for part in segments[1:])
+    return next((["in", member_id] for member_id in ids if is_member_id(member_id)), segments)
 
 
 def _undecorated(text: str) -> str:

@@ -14,6 +14,7 @@ from app.domain.findings import FoundCompany, FoundContact
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.merging import ALL, RankedSource, stamp
+from app.domain.records.profile_links import are_two_people
 
 CONTACT_FIELDS = (
     "full_name", "title", "seniority", "department", "linkedin_url", "city", "country",
@@ -94,7 +95,7 @@ def conflicts(entity: str, current: SourceRecord, records: Sequence[SourceRecord
         others: dict[str, dict[str, str | None]] = {}
         for record in records:
             other = record.values.get(name)
-            if other is not None and _key(name, other) != _key(name, value):
+            if other is not None and _differ(name, other, value):
                 others.setdefault(
                     _key(name, other), {"value": other, **(record.stamp_of(name) or _UNKNOWN_SOURCE)}
                 )
@@ -115,6 +116,13 @@ def _current_stamp(
         first = (record.stamp_of(name) for record in records if record.values.get(name) == value)
         return next(first, None) or current.stamp_of(name)
     return current.stamp_of(name)
+
+
+def _differ(name: str, value: str, other: str) -> bool:
+    """Return whether two values of a field differ; an id of a member may stand for a chosen name."""
+    if name == "linkedin_url":
+        return are_two_people((value,), (other,))
+    return _key(name, value) != _key(name, other)
 
 
 def _key(name: str, value: str) -> str:

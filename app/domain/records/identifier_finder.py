@@ -18,7 +18,9 @@ Found: TypeAlias = tuple[str, str]
 _EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
 _QUOTES = "'.+-"
 """Signs that belong to an address, but at its start rather to the text around it."""
-_PROFILE = re.compile(r"(?:[\w-]+\.)*linkedin\.com/(?:in|pub)/[^\s\"'<>?#,;]+", re.IGNORECASE)
+_PROFILE = re.compile(
+    r"(?:[\w-]+\.)*linkedin\.com/(?:in|pub|sales/(?:lead|people|profile))/[^\s\"'<>?#,;]+", re.IGNORECASE
+)
 _NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
 _NO_DIGIT = re.compile(r"\D")
 

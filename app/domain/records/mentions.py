@@ -17,7 +17,7 @@ from app.domain.records.person_matcher import ROOT, PersonMatcher, folded, names
 _DOMAIN = re.compile(r"@([\w-]+(?:\.\w[\w-]*)*)")
 _MAX_LOCAL = 64  # RFC 5321, section 4.5.3.1.1
 _BEFORE_LOCAL = re.compile(r"(?<![\w.+'-])(?=\S)")
-_PROFILE = re.compile(r"linkedin\.com/in/([^\s/]{1,400})")
+_PROFILE = re.compile(r"linkedin\.com/(?:in|sales/(?:lead|people|profile))/([^\s/]{1,400})")
 _END_OF_SLUG = re.compile(r"(?![\w-])")
 _CONTACT_ID = re.compile(r"(?<!\w)con_\w+")
 

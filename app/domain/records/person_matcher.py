@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from app.domain.normal.company_names import company_key
+from app.domain.normal.member_ids import PROFILES, is_member_url
 from app.domain.normal.names import person_key
 
 _NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
@@ -73,7 +74,7 @@ class PersonMatcher:
     def _pattern(self) -> re.Pattern[str] | None:
         """The pattern of the identifiers in folded text; it does not match inside longer identifiers."""
         patterns = [rf"(?<![\w.+'-]){_escaped(email)}(?![\w-])(?!\.\w)" for email in self.emails]
-        patterns += [rf"{_escaped(url.removeprefix(ROOT))}(?![\w-])" for url in self.linkedin_urls]
+        patterns += [rf"{_profile(url)}(?![\w-])" for url in self.linkedin_urls]
         patterns += [rf"(?<!\w){_escaped(contact_id)}(?!\w)" for contact_id in self.contact_ids]
         return re.compile("|".join(patterns)) if patterns else None
 
@@ -88,6 +89,13 @@ def names_of(fields: Mapping[str, Any]) -> tuple[str, str, str]:
 def numbers_in(text: str) -> set[str]:
     """Return the digits of every phone number in the text, without a leading 00."""
     return {_NO_DIGIT.sub("", number).removeprefix("00") for number in _NUMBER.findall(text)}
+
+
+def _profile(url: str) -> str:
+    """Return the pattern of a profile URL; the id of a member may be in one of Sales Navigator too."""
+    if is_member_url(url):
+        return rf"linkedin\.com/(?:in|sales/(?:lead|people|profile))/{_escaped(url.removeprefix(PROFILES))}"
+    return _escaped(url.removeprefix(ROOT))
 
 
 def _escaped(value: str) -> str:

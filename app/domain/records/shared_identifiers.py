@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.domain.findings import FoundContact
 from app.domain.normal.names import PersonName, person_key
+from app.domain.records.profile_links import linked, urls_of
 from app.domain.records.shared_addresses import are_different_people
 
 
@@ -30,17 +31,23 @@ def shared_identifiers(records: Iterable[FoundContact]) -> frozenset[str]:
 def without_shared(record: FoundContact, shared: Collection[str]) -> FoundContact:
     """Return the record without the identifiers that are shared."""
     return replace(
-        record,
-        linkedin_url=None if record.linkedin_url in shared else record.linkedin_url,
+        without_profiles(record, shared),
         emails=tuple(email for email in record.emails if email.email not in shared),
         phones=tuple(phone for phone in record.phones if phone.e164 not in shared),
     )
 
 
+def without_profiles(record: FoundContact, urls: Collection[str]) -> FoundContact:
+    """Return the record without these profiles; a second one that is left becomes its only one."""
+    linkedin_url, member_url = linked((), (url for url in urls_of(record) if url not in urls))
+    is_weak = record.is_profile_weak if linkedin_url else None
+    return replace(record, linkedin_url=linkedin_url, member_url=member_url, is_profile_weak=is_weak)
+
+
 def identifiers_of(record: FoundContact) -> list[str]:
-    """Return the profile, the addresses and the numbers of a record."""
+    """Return the profiles, the addresses and the numbers of a record."""
     values = [email.email for email in record.emails] + [phone.e164 for phone in record.phones]
-    return [*values, record.linkedin_url] if record.linkedin_url else values
+    return [*values, *urls_of(record)]
 
 
 def are_other_people(a: PersonName, b: PersonName) -> bool:

@@ -16,10 +16,14 @@ EXACT = ("linkedin_url", "email", "phone")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """The identifiers of a person in a request (contract 2.4); every field is in normal form or None."""
+    """The identifiers of a person in a request (contract 2.4); every field is in normal form or None.
+
+    `member_url` is a second profile URL of a row of a list, with an id of the member.
+    """
 
     contact_id: str | None = None
     linkedin_url: str | None = None
+    member_url: str | None = None
     email: str | None = None
     full_name: str | None = None
     first_name: str | None = None
@@ -80,9 +84,10 @@ class Subject:
     def only_identifier(self) -> tuple[str, str] | None:
         """Return the kind and value of the profile, e-mail or phone if it is the only identifier, else None.
 
-        The id of a stored contact is never sent to a provider and does not count.
+        The id of a stored contact and a second profile URL are never sent to a provider and do not count.
         """
-        given = [(kind, value) for kind, value in self.as_dict().items() if kind != "contact_id"]
+        unsent = {"contact_id", "member_url"}
+        given = [(kind, value) for kind, value in self.as_dict().items() if kind not in unsent]
         return given[0] if len(given) == 1 and given[0][0] in EXACT else None
 
     @property

@@ -16,6 +16,7 @@ import idna
 from app.domain.normal.emails import email_domain
 from app.domain.normal.generations import generation_of
 from app.domain.normal.websites import parent_domains
+from app.domain.records.profile_links import spellings
 
 Form: TypeAlias = tuple[str, str]
 """The kind and the text of a form."""
@@ -38,7 +39,7 @@ def own(kind: str, value: str) -> tuple[Form, ...]:
     if kind == "phone":
         digits = value.removeprefix("+")
         return tuple(dict.fromkeys(((kind, value), (kind, digits), (kind, digits[-_LAST_DIGITS:]))))
-    return ((kind, value),)
+    return tuple((kind, spelled) for spelled in spellings(value))
 
 
 def checked(kind: str, value: str) -> tuple[Form, ...]:

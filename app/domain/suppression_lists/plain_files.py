@@ -18,10 +18,10 @@ from app.domain.lists.list_countries import SAMPLE, ListCountries, list_countrie
 from app.domain.lists.phone_cells import phone_regions
 from app.domain.lists.phone_reading import PhoneRegions
 from app.domain.lists.phone_splits import UnreadPhone, read_phones
+from app.domain.lists.profile_cells import listed_profile
 from app.domain.lists.row_values import ImportDefaults
 from app.domain.lists.tables import DETECTED, Table, TableOptions, read_table
 from app.domain.normal.person_emails import wrapped_email
-from app.domain.normal.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
 
 _COUNTRIES = ("country", "company_country")
@@ -100,7 +100,7 @@ class _Reader:
                 yield self._value("email", text, wrapped_email, row, slot.index)
         for index in self.layout.single.get("linkedin_url", ()):
             if text := value(row.cells[index]):
-                yield self._value("linkedin_url", text, normal_profile_url, row, index)
+                yield self._value("linkedin_url", text, listed_profile, row, index)
         regions = self._regions(row)
         for slot in self.layout.phones:
             for read in read_phones(row.cells[slot.index], lambda: regions):

@@ -1,6 +1,6 @@
 """Store how an uploaded list is to be read, and how it was read.
 
-Revision: 0053, after 0051
+Revision: 0053, after 0052
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0053"
-down_revision = "0051"
+down_revision = "0052"
 branch_labels = None
 depends_on = None
 

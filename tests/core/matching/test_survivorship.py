@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import pytest
 from findings_support import ADA, DAY, NOW, a_source, company, person
 from sqlalchemy.orm import Session
 
@@ -67,6 +68,34 @@ def test_a_finding_without_a_name_gets_the_profile_of_another_finding(session: S
     )
 
     assert len({contact_id for contact_id, _word in records.contacts}) == 1
+
+
+MEMBER = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
+
+
+@pytest.mark.parametrize(("asked", "answered"), [(ADA, MEMBER), (MEMBER, ADA)])
+def test_an_answer_with_the_other_profile_url_links_the_two(
+    session: Session, asked: str, answered: str
+) -> None:
+    finding = person(linkedin_url=answered, **by("one"))
+
+    records = survivorship.store_person(
+        session, Subject(linkedin_url=asked), [finding], ranking=RANKING, now=NOW
+    )
+
+    contact = survivorship.first_contact(session, records)
+    assert contact is not None
+    assert (contact.linkedin_url, contact.member_url) == (ADA, MEMBER)
+
+
+def test_an_answer_about_a_stored_contact_links_the_two(session: Session) -> None:
+    stored = contacts.upsert(session, person(linkedin_url=ADA), now=NOW)
+    finding = person(linkedin_url=MEMBER, **by("one"))
+    subject = Subject(contact_id=stored.id, linkedin_url=ADA)
+
+    survivorship.store_person(session, subject, [finding], ranking=RANKING, now=NOW)
+
+    assert (stored.linkedin_url, stored.member_url) == (ADA, MEMBER)
 
 
 def test_a_company_that_was_asked_for_by_its_domain_is_described_under_any_name(session: Session) -> None:

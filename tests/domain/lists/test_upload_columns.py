@@ -84,6 +84,19 @@ def test_a_row_with_only_a_shared_identifier_names_nobody() -> None:
     assert upload_columns.subject_of(row(layout, people[2]), layout, shared).linkedin_url is not None
 
 
+def test_a_second_profile_that_people_of_a_list_share_is_not_asked_for() -> None:
+    layout = upload_columns.layout_of(["full_name", "linkedin_url", "linkedin_url"])
+    member = "ACoAAAbCdEf_-123"
+    people = [[name, f"linkedin.com/in/{name[:3]}-1", member] for name in ("Ada Lovelace", "Bob Byron")]
+    shared = upload_columns.shared_in(people, layout, DEFAULTS)
+    values = row(layout, people[0])
+
+    subject = upload_columns.subject_of(values, layout, shared)
+
+    assert (subject.linkedin_url, subject.member_url) == ("https://www.linkedin.com/in/ada-1", None)
+    assert values.warnings.lines == {WarningKey("linkedin_url", None, "shared_in_list"): [2]}
+
+
 @pytest.mark.parametrize("other", ["Ada King", "A. Lovelace", "Лавлейс Ада", ""])
 def test_rows_about_one_person_may_share_all(other: str) -> None:
     layout = upload_columns.layout_of(["full_name", "linkedin_url"])

@@ -126,10 +126,10 @@ def test_a_url_that_is_cut_off_or_names_several_people_is_refused(text: str) -> 
         normal_profile_url(text)
 
 
-def test_a_member_id_is_one_slug_whatever_its_case() -> None:
+def test_a_member_id_keeps_its_capitals() -> None:
     url = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
 
-    assert normal_profile_url(url) == url.lower()
+    assert normal_profile_url(url) == url
 
 
 @pytest.mark.parametrize(

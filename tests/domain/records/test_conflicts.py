@@ -38,12 +38,28 @@ def test_a_differing_value_is_returned_with_the_current_one() -> None:
         ("title", "CEO", "ceo"),
         ("title", "CEO", None),
         ("name", "☆", "☆"),
+        (
+            "linkedin_url",
+            "https://www.linkedin.com/in/ada",
+            "https://www.linkedin.com/in/ACoAAAbCdEf_-123",
+        ),
     ],
 )
 def test_another_spelling_or_a_missing_value_is_not_a_conflict(
     field: str, value: str, other: str | None
 ) -> None:
     assert conflicts.conflicts("contact", word(**{field: value}), [word(OLD, **{field: other})]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "other"), [("ada", "bob"), ("ACoAAAbCdEf_-123", "ACoAAABCDEF_-123"), ("ada", "ada-2")]
+)
+def test_two_profiles_of_one_kind_conflict(value: str, other: str) -> None:
+    urls = [f"https://www.linkedin.com/in/{slug}" for slug in (value, other)]
+
+    [result] = conflicts.conflicts("contact", word(linkedin_url=urls[0]), [word(OLD, linkedin_url=urls[1])])
+
+    assert (result["value"], result["other"]["value"]) == tuple(urls)
 
 
 def test_two_names_without_a_letter_can_conflict() -> None:

@@ -18,6 +18,10 @@ PROFILE = ("linkedin_url", "https://www.linkedin.com/in/zoë-ray")
         ("https://hook.example/?about=z.ray%40acme.com", {("email", "z.ray@acme.com")}),
         ("see https://de.linkedin.com/in/zo%C3%AB-ray?trk=x", {PROFILE}),
         ({"a": [{"b": "linkedin.com/in/zoë-ray"}], "c": 7, "d": None}, {PROFILE}),
+        (
+            "sales: https://www.linkedin.com/sales/lead/ACwAAAbCdEf_-xyz,NAME_SEARCH,a1b2",
+            {("linkedin_url", "https://www.linkedin.com/in/ACwAAAbCdEf_-xyz")},
+        ),
         ("+1 (617) 555-0155 or 0044 20 7946 0018", {PHONE, ("phone", "+442079460018")}),
         ("16175550155", {PHONE}),
         (

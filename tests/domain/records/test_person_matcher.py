@@ -9,7 +9,9 @@ from app.domain.records.person_matcher import PersonMatcher
 ADA = PersonMatcher(
     contact_ids=frozenset({"con_1"}),
     emails=frozenset({"ada@acme.com"}),
-    linkedin_urls=frozenset({"https://www.linkedin.com/in/ada-é"}),
+    linkedin_urls=frozenset(
+        {"https://www.linkedin.com/in/ada-é", "https://www.linkedin.com/in/ACwAAAbCdEf_-xyz"}
+    ),
     phones=frozenset({"+16175550155"}),
     names=frozenset({("ada lovelace", "acme.com"), ("ada lovelace", "acme engines")}),
 )
@@ -23,6 +25,9 @@ FOUND: list[Any] = [
     "mailto:ada%40acme.com",
     URL,
     "http://uk.linkedin.com/in/ADA-%C3%89/?x=1",
+    "https://www.linkedin.com/in/ACwAAAbCdEf_-xyz/",
+    "https://www.linkedin.com/sales/lead/ACwAAAbCdEf_-xyz,NAME_SEARCH,a1b2",
+    "https://www.linkedin.com/sales/people/ACwAAAbCdEf_-xyz",
     "+1 (617) 555-0155",
     "call 001-617-555.0155 now",
     "con_1",
@@ -50,6 +55,7 @@ def test_a_person_is_found_in_every_spelling(value: Any) -> None:
         "ada@acme.com.au",
         "ada@acme.comx",
         f"{URL}-2",
+        "https://www.linkedin.com/sales/lead/ACwAAAbCdEf_-xyzz,NAME_SEARCH,a1b2",
         "+1 617 555 01556",
         "6175550155000",
         "con_12",
