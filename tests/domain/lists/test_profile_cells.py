@@ -9,10 +9,11 @@ import pytest
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundContact
 from app.domain.lists import people_rows, upload_columns
-from app.domain.lists.cell_warnings import NOT_A_PROFILE, PROFILE_URL, CellWarnings, WarningKey
+from app.domain.lists.cell_warnings import CellWarnings, WarningKey
 from app.domain.lists.column_mapping import Entity, map_columns
 from app.domain.lists.profile_cells import MAX_LENGTH, listed_profile
 from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.lists.warning_kinds import NOT_A_PROFILE, PROFILE_URL
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 DEFAULTS = ImportDefaults("list.csv", NOW, NOW)
