@@ -75,7 +75,7 @@ def test_a_list_is_uploaded_mapped_started_and_downloaded(
     result = user.client.get(f"/api/uploads/{upload_id}/result", headers=user.headers)
 
     assert [(column["field"], column["samples"][0]) for column in proposed["columns"]] == [
-        ("full_name", "Person 0"),
+        ("full_name", "Ruth Person0"),
         ("work_email", "person.0@acme.com"),
         (None, "note 0"),
     ]

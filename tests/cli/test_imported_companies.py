@@ -82,7 +82,7 @@ def test_the_second_name_at_a_domain_is_a_company_without_it_and_is_told(
         ("Lea Vance", "Acme Bikes", "both.example"),
     }
     assert stored(database) == companies
-    assert warnings == [("company_domain", "taken_domain", 1, [3])]
+    assert warnings == [("Website", "taken_domain", 1, [3])]
     assert imported(*lines) == warnings
     assert stored(database) == companies
 
@@ -92,7 +92,7 @@ def test_a_list_of_companies_counts_taken_domains(imported: Import) -> None:
         "Name,Domain", "Acme Bikes,both.example", "Zenith Law,both.example", command=companies.group
     )
 
-    assert warnings == [("company_domain", "taken_domain", 1, [])]
+    assert warnings == [("Domain", "taken_domain", 1, [])]
 
 
 def test_two_freelancers_of_one_name_are_not_colleagues(imported: Import, database: Database) -> None:

@@ -33,6 +33,7 @@ NEVER_PERSONAL = {
     *(
         "counts",
         "estimate",
+        "warnings",
         "outcomes",
         "departments",
         "mapping",

@@ -140,7 +140,8 @@ class Uploader:
         """Store a contact for each of these addresses."""
         with self.harness.database.transaction() as session:
             for address in addresses:
-                name = address.partition("@")[0].replace(".", " ").title()
+                local = address.partition("@")[0].title()
+                name = f"Ruth {local.replace('.', '')}" if "." in local else local
                 an_email(session, a_contact(session, None, name), address)
 
     def grant(self, amount: int) -> None:
@@ -173,7 +174,7 @@ def a_list(*rows: Sequence[str], header: Sequence[str] = HEADER, delimiter: str 
 
 def people(count: int, *, first: int = 0) -> list[tuple[str, str, str]]:
     """Return rows about different people at acme.com."""
-    return [(f"Person {n}", f"person.{n}@acme.com", f"note {n}") for n in range(first, first + count)]
+    return [(f"Ruth Person{n}", f"person.{n}@acme.com", f"note {n}") for n in range(first, first + count)]
 
 
 def addresses(count: int, *, first: int = 0) -> list[str]:

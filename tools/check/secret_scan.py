@@ -42,7 +42,6 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/api/company_login.py", BASE64): (1, "an example of a verifier, that of RFC 7636"),
     ("app/api/webhook_endpoints.py", BASE64): (1, "an example of a secret, that of Standard Webhooks"),
     ("app/core/accounts/totp.py", BASE64): (1, "the alphabet of recovery codes"),
-    ("app/pages/templates/crm_macros.html", KEYWORD): (1, "the code of an error, with its sentence"),
     ("app/sign_in_readers.py", KEYWORD): (1, "the name of a setting, with a message"),
     ("benchmarks/sign_in_timing.py", KEYWORD): (1, "a wrong password, intentionally"),
     ("app/domain/tokens.py", KEYWORD): (1, "the format of a token"),

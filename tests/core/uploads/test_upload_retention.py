@@ -108,7 +108,7 @@ def test_an_erased_person_leaves_an_empty_row_and_is_not_submitted(ada: Uploader
     assert (plan.counts["upload_rows"], plan.counts["notes"]) == (1, 1)
     assert [(row.cells, row.outcome) for row in rows] == [
         ((), "suppressed"),
-        (("Person 1", "person.1@acme.com", "note 1"), "found"),
+        (("Ruth Person1", "person.1@acme.com", "note 1"), "found"),
         (("Cy", "cy@acme.com", ""), "found"),
     ]
     assert len(ada.csv(upload_id)[1]) == len(ada.csv(upload_id)[0])
@@ -154,7 +154,7 @@ def test_a_person_who_is_erased_while_their_row_is_resolved_is_not_asked_for_aga
 def test_an_owner_named_on_every_row_sees_and_erases_only_the_cells_about_them(ada: Uploader) -> None:
     """A list of a CRM names the owner of each account, who has no right to the data of the people in it."""
     header = ("Name", "Work email", "Mobile phone", "Owner", "Owner email", "Notes")
-    owned = ("Person 9", "Person.9@acme.com", "Ask bob@acme.com or person.9@acme.com")
+    owned = ("Ruth Person9", "Person.9@acme.com", "Ask bob@acme.com or person.9@acme.com")
     rows = [(f"Lead {n}", f"lead.{n}@other.com", f"+4915112345{n:03}", *owned) for n in range(3)]
     ada.know("person.9@acme.com")
     with ada.harness.database.transaction() as session:
@@ -168,14 +168,14 @@ def test_an_owner_named_on_every_row_sees_and_erases_only_the_cells_about_them(a
     erase(ada, "person.9@acme.com")
 
     assert [{cell["column"]: cell["value"] for cell in row["cells"]} for row in shown] == [
-        {"Owner": "Person 9", "Owner email": "person.9@acme.com", "Notes": "person.9@acme.com"}
+        {"Owner": "Ruth Person9", "Owner email": "person.9@acme.com", "Notes": "person.9@acme.com"}
     ]
     assert [row.cells for row in ada.results(upload_id)] == [(*row[:3], "", "", "") for row in rows]
     assert "person.9" not in str(ada.csv(upload_id)).lower()
 
 
 def test_a_row_about_the_person_is_shown_and_erased_as_a_whole_also_before_its_price(ada: Uploader) -> None:
-    row = ("Person 0", "other@acme.com, person.0@acme.com", "a note")
+    row = ("Ruth Person0", "other@acme.com, person.0@acme.com", "a note")
     upload_id = ada.upload(a_list(row, *people(1, first=1)))
     ada.turn(upload_id)
 

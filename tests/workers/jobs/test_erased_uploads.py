@@ -57,9 +57,9 @@ def test_a_row_that_is_read_after_the_erasure_is_stored_empty(
 
     assert planned.upload_rows == ()
     assert [row[:2] for row in cells(ada, upload_id)] == [
-        ["Person 0", "person.0@acme.com"],
+        ["Ruth Person0", "person.0@acme.com"],
         [],
-        ["Person 2", "person.2@acme.com"],
+        ["Ruth Person2", "person.2@acme.com"],
     ]
     upload = ada.get(upload_id)
     assert upload.estimate is not None
@@ -82,7 +82,7 @@ def test_a_row_about_the_person_is_erased_as_a_whole_while_its_file_is_being_rea
 
     assert ada.get(upload_id).status == UploadStatus.READING
     assert planned.upload_rows == ((upload_id, 1),)
-    assert cells(ada, upload_id) == [["Person 0", "person.0@acme.com", "note 0"], []]
+    assert cells(ada, upload_id) == [["Ruth Person0", "person.0@acme.com", "note 0"], []]
 
 
 def test_a_person_known_by_name_only_is_erased_from_a_list_that_is_being_priced(
@@ -118,7 +118,7 @@ def test_rows_of_a_person_suppressed_for_another_reason_are_stored(ada: Uploader
 
     upload_id = ada.ready(a_list(*people(2)))
 
-    assert [row[0] for row in cells(ada, upload_id)] == ["Person 0", "Person 1"]
+    assert [row[0] for row in cells(ada, upload_id)] == ["Ruth Person0", "Ruth Person1"]
     with ada.harness.database.reading() as session:
         [estimate] = session.scalars(select(Upload.estimate))
     assert estimate is not None

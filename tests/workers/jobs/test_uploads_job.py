@@ -68,7 +68,9 @@ def count(ada: Uploader, table: type[Job | UploadRow | UploadFile]) -> int:
 def test_a_list_is_read_with_a_proposed_mapping_and_priced(ada: Uploader) -> None:
     ada.know("person.0@acme.com")
 
-    upload = ada.get(ada.ready(a_list(*people(3), ("Person 0", "person.0@acme.com", "again"), ("", "", "x"))))
+    upload = ada.get(
+        ada.ready(a_list(*people(3), ("Ruth Person0", "person.0@acme.com", "again"), ("", "", "x")))
+    )
 
     assert upload.header == list(HEADER)
     assert upload.columns == ["full_name", "work_email", None]
@@ -87,7 +89,7 @@ def test_a_list_is_read_with_a_proposed_mapping_and_priced(ada: Uploader) -> Non
 def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(ada: Uploader) -> None:
     ada.know(*addresses(2))
     ada.harness.suppress("email", "person.1@acme.com")
-    rows = [*people(3), ("Person 0", "PERSON.0@acme.com", "=1+1"), ("", "", "nobody")]
+    rows = [*people(3), ("Ruth Person0", "PERSON.0@acme.com", "=1+1"), ("", "", "nobody")]
     upload_id = ada.ready(a_list(*rows))
     ada.start(upload_id)
 
@@ -96,7 +98,7 @@ def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(a
     header, *result = ada.csv(upload_id)
     assert header == [*HEADER, *COLUMNS]
     assert [row[:3] for row in result] == [list(row) for row in rows[:3]] + [
-        ["Person 0", "PERSON.0@acme.com", "'=1+1"],
+        ["Ruth Person0", "PERSON.0@acme.com", "'=1+1"],
         ["", "", "nobody"],
     ]
     found = [(row[3], row[6], row[7]) for row in result]
@@ -273,7 +275,7 @@ def test_without_credits_it_pauses_and_continues_after_a_top_up(ada: Uploader) -
 def test_what_was_found_of_a_person_before_the_credits_ran_out_is_in_the_result(ada: Uploader) -> None:
     poor = uploader(ada.harness, balance=1)
     with ada.harness.database.transaction() as session:
-        contact = a_contact(session, None, "Person 0")
+        contact = a_contact(session, None, "Ruth Person0")
         an_email(session, contact, "person.0@acme.com")
         a_phone(session, contact, "+12025550143", verified_at=clock.now())
     upload_id = poor.ready(a_list(*people(1)))

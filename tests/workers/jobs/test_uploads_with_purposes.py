@@ -30,7 +30,7 @@ def ada(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch)
     ada.know(*addresses(3))
     with database.transaction() as session:
         session.execute(update(Contact).values(country="DE"))
-        session.execute(update(Contact).where(Contact.full_name == "Person 2").values(country="FR"))
+        session.execute(update(Contact).where(Contact.full_name == "Ruth Person2").values(country="FR"))
     return ada
 
 
