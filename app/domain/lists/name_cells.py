@@ -100,8 +100,8 @@ def _warn(row: RowValues, texts: _Texts, code: str) -> None:
 
 def _change(texts: _Texts, name: PersonName) -> str:
     """Return the code for a name that lost words, or whose family name was read first; else an empty text."""
-    parts = f"{texts.first_name} {texts.middle_name} {texts.last_name}"
-    text = parts if texts.has_parts else texts.full_name or texts.first_name
+    parts = (texts.first_name, texts.middle_name, texts.last_name)
+    text = " ".join(filter(None, parts)) if texts.has_parts else texts.full_name or texts.first_name
     if text == name.full:
         return ""
     before, after = fold(text).split(), fold(name.full).split()

@@ -33,7 +33,7 @@ def refuse_opted_out(row: RowValues, layout: ColumnMapping) -> None:
 def _opted_out(row: RowValues, layout: ColumnMapping) -> Iterator[tuple[str, int]]:
     """Yield the field and column of each cell that says that the person opted out."""
     for field, refuses in _REFUSALS.items():
-        for index, text in row.filled(field):
+        for index, text in row.filled(field) if field in layout.single else ():
             answer = refuses(text)
             if answer is None:
                 row.warn(field, UNREAD_FLAG, index)

@@ -68,9 +68,8 @@ def count(ada: Uploader, table: type[Job | UploadRow | UploadFile]) -> int:
 def test_a_list_is_read_with_a_proposed_mapping_and_priced(ada: Uploader) -> None:
     ada.know("person.0@acme.com")
 
-    upload = ada.get(
-        ada.ready(a_list(*people(3), ("Ruth Person0", "person.0@acme.com", "again"), ("", "", "x")))
-    )
+    again = ("Ruth Person0", "person.0@acme.com", "again")
+    upload = ada.get(ada.ready(a_list(*people(3), again, ("", "", "x"))))
 
     assert upload.header == list(HEADER)
     assert upload.columns == ["full_name", "work_email", None]
