@@ -25,6 +25,26 @@ from app.domain.normal.wordlists import entries
 
 _NORTH_AMERICA = frozenset({"US", "CA"})
 _STATES_AFTER_SPACE = frozenset({"US", "CA", "AU"})
+_PARTS_OF_CITIES = frozenset(
+    {
+        "north",
+        "south",
+        "east",
+        "west",
+        "centre",
+        "nord",
+        "sud",
+        "est",
+        "ouest",
+        "norte",
+        "sur",
+        "este",
+        "oeste",
+    }
+)
+"""States of a few countries that are called like parts of cities elsewhere, as in `Mumbai, West`."""
+_CAPITAL_DISTRICTS = frozenset({"US-DC", "BR-DF"})
+"""Districts whose abbreviations stand for capitals of other countries, too, as in `Bogotá, D.C.`"""
 _MIN_SHARE = 0.9
 _POSTCODE = re.compile(r"\s(?:\d{4,6}(?:-\d{4})?|[A-Z]\d[A-Z] ?\d[A-Z]\d)$")
 _STATE_AFTER_SPACE = re.compile(r"\s([A-Z]{2,3}|D\.C\.)$")
@@ -136,6 +156,8 @@ def _decided(
     if country and (_is_in(key, country) or _is_state(town, country) or _is_state(between, country)):
         fitting.append(country)
     found = fitting if len(fitting) == 1 else _likely(end, states, country)
+    if not fitting:
+        found = [other for other in found if other == country or not _is_vague(key, end, states[other])]
     readings = (*((country,) if country else ()), *states)
     return Place(_city(town), found[0] if len(found) == 1 else None, readings)
 
@@ -147,6 +169,13 @@ def _likely(end: str, states: Mapping[str, str], country: str | None) -> list[st
         return [country, *after_cities] if end.upper() == country or not is_code(end) else [country]
     known = after_cities if is_code(end) else [other for other in states if other in _NORTH_AMERICA]
     return known or list(states)
+
+
+def _is_vague(town: str, end: str, state: str) -> bool:
+    """Return whether the end of a line does not show that the town is in this state."""
+    if state in _CAPITAL_DISTRICTS:
+        return any(town in cities for cities in _zone_cities().values())
+    return fold(end) in _PARTS_OF_CITIES
 
 
 def _is_in_state(town: str, country: str, state: str) -> bool:

@@ -81,6 +81,10 @@ def test_the_end_of_a_line_may_be_a_country_whose_code_or_name_is_that_of_a_stat
         ("Sialkot, Punjab", {"IN", "PK"}),
         ("Norwich, Norfolk", {"GB", "NF"}),
         ("Nagpur City, RJ", {"BR", "IN"}),
+        ("Mumbai, West", {"CM"}),
+        ("Bogotá, D.C.", {"US"}),
+        ("Bogotá D.C.", {"US"}),
+        ("México, D.F.", {"BR"}),
     ],
 )
 def test_a_line_that_may_end_with_several_countries_or_states_has_no_country(
@@ -89,6 +93,14 @@ def test_a_line_that_may_end_with_several_countries_or_states_has_no_country(
     place = parse_place(text)
 
     assert (place.country, set(place.readings)) == (None, readings)
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [("Washington, D.C.", "US"), ("Georgetown, DC", "US"), ("Brasília, DF", "BR"), ("Taguatinga, DF", "BR")],
+)
+def test_a_capital_district_is_that_of_its_own_towns(text: str, country: str) -> None:
+    assert parse_place(text).country == country
 
 
 @pytest.mark.parametrize("text", ["Springfield, Somewhere", "Paris", "Acme HQ", "Lyon AL", "Room AB12, XQ"])
