@@ -20,6 +20,8 @@ SHORTENED = "shortened_name"
 REORDERED = "reordered_name"
 
 _ADDRESS = re.compile(r"[^\s@]@[^\s@]")
+_CUT_ADDRESS = re.compile(r"[^\s@]@[^\s@.]{1,63}\.?(?:\s|$)")
+"""The start of an address, whose end is in the next part: address books cut `ada@acme.com` into two names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +66,16 @@ def _texts(row: RowValues, layout: ColumnMapping) -> _Texts:
     """Return the first texts of the columns of each part that may be a name."""
     found: dict[str, str] = dict.fromkeys(("first_name", "middle_name", "last_name", "full_name"), "")
     columns: dict[str, int] = {}
+    is_cut = False
     for field in found:
         for index in layout.single.get(field, ()):
             if text := name_value(row.cells[index]):
                 found[field] = "" if _ADDRESS.search(text) else text
+                is_cut = is_cut or bool(_CUT_ADDRESS.search(text))
                 columns[field] = index
                 break
+    if is_cut:
+        found.update(first_name="", middle_name="", last_name="")
     return _Texts(**found, columns=columns)
 
 
@@ -102,9 +108,13 @@ def _change(texts: _Texts, name: PersonName) -> str:
     """Return the code for a name that lost words, or whose family name was read first; else an empty text."""
     parts = (texts.first_name, texts.middle_name, texts.last_name)
     text = " ".join(filter(None, parts)) if texts.has_parts else texts.full_name or texts.first_name
-    if text == name.full:
+    if text == name.full or (texts.full_name, texts.first_name, texts.last_name) == _columns_of(name):
         return ""
     before, after = fold(text).split(), fold(name.full).split()
     if len(after) < len(before):
         return SHORTENED
     return REORDERED if before != after and "," not in text else ""
+
+
+def _columns_of(name: PersonName) -> tuple[str, str, str]:
+    return name.full, name.first, name.last

@@ -124,6 +124,11 @@ def test_what_is_left_out_changed_or_guessed_is_counted(
         (["Full name"], ["Ada Lovelace @ Acme"], (ADA, True)),
         (["Full name", "Last name"], ["Low", "Low"], (PersonName("", "Low", "Low"), True)),
         (["Full name"], ["ada@acme.example"], (None, False)),
+        (["First name", "Last name"], ["ada@acme", "com"], (None, False)),
+        (["Name", "Given Name", "Family Name"], ["ada@acme.com", "ada@acme", "com"], (None, False)),
+        (["First name", "Middle name", "Last name"], ["1ada", "byron@acme.", "com"], (None, False)),
+        (["Full name", "First name", "Last name"], ["Ada Lovelace", "ada@acme", "com"], (ADA, True)),
+        (["First name", "Last name"], ["ada@acme.com", "Byron"], (PersonName("", "Byron", "Byron"), False)),
         (["Full name"], [""], (None, False)),
         (["Full name"], ["Ada Lovelace,"], (ADA, True)),
     ],
@@ -132,3 +137,12 @@ def test_a_name_is_read_from_the_columns_that_have_it(
     header: list[str], cells: list[str], read_as: tuple[PersonName | None, bool]
 ) -> None:
     assert read(header, cells)[:2] == read_as
+
+
+def test_parts_beside_a_full_name_with_a_patronymic_are_not_guessed() -> None:
+    cells = ["Левченко Сергій Миколайович", "Сергій", "Левченко"]
+
+    name, _, warnings = read(["Full name", "First name", "Last name"], cells)
+
+    assert name == PersonName("Сергій", "Левченко", cells[0])
+    assert warnings == {}
