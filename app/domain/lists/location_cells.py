@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from app.domain.errors import InvalidValue
 from app.domain.lists.country_cells import NAMIBIA, list_country
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import AMBIGUOUS_PLACE
-from app.domain.normal.countries import country_of
+from app.domain.normal.countries import country_code, country_of
 from app.domain.normal.phones import assigned_phone
 from app.domain.normal.places import Place, parse_place, place_in_state
-from app.domain.normal.subdivisions import is_subdivision
+from app.domain.normal.subdivisions import WITH_CODES, is_subdivision
 
 
 class PlaceFields(NamedTuple):
@@ -36,11 +37,13 @@ def location_of(
     its `domains` name, or in which the list's other places are. If nothing decides, it is reported.
     """
     city, country = row.text(fields.city), _country(row, fields.country)
+    field, place = fields.city, _line_of_city(city)
+    if place.readings:
+        city = place.city
     if country:
         return city, country
-    field, place = fields.location, Place()
     if city is None and (line := row.text(fields.location)):
-        place = parse_place(line)
+        field, place = fields.location, parse_place(line)
         city = place.city
     if not place.readings and (state := row.text(fields.state)):
         field, place = fields.state, _in_state(row, city, state)
@@ -48,6 +51,24 @@ def location_of(
     if country is None and place.readings:
         row.warn(field, AMBIGUOUS_PLACE)
     return city, country
+
+
+def _line_of_city(city: str | None) -> Place:
+    """Return the place of a city's column if it has a line such as `Berlin, DE`; else one without readings.
+
+    The names of states that people seldom write after a city may be those of its parts, too.
+    """
+    place = parse_place(city) if city and "," in city else Place()
+    is_usual = place.country in WITH_CODES or len(place.readings) > 1
+    return place if is_usual or _ends_with_country(city or "") else Place()
+
+
+def _ends_with_country(line: str) -> bool:
+    try:
+        country_code(line.rpartition(",")[2].strip())
+    except InvalidValue:
+        return False
+    return True
 
 
 def _country(row: RowValues, field: str) -> str | None:

@@ -128,3 +128,26 @@ def test_na_is_namibia_among_codes_of_countries_and_empty_elsewhere(
 
     assert people(header, *rows, warnings=warnings)[0].country == country
     assert not warnings.total
+
+
+@pytest.mark.parametrize(
+    ("city", "country", "read_as"),
+    [
+        ("Berlin, DE", "", ("Berlin", "DE")),
+        ("Atlanta, Georgia", "", ("Atlanta", "US")),
+        ("Paris, France", "", ("Paris", "FR")),
+        ("Lima, Peru", "", ("Lima", "PE")),
+        ("Berlin, DE", "Germany", ("Berlin", "DE")),
+        ("Valdosta, Georgia", "", ("Valdosta", None)),
+        ("Halle, Saale", "", ("Halle, Saale", None)),
+        ("Kleinstadt, Nippes", "", ("Kleinstadt, Nippes", None)),
+        ("Bogotá, D.C.", "CO", ("Bogotá, D.C.", "CO")),
+        ("Berlin", "", ("Berlin", None)),
+    ],
+)
+def test_the_column_of_a_city_may_have_its_state_and_country(
+    city: str, country: str, read_as: tuple[str, str | None]
+) -> None:
+    (found,) = people("email|city|country", f"ada@acme.example|{city}|{country}")
+
+    assert (found.city, found.country) == read_as
