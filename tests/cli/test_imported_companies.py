@@ -87,6 +87,41 @@ def test_the_second_name_at_a_domain_is_a_company_without_it_and_is_told(
     assert stored(database) == companies
 
 
+def test_a_company_under_another_name_is_told_if_only_addresses_show_that_it_is_the_same(
+    imported: Import, database: Database
+) -> None:
+    lines = (
+        "Full name,Company,Email",
+        "Jo Tate,Acme Bikes,jo@both.example",
+        "Kit Usher,Zenith Law,kit@both.example",
+        "Lea Vance,Acme Bikes Ltd,lea@both.example",
+        "Max Wolf,,max@both.example",
+    )
+    warnings = imported(*lines)
+
+    assert {company for _, company, _ in stored(database)} == {"Acme Bikes"}
+    assert warnings == [("Company", "other_company_name", 1, [3])]
+    assert imported(*lines) == warnings
+
+
+def test_two_companies_with_addresses_at_one_domain_are_two_if_both_are_known(
+    imported: Import, database: Database
+) -> None:
+    imported("Name,Domain", "Acme Bikes,both.example", "Zenith Law,", command=companies.group)
+
+    warnings = imported(
+        "Full name,Company,Email",
+        "Jo Tate,Acme Bikes,jo@both.example",
+        "Kit Usher,Zenith Law,kit@both.example",
+    )
+
+    assert stored(database) == {
+        ("Jo Tate", "Acme Bikes", "both.example"),
+        ("Kit Usher", "Zenith Law", None),
+    }
+    assert warnings == [("company_domain", "taken_domain", 1, [3])]
+
+
 def test_a_list_of_companies_counts_taken_domains(imported: Import) -> None:
     warnings = imported(
         "Name,Domain", "Acme Bikes,both.example", "Zenith Law,both.example", command=companies.group

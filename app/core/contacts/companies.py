@@ -54,12 +54,14 @@ class Company(Base):
 class StoredCompany(NamedTuple):
     """The company that a record was merged into, and the change; None if the company is new.
 
-    `domain_taken` states whether the record's domain is that of another company.
+    `domain_taken` states whether the record's domain is that of another company, and `has_other_name` whether
+    e-mail addresses alone show that the record is of this company, which has another name.
     """
 
     company_id: str
     change: Change | None
     domain_taken: bool = False
+    has_other_name: bool = False
 
 
 def get(session: Session, company_id: str) -> Company | None:
@@ -120,4 +122,7 @@ def _stored(
     row = resolver.find(admitted)
     if row is None:
         return StoredCompany(resolver.add(admitted, evidence, now), None, is_taken)
-    return StoredCompany(row["id"], resolver.merge(row, admitted, now, rename=rename), is_taken)
+    has_other_name = evidence is Evidence.MAIL and not is_taken and not resolver.may_be(row, admitted)
+    return StoredCompany(
+        row["id"], resolver.merge(row, admitted, now, rename=rename), is_taken, has_other_name
+    )

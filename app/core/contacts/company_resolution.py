@@ -78,12 +78,20 @@ class CompanyResolver:
         if holder is None:
             return record
         without = replace(record, domain=None)
-        is_same = evidence is Evidence.ASKED or self._may_be(holder, record)
+        is_same = evidence is Evidence.ASKED or self.may_be(holder, record)
         if not is_same and evidence is Evidence.MAIL:
             is_same = self._has_mail(holder) and self._named(without) is None
         if is_same and evidence is Evidence.MAIL:
             self._with_mail[holder["id"]] = True
         return record if is_same else without
+
+    def may_be(self, holder: dict[str, Any], record: FoundCompany) -> bool:
+        """Return whether the name of the record, or its page, does not show another company."""
+        if not (holder["name"] and record.name) or holder["name_key"] == self._keys[record.name]:
+            return True
+        if record.linkedin_url and holder["linkedin_url"] == record.linkedin_url:
+            return True
+        return are_one_company(holder["name"], record.name, holder["domain"])
 
     def find(self, record: FoundCompany) -> dict[str, Any] | None:
         """Return the row that the record matches, or None."""
@@ -132,14 +140,6 @@ class CompanyResolver:
         """Return the oldest row with the record's name, if nothing else conflicts."""
         rows = self._by_key.get(self._keys[record.name], {}) if record.name else {}
         return next((row for row in rows.values() if _is_compatible(row, record)), None)
-
-    def _may_be(self, holder: dict[str, Any], record: FoundCompany) -> bool:
-        """Return whether the name of the record, or its page, does not show another company."""
-        if not (holder["name"] and record.name) or holder["name_key"] == self._keys[record.name]:
-            return True
-        if record.linkedin_url and holder["linkedin_url"] == record.linkedin_url:
-            return True
-        return are_one_company(holder["name"], record.name, holder["domain"])
 
     def _has_mail(self, holder: dict[str, Any]) -> bool:
         company_id = holder["id"]
