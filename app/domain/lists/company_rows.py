@@ -11,7 +11,7 @@ from app.domain.lists.domain_cells import domain_of
 from app.domain.lists.location_cells import OF_COMPANY, location_of
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import NO_EMPLOYER
-from app.domain.normal.company_domains import mail_company_domain
+from app.domain.normal.company_domains import is_named_after, mail_company_domain
 from app.domain.normal.employers import employer_name
 from app.domain.normal.profiles import normal_company_url
 from app.domain.normal.vocabularies import headcount
@@ -51,8 +51,10 @@ def company_beside(row: RowValues, source: Source, mail_hosts: Iterable[str] = (
 
 
 def _mail_domain(hosts: Iterable[str], name: str | None) -> str | None:
-    """Return the first mail domain that identifies the company."""
-    return next(filter(None, (mail_company_domain(host, name) for host in hosts)), None)
+    """Return the mail domain that the company's name shows, else the first that identifies a company."""
+    domains = list(filter(None, (mail_company_domain(host, name) for host in hosts)))
+    named = [domain for domain in domains if is_named_after(domain, name)] if name and domains[1:] else []
+    return next(iter([*named, *domains]), None)
 
 
 @lru_cache(maxsize=1024)

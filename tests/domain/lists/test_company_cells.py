@@ -70,6 +70,9 @@ def test_the_first_of_several_domains_is_used(cell: str, domain: str | None, cod
         ("LinkedIn", "ada@linkedin.com", "linkedin.com"),
         ("Acme", "ada@gmail.com", None),
         ("Acme", "ada@austin.rr.com", None),
+        ("Acme", "ada@former.example; ada@acme.example", "acme.example"),
+        ("Other", "ada@former.example; ada@acme.example", "former.example"),
+        ("", "ada@former.example; ada@acme.example", "former.example"),
     ],
 )
 def test_without_a_website_the_domain_is_that_of_an_address_that_identifies_a_company(
