@@ -44,6 +44,12 @@ def is_office(word: str) -> bool:
     return fold(word) in _OFFICES
 
 
+def is_slogan(text: str) -> bool:
+    """Return whether a text is a slogan or a remark of several words, such as Open to work."""
+    key = fold(text)
+    return " " in key and key in _PHRASES
+
+
 def is_pronoun(word: str) -> bool:
     """Return whether a word is a pronoun, such as she or elle."""
     return word.lower() in _PRONOUNS

@@ -10,7 +10,7 @@ from app.domain.normal.generations import generation_of
 from app.domain.normal.honorifics import separated, title_count
 from app.domain.normal.name_brackets import without_brackets
 from app.domain.normal.name_lexicon import is_credential, is_generation, meaningful_words
-from app.domain.normal.name_notes import may_have_notes, without_notes
+from app.domain.normal.name_notes import is_slogan, may_have_notes, without_notes
 from app.domain.normal.name_texts import clean_text
 from app.domain.normal.names import (
     NO_PERSON,
@@ -131,8 +131,12 @@ def _part(text: str, *, beside: str, following: str = "") -> str:
     text, _distinction = without_brackets(text, following=following)
     text = _with_particles(without_notes(text, least=1))
     parts = text.split()
-    parts = parts[title_count(parts, left=1) :]
-    is_noise = is_placeholder_part(text) or (len(parts) == 1 and is_credential(text) and not beside.isupper())
+    parts = [part for part in parts[title_count(parts, left=1) :] if not part.startswith("#")]
+    is_noise = (
+        is_placeholder_part(text)
+        or is_slogan(text)
+        or (len(parts) == 1 and is_credential(text) and not beside.isupper())
+    )
     return "" if is_noise else " ".join(parts)
 
 
