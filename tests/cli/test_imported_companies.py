@@ -87,7 +87,7 @@ def test_the_second_name_at_a_domain_is_a_company_without_it_and_is_told(
     assert stored(database) == companies
 
 
-def test_a_company_under_another_name_is_told_if_only_addresses_show_that_it_is_the_same(
+def test_addresses_at_one_domain_do_not_make_two_names_one_company(
     imported: Import, database: Database
 ) -> None:
     lines = (
@@ -99,8 +99,8 @@ def test_a_company_under_another_name_is_told_if_only_addresses_show_that_it_is_
     )
     warnings = imported(*lines)
 
-    assert {company for _, company, _ in stored(database)} == {"Acme Bikes"}
-    assert warnings == [("Company", "other_company_name", 1, [3])]
+    assert {company for _, company, _ in stored(database)} == {"Acme Bikes", "Zenith Law"}
+    assert [(code, lines) for _, code, _, lines in warnings] == [("taken_domain", [3])]
     assert imported(*lines) == warnings
 
 

@@ -8,9 +8,8 @@ one domain is stored without it (docs/decisions/0018-a-domain-is-evidence.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from itertools import repeat
 from typing import Any, NamedTuple
 
 from sqlalchemy import Index, String
@@ -18,7 +17,6 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.company_resolution import UPDATED_COLUMNS, CompanyResolver
-from app.core.contacts.mail_evidence import Evidence
 from app.domain.findings import FoundCompany
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all
@@ -54,14 +52,12 @@ class Company(Base):
 class StoredCompany(NamedTuple):
     """The company that a record was merged into, and the change; None if the company is new.
 
-    `domain_taken` states whether the record's domain is that of another company, and `has_other_name` whether
-    e-mail addresses alone show that the record is of this company, which has another name.
+    `domain_taken` states whether the record's domain is that of another company.
     """
 
     company_id: str
     change: Change | None
     domain_taken: bool = False
-    has_other_name: bool = False
 
 
 def get(session: Session, company_id: str) -> Company | None:
@@ -72,16 +68,17 @@ def get(session: Session, company_id: str) -> Company | None:
 def find(session: Session, found: FoundCompany) -> Company | None:
     """Return the stored company that the record matches, or None."""
     resolver = CompanyResolver(session, Company.__table__, [found])
-    row = resolver.find(resolver.admitted(found, Evidence.STATED))
+    row = resolver.find(resolver.admitted(found))
     return None if row is None else session.get_one(Company, row["id"])
 
 
-def upsert(
-    session: Session, found: FoundCompany, *, now: datetime, evidence: Evidence = Evidence.STATED
-) -> Company:
-    """Insert the company or merge it into the stored one, and return it."""
+def upsert(session: Session, found: FoundCompany, *, now: datetime, was_asked: bool = False) -> Company:
+    """Insert the company or merge it into the stored one, and return it.
+
+    `was_asked` states that a provider was asked for the company by its domain.
+    """
     session.flush()
-    [stored] = upsert_many(session, [found], now=now, evidence=[evidence])
+    [stored] = upsert_many(session, [found], now=now, was_asked=was_asked)
     return session.get_one(Company, stored.company_id, populate_existing=True)
 
 
@@ -91,9 +88,9 @@ def upsert_many(
     *,
     now: datetime,
     rename: bool = True,
-    evidence: Iterable[Evidence] = repeat(Evidence.STATED),
+    was_asked: bool = False,
 ) -> list[StoredCompany]:
-    """Insert or merge many; return what each record was merged into. `evidence` is that of each record.
+    """Insert or merge many; return what each record was merged into.
 
     With `rename=False` a name is stored only if the company has none: a contact's record is not a reliable
     source for the name of the employer.
@@ -101,11 +98,13 @@ def upsert_many(
     lock_resolution(session)
     resolver = CompanyResolver(session, Company.__table__, records)
     results: list[StoredCompany] = []
-    seen: dict[tuple[int, Evidence], StoredCompany] = {}  # by identity: hashing takes as long as merging
-    for record, shown in zip(records, evidence, strict=False):
-        key = (id(record), shown)
+    seen: dict[int, StoredCompany] = {}  # by identity: hashing takes as long as merging
+    for record in records:
+        key = id(record)
         if key not in seen:
-            seen[key] = _stored(resolver, record, shown, now, rename=rename)
+            admitted = resolver.admitted(record, was_asked=was_asked)
+            seen[key] = _stored(resolver, admitted, now, rename=rename)
+            seen[key] = seen[key]._replace(domain_taken=admitted is not record)
             results.append(seen[key])
         else:
             results.append(seen[key]._replace(change=Change.NONE))
@@ -114,15 +113,8 @@ def upsert_many(
     return results
 
 
-def _stored(
-    resolver: CompanyResolver, record: FoundCompany, evidence: Evidence, now: datetime, *, rename: bool
-) -> StoredCompany:
-    admitted = resolver.admitted(record, evidence)
-    is_taken = admitted is not record
-    row = resolver.find(admitted)
+def _stored(resolver: CompanyResolver, record: FoundCompany, now: datetime, *, rename: bool) -> StoredCompany:
+    row = resolver.find(record)
     if row is None:
-        return StoredCompany(resolver.add(admitted, evidence, now), None, is_taken)
-    has_other_name = evidence is Evidence.MAIL and not is_taken and not resolver.may_be(row, admitted)
-    return StoredCompany(
-        row["id"], resolver.merge(row, admitted, now, rename=rename), is_taken, has_other_name
-    )
+        return StoredCompany(resolver.add(record, now), None)
+    return StoredCompany(row["id"], resolver.merge(row, record, now, rename=rename))

@@ -14,9 +14,7 @@ from typing import Any
 from sqlalchemy import FromClause, select
 from sqlalchemy.orm import Session
 
-from app.core.contacts import mail_evidence
 from app.core.contacts.bulk import as_dict, new_ids, rows_in
-from app.core.contacts.mail_evidence import Evidence
 from app.domain.findings import FoundCompany
 from app.domain.normal.company_names import company_key, have_different_forms
 from app.domain.normal.hashes import profile_hash, website_hash
@@ -37,7 +35,6 @@ class CompanyResolver:
     def __init__(self, session: Session, table: FromClause, records: Sequence[FoundCompany]) -> None:
         records = list({id(record): record for record in records}.values())
         self._session = session
-        self._with_mail: dict[str, bool] = {}
         self._keys = {record.name: company_key(record.name) for record in records if record.name}
         self._by_domain: dict[str | None, dict[str, Any]] = {}
         self._by_page: dict[str | None, dict[str, Any]] = {}
@@ -68,24 +65,17 @@ class CompanyResolver:
         """Return the existing rows to update."""
         return list(self._changed.values())
 
-    def admitted(self, record: FoundCompany, evidence: Evidence) -> FoundCompany:
+    def admitted(self, record: FoundCompany, *, was_asked: bool = False) -> FoundCompany:
         """Return the record, without its domain if that is another company's.
 
-        The domain belongs to the company that had it first. A record with another name is of that company,
-        too, if people under both names have addresses at the domain, and no company has the other name.
+        The domain belongs to the company that had it first. `was_asked` states that a provider was asked for
+        the company by this domain, so that its answer is about that company, whatever its name.
         """
         holder = self._by_domain.get(record.domain) if record.domain else None
-        if holder is None:
-            return record
-        without = replace(record, domain=None)
-        is_same = evidence is Evidence.ASKED or self.may_be(holder, record)
-        if not is_same and evidence is Evidence.MAIL:
-            is_same = self._has_mail(holder) and self._named(without) is None
-        if is_same and evidence is Evidence.MAIL:
-            self._with_mail[holder["id"]] = True
-        return record if is_same else without
+        is_same = holder is None or was_asked or self._may_be(holder, record)
+        return record if is_same else replace(record, domain=None)
 
-    def may_be(self, holder: dict[str, Any], record: FoundCompany) -> bool:
+    def _may_be(self, holder: dict[str, Any], record: FoundCompany) -> bool:
         """Return whether the name of the record, or its page, does not show another company."""
         if not (holder["name"] and record.name) or holder["name_key"] == self._keys[record.name]:
             return True
@@ -102,7 +92,7 @@ class CompanyResolver:
             row = self._named(record)
         return row
 
-    def add(self, record: FoundCompany, evidence: Evidence, now: datetime) -> str:
+    def add(self, record: FoundCompany, now: datetime) -> str:
         """Add a row for a new company and return its id."""
         row: dict[str, Any] = {name: getattr(record, name) for name in _MERGED}
         row |= dict.fromkeys(("name", "name_key", "domain", "domain_hash", "linkedin_url", "linkedin_hash"))
@@ -114,7 +104,6 @@ class CompanyResolver:
         }
         self._fill(row, record)
         self._new[row["id"]] = row
-        self._with_mail[row["id"]] = evidence is Evidence.MAIL
         self._index(row)
         return str(row["id"])
 
@@ -140,13 +129,6 @@ class CompanyResolver:
         """Return the oldest row with the record's name, if nothing else conflicts."""
         rows = self._by_key.get(self._keys[record.name], {}) if record.name else {}
         return next((row for row in rows.values() if _is_compatible(row, record)), None)
-
-    def _has_mail(self, holder: dict[str, Any]) -> bool:
-        company_id = holder["id"]
-        if company_id not in self._with_mail:
-            found = mail_evidence.any_at(self._session, company_id, holder["domain"])
-            self._with_mail[company_id] = found
-        return self._with_mail[company_id]
 
     def _fill(self, row: dict[str, Any], record: FoundCompany) -> bool:
         """Fill an empty name, domain and page (unless another company has it); return whether any changed."""

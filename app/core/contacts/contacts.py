@@ -13,7 +13,7 @@ contact by the address of many people or a phone number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -27,7 +27,6 @@ from app.core.contacts import (
     emails,
     former_addresses,
     job_changes,
-    mail_evidence,
     phones,
     saved_profile_urls,
 )
@@ -39,7 +38,7 @@ from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry
 from app.core.contacts.seniorities import RANK_SQL
 from app.domain.findings import FoundContact
-from app.domain.lists.warning_kinds import OTHER_NAME, TAKEN_DOMAIN
+from app.domain.lists.warning_kinds import TAKEN_DOMAIN
 from app.domain.normal.names import PersonName
 from app.domain.records.merging import Change
 from app.infra.bulk_statements import insert_all
@@ -155,19 +154,16 @@ def upsert_many(
     job_changes.record(session, resolver.moves, now=now)
     former_addresses.mark(session, [*resolver.moves, *resolver.outdated])
     return [
-        UpsertResult(row["id"], _greatest(contact_change, change), (*codes, *_company_codes(company)))
+        UpsertResult(row["id"], _greatest(contact_change, change), (*codes, *_taken_domain(company)))
         for (row, contact_change), change, codes, company in zip(
             results, changes, resolver.conflicts, stored, strict=True
         )
     ]
 
 
-def _company_codes(company: StoredCompany | None) -> Iterator[str]:
-    """Yield the codes of a record whose company has another domain or name than the record says."""
-    if company is not None and company.domain_taken:
-        yield TAKEN_DOMAIN
-    if company is not None and company.has_other_name:
-        yield OTHER_NAME
+def _taken_domain(company: StoredCompany | None) -> tuple[str, ...]:
+    """Return the code of a record whose company's domain is that of another company."""
+    return (TAKEN_DOMAIN,) if company is not None and company.domain_taken else ()
 
 
 def _greatest(contact_change: Change | None, change: Change | None) -> Change | None:
@@ -184,10 +180,8 @@ def _employers(
 
     Return one for each record, None without a company, and the ids of the new companies.
     """
-    employed = [found for found in records if found.company is not None]
-    employers = [found.company for found in employed if found.company is not None]
-    evidence = map(mail_evidence.evidence_of, employed)
-    results = companies.upsert_many(session, employers, now=now, rename=False, evidence=evidence)
+    employers = [found.company for found in records if found.company is not None]
+    results = companies.upsert_many(session, employers, now=now, rename=False)
     stored = iter(results)
     new = frozenset(result.company_id for result in results if result.change is None)
     return [None if found.company is None else next(stored) for found in records], new

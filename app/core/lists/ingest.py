@@ -17,7 +17,7 @@ from app.core.lists import imported_rows
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.people_rows import ParsedPerson
-from app.domain.lists.warning_kinds import CONFLICT_FIELDS, OTHER_NAME, TAKEN_DOMAIN
+from app.domain.lists.warning_kinds import CONFLICT_FIELDS, TAKEN_DOMAIN
 from app.domain.normal.company_names import company_key
 from app.domain.normal.names import person_key
 from app.domain.records.merging import Change
@@ -69,7 +69,7 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
     for line, result in lines:
         for code in result.conflicts:
             warnings.add(CONFLICT_FIELDS[code], code, line=line)
-    shared = tuple(line for line, result in lines if {*result.conflicts} - {TAKEN_DOMAIN, OTHER_NAME})
+    shared = tuple(line for line, result in lines if {*result.conflicts} - {TAKEN_DOMAIN})
     return IngestResult(counts, warnings, shared)
 
 

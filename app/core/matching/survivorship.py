@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 from app.core.contacts import companies, contacts
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
-from app.core.contacts.mail_evidence import Evidence
 from app.core.matching import contact_matching
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.normal.names import person_key
@@ -91,9 +90,8 @@ def store_company(
     for finding in found:
         is_other = _is_other(finding, domain, page)
         completed = finding if is_other else _completed(finding, domain, page)
-        evidence = Evidence.ASKED if domain and not is_other else Evidence.STATED
         ranked = conflicts.ranked(completed, ranking)
-        company = companies.upsert(session, ranked, now=now, evidence=evidence)
+        company = companies.upsert(session, ranked, now=now, was_asked=bool(domain and not is_other))
         records.append((company.id, SourceRecord.from_finding(completed, COMPANY_FIELDS)))
     return SourceRecords(companies=tuple(records))
 

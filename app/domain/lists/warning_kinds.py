@@ -17,7 +17,6 @@ SHARED_NUMBER = "shared_number"
 SHARED_IN_LIST = "shared_in_list"
 NAMESAKE = "namesake"
 TAKEN_DOMAIN = "taken_domain"
-OTHER_NAME = "other_company_name"
 CONFLICT_FIELDS = {
     SHARED_PROFILE: "linkedin_url",
     WEAK_PROFILE: "linkedin_url",
@@ -25,7 +24,6 @@ CONFLICT_FIELDS = {
     SHARED_NUMBER: "phone",
     NAMESAKE: "full_name",
     TAKEN_DOMAIN: "company_domain",
-    OTHER_NAME: "company_name",
 }
 """The codes of rows that share an identifier with another person or company, and the field of it."""
 AMBIGUOUS_PLACE = "ambiguous_place"
@@ -132,12 +130,6 @@ KINDS: Mapping[str, WarningKind] = {
         Effect.LEFT_OUT,
         "Many companies have pages or addresses at these hosts, so the companies are known by name only.",
         "Give a domain of the company's own.",
-    ),
-    OTHER_NAME: WarningKind(
-        Effect.CHANGED,
-        "The addresses of these people are at the domain of a company with another name, so they are stored "
-        "with that company.",
-        "If these are two companies, import the other one first, in a list of companies.",
     ),
     TAKEN_DOMAIN: WarningKind(
         Effect.LEFT_OUT, "A company with another name has these domains, so they are not stored again."

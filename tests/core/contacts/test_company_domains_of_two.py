@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from app.core.contacts import companies, contacts
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
-from app.core.contacts.mail_evidence import Evidence
 from app.domain.findings import FoundContact
 
 DOMAIN = "both.example"
@@ -83,7 +82,7 @@ def test_a_company_that_was_asked_for_by_its_domain_may_have_a_new_name(session:
     companies.upsert(session, ACME, now=NOW)
 
     newer = company("Zenith Law", DOMAIN, NOW + DAY)
-    companies.upsert(session, newer, now=NOW + DAY, evidence=Evidence.ASKED)
+    companies.upsert(session, newer, now=NOW + DAY, was_asked=True)
 
     assert stored(session) == [("Zenith Law", DOMAIN)]
 
@@ -104,7 +103,7 @@ def test_a_company_found_by_its_page_does_not_get_the_domain_of_another(session:
 
 @pytest.mark.parametrize("batches", [1, 2])
 @pytest.mark.parametrize("host", [DOMAIN, f"mail.{DOMAIN}"])
-def test_people_with_addresses_at_the_domain_under_both_names_show_one_company(
+def test_people_with_addresses_at_one_domain_under_two_names_are_of_two_companies(
     session: Session, host: str, batches: int
 ) -> None:
     people = [
@@ -114,7 +113,7 @@ def test_people_with_addresses_at_the_domain_under_both_names_show_one_company(
     for batch in [people] if batches == 1 else [people[:1], people[1:]]:
         contacts.upsert_many(session, batch, now=NOW)
 
-    assert stored(session) == [("Acme Bikes", DOMAIN)]
+    assert stored(session) == [("Acme Bikes", DOMAIN), ("Zenith Law", None)]
 
 
 @pytest.mark.parametrize(
