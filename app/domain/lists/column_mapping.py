@@ -46,7 +46,7 @@ class ColumnMapping:
 
     `single` maps a field to the indexes of its columns, the most reliable first. `meanings` maps each header
     to its field, or to None if the column is ignored. `family_first` are the columns of names whose header
-    says that the family name comes first.
+    says that the family name comes first, `unknown` those whose header is no field's.
     """
 
     header: tuple[str, ...]
@@ -56,6 +56,7 @@ class ColumnMapping:
     phones: tuple[ValueColumns, ...]
     meanings: Mapping[str, str | None]
     family_first: frozenset[int] = frozenset()
+    unknown: tuple[int, ...] = ()
 
     @property
     def known_count(self) -> int:
@@ -114,12 +115,20 @@ def map_columns(
         phones=_value_columns("phone", numbered),
         meanings={text: found.field if found else None for text, found in zip(header, columns, strict=True)},
         family_first=family_first_columns(header),
+        unknown=unknown_columns(header, overrides),
     )
 
 
 def family_first_columns(header: Sequence[str]) -> frozenset[int]:
     """Return the positions of the headers that say that the family name comes first."""
     return frozenset(index for index, text in enumerate(header) if is_family_first(text, NAME_HEADERS))
+
+
+def unknown_columns(header: Sequence[str], mapped: Collection[str] = ()) -> tuple[int, ...]:
+    """Return the positions of the headers that are no field's, and not among the folded ones in `mapped`."""
+    return tuple(
+        index for index, text in enumerate(header) if column(text) is None and fold(text) not in mapped
+    )
 
 
 def check_mapping(mapped: Mapping[str, str]) -> None:

@@ -91,8 +91,8 @@ _UNFIT: Mapping[str, frozenset[Kind]] = {
 """The kinds of values that a field does not have."""
 _NAMES = ("full_name", "first_name", "last_name")
 _GUESSES = {Kind.ADDRESS: "email", Kind.PROFILE: "linkedin_url", Kind.PHONE: "phone"}
-_MIN_ANSWERS = 3
-"""Fewer values may be names, such as `No` in Korea."""
+_MIN_VALUES = 3
+"""Fewer values may be names, such as `No` in Korea and the company `7-11`."""
 _WORDS_OF_A_NAME = (2, 4)
 
 
@@ -155,8 +155,8 @@ def _fields(layout: ColumnMapping) -> dict[int, str]:
 def _is_unfit(field: str, kinds: Counter[Kind]) -> bool:
     total = kinds.total()
     others = sum(kinds[kind] for kind in _UNFIT.get(field, ()))
-    if total < _MIN_ANSWERS:
-        others -= kinds[Kind.ANSWER]
+    if total < _MIN_VALUES:
+        others -= kinds[Kind.ANSWER] + (kinds[Kind.NUMBER] if field == "company_name" else 0)
     return others * 2 > total
 
 

@@ -60,6 +60,7 @@ def is_answer(text: str) -> bool:
     return fold(text) in _ANSWERS
 
 
+@lru_cache(maxsize=1024)
 def is_unsubscribed(text: str) -> bool:
     """Return whether a status of any kind says that the person does not want to be contacted."""
     return fold(text) in _UNSUBSCRIBED

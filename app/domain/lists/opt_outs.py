@@ -15,6 +15,8 @@ OPTED_OUT_ERROR = (
     "added to the suppression list with 'flask suppressions import'."
 )
 _STATUSES = ("status", "word_status")
+_LONGEST_STATUS = 24
+"""Characters. A longer cell of a column without a field is a text, whose words do not decide."""
 
 
 def refuse_opted_out(row: RowValues, layout: ColumnMapping) -> None:
@@ -45,6 +47,10 @@ def _opted_out(row: RowValues, layout: ColumnMapping) -> Iterator[tuple[str, int
             word = row.cell(status)
             if status is not None and word and is_unsubscribed(word):
                 yield f"email_{name}", status
+    for index in layout.unknown:
+        word = row.cells[index]
+        if 0 < len(word) <= _LONGEST_STATUS and is_unsubscribed(word):
+            yield "do_not_contact", index
 
 
 def _refuses_consent(text: str) -> bool | None:

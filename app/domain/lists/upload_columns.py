@@ -8,7 +8,13 @@ from dataclasses import replace
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
 from app.domain.lists.cell_warnings import CellWarnings
-from app.domain.lists.column_mapping import ColumnMapping, Entity, family_first_columns, map_columns
+from app.domain.lists.column_mapping import (
+    ColumnMapping,
+    Entity,
+    family_first_columns,
+    map_columns,
+    unknown_columns,
+)
 from app.domain.lists.column_values import fit_columns
 from app.domain.lists.header_fields import column
 from app.domain.lists.people_rows import NO_PERSON_ERROR, person_of
@@ -80,7 +86,7 @@ def _proposed(header: Sequence[str]) -> list[str | None]:
 def layout_of(fields: Sequence[str | None], header: Sequence[str] = ()) -> ColumnMapping:
     """Return the mapping of a list whose columns have these fields; its header says the order of names."""
     layout = map_columns([field or "" for field in fields], Entity.CONTACTS)
-    return replace(layout, family_first=family_first_columns(header))
+    return replace(layout, family_first=family_first_columns(header), unknown=unknown_columns(header))
 
 
 def names_people(fields: Sequence[str | None]) -> bool:

@@ -140,6 +140,7 @@ def test_a_full_name_comes_back(
 @example([(("\ud7fc", "N/A"), "", "", "")])
 @example([(('Earl L. "Buddy"', "Carter"), "", "", ""), (("0", '"A" 0'), "", "", "")])
 @example([(("/", "0,A"), "", "", "")])
+@example([(("", ""), "", "", "0"), (("", ""), "", "", ":")])
 def test_a_name_in_parts_comes_back(
     database: Database, rows: list[tuple[tuple[str, str], str, str, str]]
 ) -> None:

@@ -52,6 +52,7 @@ def test_a_column_whose_values_do_not_fit_its_header_is_left_out(
         ("Last name", ["No"]),
         ("Last name", ["No", "Ja"]),
         ("Company", ["3M", "1&1", "https://acme.example"]),
+        ("Company", ["7-11", "1984"]),
         ("Email", ["ada(at)acme.example", "none"]),
         ("Phone", ["16175550101", "030/123 45 67"]),
         ("LinkedIn", ["ada-demo", "Yes"]),

@@ -83,6 +83,9 @@ def test_one_of_several_flags_is_enough(cells: dict[str, str], *, expected: bool
         ({"Email_Opt_Out": "false", "D\u00e9sinscrit": "oui"}, "do_not_contact"),
         ({"email_status": "Unsubscribed"}, "email_status"),
         ({"status": "opted out"}, "email_word_status"),
+        ({"Permission_status": "Denied"}, "marketing_consent"),
+        ({"Lead_Status": "Do not contact"}, "do_not_contact"),
+        ({"Segment": "DNC"}, "do_not_contact"),
     ],
 )
 def test_a_row_is_refused_and_counted_if_its_person_opted_out(cells: dict[str, str], field: str) -> None:
@@ -117,6 +120,9 @@ def test_a_word_that_is_not_understood_counts_as_an_opt_out(name: str) -> None:
         {"Subscription_status": "Subscribed"},
         {"email_status": "rejected", "status": "active"},
         {"Fax_Opt_Out": "true"},
+        {"Email_permission_status": "Express"},
+        {"Lead_Status": "Open", "Segment": ""},
+        {"Remark": "Do not contact before ten o'clock"},
     ],
 )
 def test_a_row_is_read_if_its_person_did_not_opt_out(cells: dict[str, str]) -> None:
@@ -124,6 +130,24 @@ def test_a_row_is_read_if_its_person_did_not_opt_out(cells: dict[str, str]) -> N
 
     assert [email.email for email in read(warnings, **cells).emails] == ["ada@acme.example"]
     assert warnings.count("opted_out") == 0
+
+
+def test_a_column_that_is_ignored_or_of_another_field_does_not_refuse() -> None:
+    header = ["email", "Lead Status", "Fax"]
+
+    assert map_columns(header, Entity.CONTACTS).unknown == (1, 2)
+    assert map_columns(header, Entity.CONTACTS, {"lead status": "ignore"}).unknown == (2,)
+
+
+def test_an_unknown_column_of_an_upload_refuses_its_row() -> None:
+    header = ["Email", "Lead Status", "Unsubscribed"]
+    layout = upload_columns.layout_of(["email", None, None], header)
+
+    assert layout.unknown == (1,)
+    with pytest.raises(InvalidValue, match="does not want to be contacted"):
+        upload_columns.subject_of(
+            RowValues(layout, ["ada@acme.example", "Opted out", "no"], DEFAULTS, CellWarnings()), layout
+        )
 
 
 def test_a_row_of_an_upload_is_refused_if_its_person_opted_out() -> None:
