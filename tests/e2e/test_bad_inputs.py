@@ -510,7 +510,12 @@ def test_an_unusual_value_is_accepted_or_refused_and_matches_nobody(
     response = send(stack, sized(json.dumps({"subject": subject}).encode(), target=LOOKUP), token)
 
     result = response.body.get("outcome", response.body.get("code"))
-    assert (response.status, result) in {(200, "none"), INVALID, (422, "not_a_profile_url")}
+    assert (response.status, result) in {
+        (200, "none"),
+        INVALID,
+        (422, "not_a_profile_url"),
+        (422, "insufficient_identifiers"),
+    }
     assert response.headers["content-type"] in {"application/json", "application/problem+json"}
 
 

@@ -121,7 +121,7 @@ def test_the_same_record_again_changes_nothing(session: Session) -> None:
 
     [result] = companies.upsert_many(session, [ACME], now=NOW + DAY)
 
-    assert result == (first.id, Change.NONE, False, False)
+    assert result == (first.id, Change.NONE, False)
     assert session.get_one(Company, result.company_id, populate_existing=True).updated_at == NOW
 
 
