@@ -56,7 +56,7 @@ def test_two_schedulers_refund_expired_jobs_once_and_audit_once(stack: Stack, tm
     workspace, token = stack.create_workspace(grant=JOBS)
     logs = [start_beat(stack, tmp_path, name) for name in ("first", "second")]
     for number in range(JOBS):
-        subject = {"full_name": f"Nobody {number}", "company_domain": "nobody.example"}
+        subject = {"full_name": f"Egon Unseen {number}", "company_domain": "nobody.example"}
         body = {"subject": subject}
         accepted = stack.call("POST", "/api/ext/reveal/email", body, Authorization=token, Prefer="wait=0")
         assert accepted.status == 202

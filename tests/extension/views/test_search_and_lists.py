@@ -144,7 +144,7 @@ def test_the_history_shows_person_charge_and_requester_and_copies_values(
     popup = user.open_popup_on(company.website)
     reveal_ada(popup)
     popup.close()
-    popup = user.open_popup_on(user.serve_profile("nobody-knows-him", "Egon Unknown", "Baker"))
+    popup = user.open_popup_on(user.serve_profile("nobody-knows-him", "Egon Unseen", "Baker"))
     popup.get_by_role("button", name="Find e-mail").click()
     expect(popup.locator("main")).to_contain_text("Nothing found")
 
@@ -152,13 +152,13 @@ def test_the_history_shows_person_charge_and_requester_and_copies_values(
 
     expect(row(popup, "Ada Lovelace")).to_contain_text("E-mail found · 1 credit · you")
     expect(row(popup, "Ada Lovelace").locator(".owned")).to_have_count(1)
-    expect(row(popup, "Egon Unknown")).to_contain_text("E-mail not found · free · you")
-    expect(row(popup, "Egon Unknown").get_by_role("button", name="Copy")).to_have_count(0)
+    expect(row(popup, "Egon Unseen")).to_contain_text("E-mail not found · free · you")
+    expect(row(popup, "Egon Unseen").get_by_role("button", name="Copy")).to_have_count(0)
     row(popup, "Ada Lovelace").get_by_role("button", name=f"Copy {company.emails['Ada']}").click()
     expect(popup.get_by_role("button", name="Copied")).to_be_visible()
-    row(popup, "Egon Unknown").locator(".row").click()
+    row(popup, "Egon Unseen").locator(".row").click()
     popup.get_by_role("button", name="Open profile").click()
-    expect(heading(popup)).to_have_text("Egon Unknown")
+    expect(heading(popup)).to_have_text("Egon Unseen")
 
 
 def test_the_name_on_the_profile_page_is_shown_and_sent_to_the_providers(
