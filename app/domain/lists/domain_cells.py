@@ -46,7 +46,7 @@ def domain_of(row: RowValues, name: str | None, page: str | None) -> str | None:
 def country_site(row: RowValues) -> str | None:
     """Return the domain of a website that does not identify the company but shows the country; else None.
 
-    This holds below suffixes such as gov.au. Short links have the domains of other countries: bit.ly.
+    This holds below suffixes such as com.au. Short links have the domains of other countries: bit.ly.
     """
     for _index, text in row.filled(FIELD):
         try:

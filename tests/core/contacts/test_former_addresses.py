@@ -52,6 +52,13 @@ def test_the_address_of_the_former_employer_is_marked_and_comes_after_the_presen
     assert listed(session, ada) == CHANGED
 
 
+def test_an_address_at_a_public_suffix_of_no_known_employer_is_marked(session: Session) -> None:
+    nameless = {"name": "Oldco", "domain": None}
+    ada = store(session, record(nameless, "ada@gov.au"), record(NEWCO, NEW, days=9))
+
+    assert ("ada@gov.au", "risky", True) in listed(session, ada)
+
+
 def test_a_list_that_is_older_than_the_change_brings_a_former_address(session: Session) -> None:
     ada = store(session, record(NEWCO, NEW, days=9), record(OLDCO, OLD))
 

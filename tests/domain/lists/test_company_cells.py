@@ -123,3 +123,22 @@ def test_a_company_may_have_such_a_word_as_its_name() -> None:
 
     assert company is not None
     assert (company.name, company.domain, warned) == ("Freelance", "freelance.example", [])
+
+
+@pytest.mark.parametrize(
+    ("website", "number"),
+    [
+        ("www.amazon.com.au/acme", "+61262891555"),
+        ("sites.google.com/acme", None),
+        ("not a site", None),
+    ],
+)
+def test_a_shared_website_of_a_country_shows_the_country_of_numbers(website: str, number: str | None) -> None:
+    cells = {"name": "Ada Low", "phone": "02 6289 1555", "company": "Acme", "website": website}
+    layout = map_columns(list(cells), Entity.CONTACTS)
+    row = RowValues(layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW), CellWarnings(), 2)
+    found = person_of(row, layout).found
+
+    assert found.company is not None
+    assert found.company.domain is None
+    assert [phone.e164 for phone in found.phones] == ([number] if number else [])

@@ -76,6 +76,7 @@ def test_domains_are_read_from_their_columns() -> None:
     assert values("domain,email\nhttps://www.acme.example/x,ada@sup.example\n", domains_only=True) == [
         "acme.example"
     ]
+    assert values("website,domain\n,beta.example\n", domains_only=True) == ["beta.example"]
     assert values("acme.example\nbeta.example\n", domains_only=True) == ["acme.example", "beta.example"]
 
 
