@@ -22,7 +22,7 @@ from app.core.lists.importer import ImportOptions
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES
 from app.domain.lists.column_mapping import Entity
-from app.domain.normal.names import name_key
+from app.domain.normal.name_keys import name_key
 
 NAMES = ["Ada Lovelace", "Bob Ray", "Cleo Clarke"]
 

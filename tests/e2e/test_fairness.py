@@ -19,7 +19,7 @@ from werkzeug import Request
 from app.core.jobs.jobs import Job
 from app.core.ledger.credits import LedgerEntry
 from app.domain.kinds import OPEN, Queue
-from app.domain.normal.names import name_key
+from app.domain.normal.name_keys import name_key
 from workers.runtime import priority
 
 REVEAL = "/api/ext/reveal/email"

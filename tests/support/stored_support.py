@@ -22,7 +22,7 @@ from app.core.lookups import contact_data, disclosure
 from app.core.lookups.disclosure import Disclosure, Purchase
 from app.core.lookups.field_requests import FieldRequest
 from app.domain.ids import new_id
-from app.domain.normal import hashes, names
+from app.domain.normal import hashes, name_keys, names
 from app.domain.normal.company_names import company_key
 from app.domain.normal.latin_names import family_key
 
@@ -69,7 +69,7 @@ def a_contact(
         "full_name": full_name,
         "first_name": name.first if name else None,
         "last_name": name.last if name else None,
-        "name_key": names.person_key(full_name) if full_name else None,
+        "name_key": name_keys.person_key(full_name) if full_name else None,
         "last_key": family_key(name.last, name.full) if name else None,
         "title": "Engineer",
         "city": "London",

@@ -28,8 +28,9 @@ from app.domain.normal.company_names import company_key
 from app.domain.normal.countries import country_code
 from app.domain.normal.emails import email_kind
 from app.domain.normal.employers import employer_name
+from app.domain.normal.name_keys import person_key
 from app.domain.normal.name_parts import name_of_parts
-from app.domain.normal.names import PersonName, parse_name, person_key
+from app.domain.normal.names import PersonName, parse_name
 from app.domain.normal.person_emails import person_email
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_company_url, normal_profile_url

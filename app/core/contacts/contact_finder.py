@@ -20,7 +20,8 @@ from app.domain.lists.warning_kinds import (
     WEAK_PROFILE,
 )
 from app.domain.normal.emails import email_reasons
-from app.domain.normal.names import PersonName, person_key
+from app.domain.normal.name_keys import person_key
+from app.domain.normal.names import PersonName
 from app.domain.records.namesakes import ContactValues, are_namesakes
 from app.domain.records.profile_links import are_two_people, urls_of
 from app.domain.records.shared_identifiers import (

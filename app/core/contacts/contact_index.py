@@ -15,7 +15,7 @@ from app.core.contacts.phones import Phone
 from app.domain.findings import FoundContact, SourceKind
 from app.domain.normal.latin_names import family_key
 from app.domain.normal.member_ids import is_member_url
-from app.domain.normal.names import person_key
+from app.domain.normal.name_keys import person_key
 from app.domain.records.namesakes import ContactValues
 from app.domain.records.profile_links import spellings, urls_of
 from app.infra.blind_indexes import stored_forms

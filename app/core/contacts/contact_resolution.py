@@ -16,7 +16,7 @@ from app.core.contacts.contact_index import ContactIndex, Row
 from app.core.contacts.job_changes import Employer, Move
 from app.domain.findings import FoundContact, Source, SourceKind
 from app.domain.normal.latin_names import family_key
-from app.domain.normal.names import person_key
+from app.domain.normal.name_keys import person_key
 from app.domain.records.merging import Change, initial_provenance, merge, value_time
 from app.domain.records.profile_links import linked, urls_of
 

@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.contacts import job_changes
-from app.core.contacts.bulk import rows_in
+from app.core.contacts.bulk import rows_in, update_all
 from app.core.contacts.emails import FORMER, Email, at_most_risky
 from app.core.contacts.job_changes import Move
 from app.domain.errors import InvalidValue
@@ -41,17 +41,17 @@ def mark(session: Session, moves: Sequence[Move]) -> None:
         Email.last_seen_at,
     )
     query = select(*columns).where(Email.type == "work")
-    for row in rows_in(session, query, Email.__table__.c.contact_id, of_contact):
-        moved = of_contact[row.contact_id]
-        if FORMER not in row.status_reasons and any(
-            _is_former(row.domain, row.last_seen_at, move) for move in moved
-        ):
-            session.execute(
-                update(Email)
-                .where(Email.id == row.id)
-                .values(status=at_most_risky(row.status), status_reasons=[*row.status_reasons, FORMER])
-                .execution_options(synchronize_session=False)
-            )
+    former = [
+        {
+            "id": row.id,
+            "status": at_most_risky(row.status),
+            "status_reasons": [*row.status_reasons, FORMER],
+        }
+        for row in rows_in(session, query, Email.__table__.c.contact_id, of_contact)
+        if FORMER not in row.status_reasons
+        and any(_is_former(row.domain, row.last_seen_at, move) for move in of_contact[row.contact_id])
+    ]
+    update_all(session, Email, former, ("status", "status_reasons"))
 
 
 def _is_former(domain: str, last_seen_at: datetime, move: Move) -> bool:

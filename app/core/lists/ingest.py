@@ -19,7 +19,7 @@ from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.lists.warning_kinds import CONFLICT_FIELDS, TAKEN_DOMAIN
 from app.domain.normal.company_names import company_key
-from app.domain.normal.names import person_key
+from app.domain.normal.name_keys import person_key
 from app.domain.records.merging import Change
 from app.domain.records.profile_links import urls_of
 from app.domain.records.shared_identifiers import shared_identifiers

@@ -42,7 +42,7 @@ from app.core.contacts.suppression_digests import Identifier
 from app.core.ledger import ownership
 from app.core.ledger.ownership import Ownership
 from app.domain.normal.company_names import company_key
-from app.domain.normal.names import person_key
+from app.domain.normal.name_keys import person_key
 from app.domain.records.profile_links import urls_of
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import RegionalRules

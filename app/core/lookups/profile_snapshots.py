@@ -17,7 +17,7 @@ from app.core.contacts.saved_profiles import SavedProfile
 from app.core.lookups import known_people, profile_job_changes
 from app.domain.errors import PersonSuppressed
 from app.domain.ids import new_id
-from app.domain.normal import names
+from app.domain.normal import name_keys
 from app.domain.normal.company_names import company_key
 from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
@@ -66,7 +66,7 @@ class Position:
 
     def differs_from(self, other: Position) -> bool:
         """Return whether a value known in both positions differs, ignoring case and legal forms."""
-        if _differ(self.title, other.title, names.name_key):
+        if _differ(self.title, other.title, name_keys.name_key):
             return True
         if self.company and other.company:
             return _differ(self.company, other.company, company_key)

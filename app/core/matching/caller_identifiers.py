@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.accounts.workspaces import foreign_key
 from app.core.contacts.suppression_digests import Identifier
 from app.domain.normal.company_names import company_key
-from app.domain.normal.names import person_key
+from app.domain.normal.name_keys import person_key
 from app.domain.records.profile_links import spellings
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert

@@ -16,7 +16,7 @@ from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
-from app.domain.normal import names, nicknames
+from app.domain.normal import name_keys, nicknames
 from app.domain.normal.generations import generation_of
 from app.domain.normal.latin_names import latin_key
 from app.domain.normal.member_ids import is_member_url
@@ -210,17 +210,17 @@ def contacts_named_at(
     name: Mario Balart is stored as Mario Diaz-Balart.
     """
     full = generation_of(name.full).name
-    words = names.name_key(full).split() or [""]
+    words = name_keys.name_key(full).split() or [""]
     texts = full.replace("-", " ").split()
     parts = [name.last, name.first, *texts, *map(" ".join, pairwise(texts))]
-    last_keys = {key for part in parts for key in (*names.spellings(part), latin_key(part)) if key}
+    last_keys = {key for part in parts for key in (*name_keys.spellings(part), latin_key(part)) if key}
     if len(words) == 1:
         last_keys |= _endings(words[0])
     values = {
         "companies": [company.id for company in companies],
         "last_keys": sorted(last_keys),
-        "nicknames": sorted(nicknames.equivalents(names.name_key(name.first))),
-        "whole": names.person_key(name.full),
+        "nicknames": sorted(nicknames.equivalents(name_keys.name_key(name.first))),
+        "whole": name_keys.person_key(name.full),
         "first": words[0] + " ",
         "first_end": end_of(f"{words[0]} "),
         "first_letter": f"% {words[0][:1]}%",

@@ -18,7 +18,8 @@ from app.core.contacts.contacts import Contact
 from app.core.matching.candidates import AFTER_LATIN, AT_COMPANIES, ContactRow, at_companies, end_of
 from app.domain.normal.generations import generation_of
 from app.domain.normal.latin_names import family_key, latin_key, script_of
-from app.domain.normal.names import PersonName, name_key
+from app.domain.normal.name_keys import name_key
+from app.domain.normal.names import PersonName
 from app.domain.records.sound_similarity import initials, skeleton
 
 MAX_COMPARED = 5_000

@@ -18,7 +18,7 @@ from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.matching import contact_matching
 from app.domain.findings import FoundCompany, FoundContact
-from app.domain.normal.names import person_key
+from app.domain.normal.name_keys import person_key
 from app.domain.records import conflicts
 from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS, EMPLOYER, SourceRecord
 from app.domain.records.identifier_merge import with_identifier, with_profiles

@@ -18,7 +18,7 @@ from app.core.owned import owned_people
 from app.core.owned.owned_people import WORKSPACE
 from app.domain import ids
 from app.domain.findings import EmailStatus
-from app.domain.normal.names import name_key
+from app.domain.normal.name_keys import name_key
 from app.domain.regional_rules import RegionalRules
 
 

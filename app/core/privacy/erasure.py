@@ -48,7 +48,7 @@ from app.domain.audit_actions import Action
 from app.domain.errors import ContactNotFound
 from app.domain.event_types import EventType
 from app.domain.kinds import Kind
-from app.domain.normal.names import name_key, nickname_of
+from app.domain.normal.name_keys import name_key, nickname_of
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.suppression_lists import forms
 from app.infra.blind_indexes import stored_forms

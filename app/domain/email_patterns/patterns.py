@@ -21,8 +21,9 @@ from app.domain.email_patterns.spelling import (
     odds,
     weight,
 )
+from app.domain.normal.name_keys import spellings
 from app.domain.normal.name_lexicon import is_initials
-from app.domain.normal.names import PersonName, spellings
+from app.domain.normal.names import PersonName
 from app.domain.normal.nicknames import given_names
 
 _USES = tuple((form, "{f" in form, "{l" in form) for form in FORMS)

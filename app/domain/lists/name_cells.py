@@ -12,7 +12,8 @@ from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import INVALID
 from app.domain.normal.name_parts import name_of_parts
-from app.domain.normal.names import MAX_NAME_LENGTH, NoPerson, PersonName, parse_name
+from app.domain.normal.name_texts import MAX_NAME_LENGTH
+from app.domain.normal.names import NoPerson, PersonName, parse_name
 from app.domain.normal.text_folding import fold
 
 PLACEHOLDER = "placeholder_name"

@@ -8,7 +8,7 @@ from app.domain.errors import InvalidValue
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.flags import is_unsubscribed, read_consent, read_opt_out
 from app.domain.lists.row_values import RowValues
-from app.domain.lists.warning_kinds import OPTED_OUT, UNREAD_FLAG
+from app.domain.lists.warning_kinds import OPTED_OUT
 
 OPTED_OUT_ERROR = (
     "This person does not want to be contacted. The operator can hide the person everywhere: the row can be "
@@ -36,10 +36,7 @@ def _opted_out(row: RowValues, layout: ColumnMapping) -> Iterator[tuple[str, int
     """Yield the field and column of each cell that says that the person opted out."""
     for field, refuses in _REFUSALS.items():
         for index, text in row.filled(field) if field in layout.single else ():
-            answer = refuses(text)
-            if answer is None:
-                row.warn(field, UNREAD_FLAG, index)
-            if answer is not False:
+            if row.refuses(field, index, refuses(text)):
                 yield field, index
     for column in layout.emails:
         for name in _STATUSES:

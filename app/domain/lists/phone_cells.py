@@ -12,7 +12,7 @@ from app.domain.lists.flags import read_opt_out
 from app.domain.lists.phone_reading import PhoneRegions
 from app.domain.lists.phone_splits import ReadPhone, read_phones
 from app.domain.lists.row_values import ImportDefaults, RowValues
-from app.domain.lists.warning_kinds import MAYBE_FOREIGN, NOT_ASSIGNED, UNREAD_FLAG
+from app.domain.lists.warning_kinds import MAYBE_FOREIGN, NOT_ASSIGNED
 from app.domain.normal.countries import country_of
 from app.domain.normal.phones import PhoneNumber
 from app.domain.normal.text_folding import fold
@@ -85,12 +85,7 @@ def _column_flag(row: RowValues, column: ValueColumns, *, row_flag: bool | None)
 
 def _do_not_call(row: RowValues, cells: Sequence[tuple[int, str]]) -> bool | None:
     """Return whether one of the cells says so; a word that is not known says so too."""
-    flags = []
-    for index, text in cells:
-        flag = read_opt_out(text)
-        if flag is None:
-            row.warn("do_not_call", UNREAD_FLAG, index)
-        flags.append(flag is not False)
+    flags = [row.refuses("do_not_call", index, read_opt_out(text)) for index, text in cells]
     return any(flags) if flags else None
 
 

@@ -17,7 +17,8 @@ from app.domain.lists.cells import unescape_formula, value
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import NOT_A_PROFILE, PROFILE_URL
 from app.domain.normal.member_ids import is_member_id, is_member_url, member_url
-from app.domain.normal.names import PersonName, name_key, spellings
+from app.domain.normal.name_keys import name_key, spellings
+from app.domain.normal.names import PersonName
 from app.domain.normal.profiles import normal_profile_url
 from app.domain.records.profile_links import linked
 

@@ -14,7 +14,7 @@ from app.domain.lists.cells import MAX_LENGTH, is_cut, value
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.dates import DateOrders, is_ambiguous, parse_date_cell
 from app.domain.lists.list_countries import UNKNOWN, ListCountries
-from app.domain.lists.warning_kinds import DATE_ORDER, INVALID, LONG_TEXT
+from app.domain.lists.warning_kinds import DATE_ORDER, INVALID, LONG_TEXT, UNREAD_FLAG
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,12 @@ class RowValues:
     def warn(self, field: str, code: str = INVALID, column: int | None = None) -> None:
         """Count a cell of the field that was left out, changed or guessed; `code` is one of `KINDS`."""
         self.warnings.add(field, code, column=column, line=self.line)
+
+    def refuses(self, field: str, index: int, answer: bool | None) -> bool:  # noqa: FBT001 -- an answer read
+        """Return whether a cell refuses contact; one that is not understood (None) does, and is counted."""
+        if answer is None:
+            self.warn(field, UNREAD_FLAG, index)
+        return answer is not False
 
     def indexes(self, field: str) -> Sequence[int]:
         """Return the positions of the field's columns, the most reliable first."""

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from app.domain.normal.text_folding import fold
 
+IN_FAMILY_NAME = frozenset(("filho", "neto"))
+"""Portuguese words for a generation that are a part of the family name: Silva Filho."""
 _WORDS = {
     "sr": ("sr", "snr", "senior", "sen", "pere", "padre", "d a", "st", "ст", "старшии"),
     "jr": ("jr", "jnr", "junior", "jun", "fils", "hijo", "filho", "d j", "ml", "ii", "2nd", "мл", "младшии"),

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from anyascii import anyascii
 
-from app.domain.normal.names import PersonName, name_key, without_generation
+from app.domain.normal.name_keys import name_key, without_generation
+from app.domain.normal.names import PersonName
 
 _MARKS = str.maketrans("", "", "'`~")
 """Removes the signs for letters without a Latin counterpart, such as ayin and the soft sign."""

@@ -11,7 +11,7 @@ from itertools import chain
 
 from cleanco.termdata import terms_by_country, terms_by_type
 
-from app.domain.normal.names import name_key
+from app.domain.normal.name_keys import name_key
 from app.domain.normal.wordlists import entries, words
 
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.\s?){2,}(?:[^\W\d_]\b(?!\.?\w))?")

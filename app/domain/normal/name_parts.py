@@ -9,18 +9,11 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.generations import generation_of
 from app.domain.normal.honorifics import separated, title_count
 from app.domain.normal.name_brackets import without_brackets
+from app.domain.normal.name_keys import nickname_of, without_generation, without_nickname
 from app.domain.normal.name_lexicon import is_credential, is_generation, meaningful_words
 from app.domain.normal.name_notes import is_slogan, may_have_notes, without_notes
 from app.domain.normal.name_texts import clean_text
-from app.domain.normal.names import (
-    NO_PERSON,
-    NoPerson,
-    PersonName,
-    nickname_of,
-    parse_name,
-    without_generation,
-    without_nickname,
-)
+from app.domain.normal.names import NO_PERSON, NoPerson, PersonName, parse_name
 from app.domain.normal.placeholder_names import (
     is_placeholder,
     is_placeholder_part,

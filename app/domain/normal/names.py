@@ -1,79 +1,39 @@
-"""Names of people: their parts, and keys that are equal for equivalent spellings."""
+"""Names of people, and their parts."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.generations import generation_of
+from app.domain.normal.generations import IN_FAMILY_NAME, generation_of
 from app.domain.normal.honorifics import is_single_title, separated, title_count
 from app.domain.normal.name_brackets import without_brackets
+from app.domain.normal.name_keys import name_key
 from app.domain.normal.name_lexicon import is_generation, is_initials, is_title, library, meaningful_words
 from app.domain.normal.name_notes import is_pronoun, may_have_notes, without_notes
 from app.domain.normal.name_order import split_by_capitals, split_family_first
 from app.domain.normal.name_scripts import one_script
-from app.domain.normal.name_texts import APOSTROPHE_SIGNS, APOSTROPHES, MAX_NAME_LENGTH, NO_LETTER, clean_text
+from app.domain.normal.name_texts import NO_LETTER, clean_text
 from app.domain.normal.placeholder_names import is_placeholder, may_be_placeholder, without_marks
 from app.domain.normal.wordlists import words
 
-__all__ = [
-    "MAX_NAME_LENGTH",
-    "NoPerson",
-    "PersonName",
-    "name_key",
-    "nickname_of",
-    "parse_name",
-    "person_key",
-    "spellings",
-    "without_generation",
-    "without_nickname",
-]
-
 NO_PERSON = "This is not the name of a person. Send the person's own given and family name."
 
-_IN_FAMILY_NAME = frozenset(("filho", "neto"))
-"""Portuguese words for a generation that are a part of the family name: Silva Filho."""
 _FIRST_SURNAMES = words("surnames.txt")
 _COMPOUND_SURNAMES = words("han_surnames.txt")
 _PARTICLES = words("particles.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
-_NICKNAME = re.compile(
-    r"""(?<!\s)\s*(?:["\u201c]([^\W\d_][\w'.-]*)["\u201d]|\(([^\W\d_][\w'.-]*)\))(?=\s+\w)"""
-)
 _TWO_FAMILIES = re.compile(
     r"(?P<one>[^\s/,]+)(?:\s/\s|(?<=[^\W\d_a-z]{2})\s?/(?=[^\W\d_a-z]{2}))(?P<other>[^\s/,]+)(?:\s(?P<given>[^/,]+))?"
 )
 """The family names of a woman in West Africa, and her given names: OUEDRAOGO / SERE KORTIMI."""
-_QUOTES = frozenset('"(\u201c')
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
 _CAPITALS = re.compile(r"\b[^\W\d_a-z]{2}")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
-_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f]")
-_SIGNS = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]+")
-_LETTERS = str.maketrans(
-    {
-        "ß": "ss",
-        "æ": "ae",
-        "œ": "oe",
-        "ø": "o",
-        "ł": "l",
-        "đ": "d",
-        "ð": "d",
-        "þ": "th",
-        "\u0131": "i",
-        "ħ": "h",
-        "ŋ": "n",
-    }
-)
-_EXPANSIONS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
-_UMLAUTS = str.maketrans(_EXPANSIONS)
-_EXPANDED = frozenset(_EXPANSIONS)
-_PRECOMPOSED = range(0xC0, 0x180)  # the letters of Latin-1 and Latin Extended-A
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,60 +81,6 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
     return replace(name, full=f"{name.full} ({distinction})") if distinction else name
 
 
-@lru_cache(maxsize=16384)
-def name_key(text: str) -> str:
-    """Return a name's key for indexes and comparison: case-folded, without accents and apostrophes.
-
-    Other punctuation becomes one space. Vowel marks of scripts that need them are kept. Letters without a
-    Unicode decomposition are transliterated: ß ss, æ ae, ø o, ł l, đ d.
-    """
-    folded = text.casefold()
-    if not folded.isascii():
-        latin = folded.translate(_latin_letters())
-        folded = latin if latin.isascii() else _plain_letters(folded)
-    if folded.replace(" ", "").isalnum() and folded.isascii():
-        return " ".join(folded.split())
-    return " ".join(_SIGNS.sub(" ", folded.replace("'", "")).split())
-
-
-def person_key(full: str) -> str:
-    """Return the `name_key` of a person's full name, without a nickname, the generation in its usual form."""
-    rank, _written, name = generation_of(full)
-    key = name_key(without_nickname(name))
-    return f"{key} {rank}" if rank else key
-
-
-def without_generation(family: str, full: str) -> str:
-    """Return a family name without the generation at the end of the full name; Silva Filho keeps it."""
-    word = generation_of(full).written
-    if not word or word.lower() in _IN_FAMILY_NAME:
-        return family
-    return family.rstrip(")").removesuffix(word).rstrip(" ,(") or family
-
-
-def without_nickname(full: str) -> str:
-    """Return a full name without the nickname in quotes or parentheses."""
-    return _NICKNAME.sub("", full, count=1) if nickname_of(full) else full
-
-
-def nickname_of(full: str) -> str:
-    """Return the nickname before the last word, as in Earl L. "Buddy" Carter, or an empty string."""
-    found = _NICKNAME.search(full) if _QUOTES.intersection(full) else None
-    return (found[1] or found[2]) if found else ""
-
-
-@lru_cache(maxsize=16384)
-def spellings(text: str) -> tuple[str, ...]:
-    """Return the keys of a name: its own, and the German and Nordic one (ü as ue, ø as oe, å as aa)."""
-    if text.isascii():
-        return (name_key(text),)
-    folded = text.casefold()
-    composed = unicodedata.normalize("NFC", folded)
-    if composed == folded and _EXPANDED.isdisjoint(folded):
-        return (name_key(text),)
-    return tuple(dict.fromkeys((name_key(text), name_key(composed.translate(_UMLAUTS)))))
-
-
 def _may_have_more(words: list[str]) -> bool:
     """Return whether lower-case words may be a placeholder, or a name with a title or a note."""
     return may_be_placeholder(words) or may_have_notes(words) or title_count(words) > 0
@@ -208,7 +114,7 @@ def _with_generation(text: str, *, family_first: bool) -> PersonName:
     if not (name.first and name.last):
         return _ordered(text, family_first=family_first)
     word = generation.written
-    last = f"{name.last} {word}" if word.lower() in _IN_FAMILY_NAME else name.last
+    last = f"{name.last} {word}" if word.lower() in IN_FAMILY_NAME else name.last
     return PersonName(name.first, last, f"{name.full} {word}")
 
 
@@ -243,32 +149,6 @@ def _parsed(text: str) -> PersonName:
         again = parse_name(name.full)
         return name if again.full == name.full else again
     return name
-
-
-def _plain_letters(folded: str) -> str:
-    """Return case-folded text without accents, its letters transliterated, other signs as spaces."""
-    folded = unicodedata.normalize("NFKD", APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
-    folded = _ACCENTS.sub("", folded.translate(_LETTERS))
-    if folded.isascii():
-        return folded
-    return unicodedata.normalize("NFC", "".join(map(_kept, folded)))
-
-
-@cache
-def _latin_letters() -> dict[int, str]:
-    """Return the plain form of each precomposed Latin letter and apostrophe, whatever its neighbours are."""
-    letters = filter(str.isalpha, map(chr, _PRECOMPOSED))
-    plain = {ord(letter): _plain_letters(letter.casefold()) for letter in letters}
-    table = {code: text for code, text in plain.items() if text.isascii()}
-    return table | dict.fromkeys(map(ord, APOSTROPHE_SIGNS), "'")
-
-
-def _kept(character: str) -> str:
-    """Return letters, marks and numbers unchanged, nothing for format characters, else a space."""
-    category = unicodedata.category(character)
-    if category[0] in "LMN" or character == "'":
-        return character
-    return "" if category == "Cf" else " "
 
 
 def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the library has no types

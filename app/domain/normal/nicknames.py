@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from app.domain.normal.names import name_key
+from app.domain.normal.name_keys import name_key
 from app.domain.normal.wordlists import lines
 
 _FEW = 3

@@ -14,7 +14,8 @@ from math import prod
 
 from app.domain.normal.generations import generation_of
 from app.domain.normal.latin_names import latin_name, script_of
-from app.domain.normal.names import PersonName, nickname_of, person_key, spellings, without_nickname
+from app.domain.normal.name_keys import nickname_of, person_key, spellings, without_nickname
+from app.domain.normal.names import PersonName
 from app.domain.normal.nicknames import is_given_name
 from app.domain.records.left_out_words import counts, left_out, roles
 from app.domain.records.sound_similarity import ALPHABETS, ENOUGH, sound_score

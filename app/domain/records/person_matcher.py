@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from app.domain.normal.company_names import company_key
 from app.domain.normal.member_ids import PROFILES, is_member_url
-from app.domain.normal.names import person_key
+from app.domain.normal.name_keys import person_key
 
 _NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
 _NO_DIGIT = re.compile(r"\D")

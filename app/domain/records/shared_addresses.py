@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.domain.normal.generations import are_two_generations
-from app.domain.normal.names import PersonName, name_key, person_key
+from app.domain.normal.name_keys import name_key, person_key
+from app.domain.normal.names import PersonName
 from app.domain.normal.nicknames import given_names
 from app.domain.records.name_similarity import name_score
 from app.domain.records.similarity import DISAGREES

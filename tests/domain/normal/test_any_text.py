@@ -13,6 +13,7 @@ from app.domain.normal import (
     employers,
     hashes,
     masks,
+    name_keys,
     names,
     nicknames,
     phones,
@@ -47,11 +48,11 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     lambda text: phones.parse_phone(text, "US"),
     phones.phone_from_e164,
     names.parse_name,
-    names.name_key,
+    name_keys.name_key,
     company_names.company_key,
-    names.spellings,
-    names.person_key,
-    names.nickname_of,
+    name_keys.spellings,
+    name_keys.person_key,
+    name_keys.nickname_of,
     nicknames.given_names,
     lambda text: name_similarity.name_score(names.parse_name(text), names.PersonName(text, text, text)),
     lambda text: company_similarity.company_score(text, "Acme"),
@@ -73,7 +74,7 @@ IDEMPOTENT = [
     websites.normal_website,
     profiles.normal_profile_url,
     profiles.normal_company_url,
-    names.name_key,
+    name_keys.name_key,
 ]
 
 

@@ -3,7 +3,8 @@ import time
 import pytest
 
 from app.domain.normal.generations import are_two_generations, generation_of
-from app.domain.normal.names import parse_name, person_key, without_generation
+from app.domain.normal.name_keys import person_key, without_generation
+from app.domain.normal.names import parse_name
 
 
 @pytest.mark.parametrize(

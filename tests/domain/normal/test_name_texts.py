@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 from nameparser import parse
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.names import name_key, nickname_of, parse_name, person_key, spellings
+from app.domain.normal.name_keys import name_key, nickname_of, person_key, spellings
+from app.domain.normal.names import parse_name
 from app.domain.normal.nicknames import given_names
 
 
