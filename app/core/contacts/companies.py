@@ -52,7 +52,7 @@ class Company(Base):
 class StoredCompany(NamedTuple):
     """The company that a record was merged into, and the change; None if the company is new.
 
-    `domain_taken` states whether the record's domain is that of another company.
+    `domain_taken` states whether another company has the record's domain.
     """
 
     company_id: str

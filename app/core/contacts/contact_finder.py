@@ -35,9 +35,9 @@ COMPARED = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
     "member_url", "city", "country",
 )  # fmt: skip
-"""The fields of a record that are those of a contact."""
+"""The fields that records and contacts have in common."""
 MAX_SHARING = 10
-"""The most people whose names are compared for similarity with those of records with the same address.
+"""The most people with one address whose names are compared with the name of a record that has it.
 
 An address of more people is a placeholder (none@acme.com) or a shared mailbox. Comparing each record with all
 of them would take minutes while the lock for entity resolution is held.
@@ -165,7 +165,7 @@ class ContactFinder:
         return codes
 
     def _shares_address(self, record: FoundContact, row: Row | None) -> bool:
-        """Return whether an address, new to the row, is that of another person and not of a role."""
+        """Return whether an address that is new to the row belongs to another person, and not to a role."""
         return any(
             _is_other_person(owner, record)
             for email in record.emails
@@ -199,7 +199,7 @@ class ContactFinder:
 def _alike(rows: Collection[Row], key: str | None, record: FoundContact, *, is_weak: bool) -> list[Row]:
     """Return the contacts with the record's name or, unless the evidence is weak, without a name.
 
-    An imported record without a name takes that of the contact with its address or number.
+    An imported record without a name takes the name of the contact with its address or number.
     """
     if is_weak:
         return [row for row in rows if row["name_key"] == key]

@@ -162,7 +162,7 @@ def upsert_many(
 
 
 def _taken_domain(company: StoredCompany | None) -> tuple[str, ...]:
-    """Return the code of a record whose company's domain is that of another company."""
+    """Return the code of a record whose domain another company has."""
     return (TAKEN_DOMAIN,) if company is not None and company.domain_taken else ()
 
 

@@ -55,7 +55,7 @@ def mark(session: Session, moves: Sequence[Move]) -> None:
 
 
 def _is_former(domain: str, last_seen_at: datetime, move: Move) -> bool:
-    """Return whether an address at this domain is that of the previous employer, and was not seen since."""
+    """Return whether an address at this domain belongs to the previous employer, and was not seen since."""
     if last_seen_at >= move.as_of:
         return False
     website = _website(domain)

@@ -52,7 +52,7 @@ def suppressed_people(session: Session, identifiers: Iterable[Identifier]) -> fr
 
 
 def among(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
-    """Return those of the identifiers that are stored as numbers of companies."""
+    """Return the identifiers that are stored as numbers of companies."""
     numbers = {item.value for item in identifiers if item.kind == "phone"}
     return (
         frozenset(Identifier("phone", number) for number in _stored(session, numbers)) if numbers else _NONE

@@ -60,7 +60,7 @@ class ImportOptions:
 
 
 def options_of(entity: Entity, options: Mapping[str, Any]) -> ImportOptions:
-    """Return the options of a command or queued import, where those of the table are beside the others."""
+    """Return the options of a command or a queued import, which hold the options of the table, too."""
     names = {option.name for option in fields(TableOptions)}
     table = TableOptions(**{name: options[name] for name in names if name in options})
     others = {name: option for name, option in options.items() if name not in names}

@@ -102,7 +102,7 @@ def _identifiers(record: FoundContact) -> list[Identifier]:
 def _of_companies(
     session: Session, people: Sequence[ParsedPerson], suppressed_identifiers: frozenset[Identifier]
 ) -> frozenset[Identifier]:
-    """Return the suppressed numbers that identify nobody: those of companies, in this list or stored."""
+    """Return the suppressed numbers that companies have, in this list or stored: they identify nobody."""
     listed = {item for item in suppressed_identifiers if item.kind == "phone"}
     if not listed:
         return frozenset()

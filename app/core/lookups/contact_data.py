@@ -249,7 +249,7 @@ def load(
 def _unlisted(
     phones: Mapping[str, Sequence[PhoneRow]], suppressed: Collection[Identifier]
 ) -> Mapping[str, Sequence[PhoneRow]]:
-    """Return the numbers without those of companies that are suppressed."""
+    """Return the numbers without the suppressed numbers of companies."""
     if not any(item.kind == "phone" for item in suppressed):
         return phones
     return {

@@ -56,7 +56,7 @@ class RowReader:
     @classmethod
     def of(cls, upload: Upload, sample: Sequence[Sequence[str]], *, now: datetime) -> RowReader:
         """Return the reader of an upload; `sample` are rows that show what the rows of the list share."""
-        sample = [cells for cells in sample if cells]  # those of erased people are empty
+        sample = [cells for cells in sample if cells]  # rows of erased people are empty
         layout = upload_columns.layout_of(upload.columns, upload.header)
         defaults = ImportDefaults(SOURCE, now, now, countries=list_countries(layout, sample))
         shared = upload_columns.shared_in(sample, layout, defaults)

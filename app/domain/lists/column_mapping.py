@@ -46,7 +46,7 @@ class ColumnMapping:
 
     `single` maps a field to the indexes of its columns, the most reliable first. `meanings` maps each header
     to its field, or to None if the column is ignored. `family_first` are the columns of names whose header
-    says that the family name comes first, `unknown` those whose header is no field's.
+    says that the family name comes first, `unknown` those whose header names no field.
     """
 
     header: tuple[str, ...]
@@ -125,7 +125,7 @@ def family_first_columns(header: Sequence[str]) -> frozenset[int]:
 
 
 def unknown_columns(header: Sequence[str], mapped: Collection[str] = ()) -> tuple[int, ...]:
-    """Return the positions of the headers that are no field's, and not among the folded ones in `mapped`."""
+    """Return the positions of headers that name no field and, folded, are not in `mapped`."""
     return tuple(
         index for index, text in enumerate(header) if column(text) is None and fold(text) not in mapped
     )

@@ -1,6 +1,6 @@
 """Reading of LinkedIn profiles from the cells of a list: URLs, ids of members, and handles.
 
-A word is no profile: `Yes`, `Link` or `pending` stand beside many people. So a handle without a URL counts
+A word is not a profile: `Yes`, `Link` or `pending` stand beside many people. So a handle without a URL counts
 only if it is written from the name in its row, or looks like nothing but a handle (`the-grower-1a2b3c`). This
 needs no list of words in any language. Unless it has the whole name, it is weak: two people with it are one
 only if they have one name.

@@ -123,7 +123,7 @@ KINDS: Mapping[str, WarningKind] = {
         "Add a column with the country.",
     ),
     NO_EMPLOYER: WarningKind(
-        Effect.LEFT_OUT, "These words, such as Freelance or Confidential, name no employer."
+        Effect.LEFT_OUT, "These words, such as Freelance or Confidential, do not name an employer."
     ),
     SEVERAL_DOMAINS: WarningKind(Effect.CHANGED, "Of several domains the first is used."),
     SHARED_HOST: WarningKind(
@@ -157,7 +157,7 @@ KINDS: Mapping[str, WarningKind] = {
     ),
     UNREAD_FLAG: WarningKind(
         Effect.GUESSED,
-        "These words say neither yes nor no, so that the person counts as one who does not want to be "
+        "These words are neither a yes nor a no, so the person is treated as one who does not want to be "
         "contacted.",
         "Write yes or no in the column.",
     ),

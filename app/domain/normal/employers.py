@@ -12,7 +12,8 @@ from app.domain.normal.text_folding import fold
 from app.domain.normal.wordlists import entries
 
 NO_EMPLOYER_ERROR = (
-    "The company's name says that there is no employer, or does not name it, so it identifies nobody."
+    "The company's name says that there is no employer, or does not name it, so it identifies nobody. "
+    "Send company_domain, linkedin_url or email."
 )
 
 MAX_LENGTH = 80

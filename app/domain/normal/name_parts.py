@@ -34,7 +34,7 @@ def name_of_parts(first: str, last: str, *, middle: str = "", full: str = "") ->
     A part that is a credential (MBA) or a placeholder (N/A) is none; the other is then read as a full name.
 
     Raises:
-        NoPerson: the parts are no person's name.
+        NoPerson: the parts are not a person's name.
         InvalidValue: neither part contains a letter, or one is longer than 200 characters.
 
     """
@@ -75,7 +75,7 @@ def plain_full_name(text: str) -> str:
     """Return a full name without what is not a name, or the text if its order would be lost (Dr. Smith).
 
     Raises:
-        NoPerson: the text is no person's name.
+        NoPerson: the text is not a person's name.
         InvalidValue: it contains no letter, or is longer than 200 characters.
 
     """

@@ -46,7 +46,7 @@ class PersonName:
 
 
 class NoPerson(InvalidValue):
-    """A text where the name of a person is expected that is no person's name, such as LinkedIn Member."""
+    """The text is not the name of a person, such as LinkedIn Member."""
 
 
 @lru_cache(maxsize=8192)
@@ -62,7 +62,7 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
     name is the given name. `family_first` is the order of other names that the header of a column says.
 
     Raises:
-        NoPerson: the text is no person's name.
+        NoPerson: the text is not a person's name.
         InvalidValue: the text contains no letter, or is longer than 200 characters.
 
     """

@@ -1,4 +1,4 @@
-"""Names that are no person's: what forms, exports and networks write where the name is not known."""
+"""Names of nobody: what forms, exports and networks write where the name is not known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def may_be_placeholder(words: list[str]) -> bool:
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether the text is no person's name, such as LinkedIn Member, null null, Unknown or xxx."""
+    """Return whether the text is not a person's name, such as LinkedIn Member, null null, Unknown or xxx."""
     if _NETWORK.search(text) or _NOT_AVAILABLE.fullmatch(text):
         return True
     folded = fold(text)
