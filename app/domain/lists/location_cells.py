@@ -27,6 +27,8 @@ class PlaceFields(NamedTuple):
 OF_PERSON = PlaceFields("city", "country", "location", "state")
 OF_COMPANY = PlaceFields("company_city", "company_country", "company_location", "company_state")
 
+_NO_PLACE = Place()
+
 
 def location_of(
     row: RowValues, fields: PlaceFields, numbers: Iterable[str], domains: Iterable[str]
@@ -58,9 +60,11 @@ def _line_of_city(city: str | None) -> Place:
 
     The names of states that people seldom write after a city may be those of its parts, too.
     """
-    place = parse_place(city) if city and "," in city else Place()
+    if city is None or "," not in city:
+        return _NO_PLACE
+    place = parse_place(city)
     is_usual = place.country in WITH_CODES or len(place.readings) > 1
-    return place if is_usual or _ends_with_country(city or "") else Place()
+    return place if is_usual or _ends_with_country(city) else _NO_PLACE
 
 
 def _ends_with_country(line: str) -> bool:
