@@ -60,9 +60,8 @@ class Writer:
             has_address = self.email in values and not self.is_new
             return {self.email: Refusal.DUPLICATE} if has_address else {}
         rest = dict.fromkeys(values.keys() - set(self.identity), Refusal.UNNAMED)
-        if isinstance(
-            error, AccessRefused
-        ):  # a permission of one property, or of all: then it is refused again
+        if isinstance(error, AccessRefused):
+            # The permission may lack for one property or for all: then the next request is refused as well.
             is_some = error.reason == FORBIDDEN and len(rest) < len(values)
             return dict.fromkeys(rest, Refusal.READ_ONLY) if is_some else {}
         if error.reason != "invalid_values":
