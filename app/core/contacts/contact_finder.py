@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.contacts.contact_index import ContactIndex, Row, values_of
+from app.core.contacts.contact_index import ContactIndex, Row
 from app.domain.findings import FoundContact, SourceKind
 from app.domain.lists.warning_kinds import (
     NAMESAKE,
@@ -28,6 +28,7 @@ from app.domain.records.shared_identifiers import (
     are_other_people,
     name_in,
     shared_identifiers,
+    values_of,
     without_profiles,
 )
 

@@ -18,6 +18,7 @@ from app.domain.normal.member_ids import is_member_url
 from app.domain.normal.name_keys import person_key
 from app.domain.records.namesakes import ContactValues
 from app.domain.records.profile_links import spellings, urls_of
+from app.domain.records.shared_identifiers import values_of
 from app.infra.blind_indexes import stored_forms
 
 Row = dict[str, Any]
@@ -123,11 +124,6 @@ class ContactIndex:
             phones[contact_id].append(tuple(phone))
         for contact_id in named:
             self.values[contact_id] = ContactValues.from_values(emails[contact_id], phones[contact_id])
-
-
-def values_of(record: FoundContact) -> list[str]:
-    """Return the addresses and numbers of the record."""
-    return [email.email for email in record.emails] + [phone.e164 for phone in record.phones]
 
 
 def _candidates(

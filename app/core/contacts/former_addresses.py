@@ -17,8 +17,7 @@ from app.core.contacts import job_changes
 from app.core.contacts.bulk import rows_in, update_all
 from app.core.contacts.emails import FORMER, Email, at_most_risky
 from app.core.contacts.job_changes import Move
-from app.domain.errors import InvalidValue
-from app.domain.normal.websites import normal_website
+from app.domain.normal.websites import parent_domains
 
 
 def mark(session: Session, moves: Sequence[Move]) -> None:
@@ -58,14 +57,7 @@ def _is_former(domain: str, last_seen_at: datetime, move: Move) -> bool:
     """Return whether an address at this domain belongs to the previous employer, and was not seen since."""
     if last_seen_at >= move.as_of:
         return False
-    website = _website(domain)
+    website = parent_domains(domain)[-1]
     if move.previous.domain is None:
         return move.current.domain is not None and website != move.current.domain
     return website == move.previous.domain
-
-
-def _website(domain: str) -> str:
-    try:
-        return normal_website(domain)
-    except InvalidValue:
-        return domain

@@ -22,7 +22,7 @@ def shared_identifiers(records: Iterable[FoundContact]) -> frozenset[str]:
     for record in records:
         if (name := name_in(record)) is None:
             continue
-        for value in identifiers_of(record):
+        for value in (*values_of(record), *urls_of(record)):
             owner = owners.setdefault(value, name)
             if owner is not name and value not in shared and are_other_people(owner, name):
                 shared.add(value)
@@ -45,10 +45,9 @@ def without_profiles(record: FoundContact, urls: Collection[str]) -> FoundContac
     return replace(record, linkedin_url=linkedin_url, member_url=member_url, is_profile_weak=is_weak)
 
 
-def identifiers_of(record: FoundContact) -> list[str]:
-    """Return the profiles, the addresses and the numbers of a record."""
-    values = [email.email for email in record.emails] + [phone.e164 for phone in record.phones]
-    return [*values, *urls_of(record)]
+def values_of(record: FoundContact) -> list[str]:
+    """Return the addresses and the numbers of a record."""
+    return [email.email for email in record.emails] + [phone.e164 for phone in record.phones]
 
 
 def are_other_people(a: PersonName, b: PersonName) -> bool:
