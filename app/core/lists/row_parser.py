@@ -56,12 +56,12 @@ class RowParser:
     def _parse(self, row: Row, digest: bytes | None) -> Any:  # noqa: ANN401 -- what the entity's ingestion takes
         if row.fault is not None:
             raise InvalidValue(row.fault)
-        warned_before = self.warnings.total
+        warned_before = self.warnings.total if digest else 0
         values = RowValues(self.layout, row.cells, self.defaults, self.warnings, row.line)
         if self.layout.entity is Entity.COMPANIES:
             return company_of(values)
         person = person_of(values, self.layout)
-        if self.warnings.total > warned_before or not self._is_dated(person.found):
+        if digest and (self.warnings.total > warned_before or not self._is_dated(person.found)):
             digest = None
         return ParsedPerson(person.found, person.numbers, digest, row.line)
 

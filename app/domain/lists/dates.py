@@ -69,6 +69,7 @@ def date_orders(columns: Mapping[int, Iterable[str]], *, now: datetime) -> DateO
     return DateOrders(shown, orders.pop() if len(orders) == 1 else None)
 
 
+@lru_cache(maxsize=4096)
 def is_ambiguous(text: str) -> bool:
     """Return whether a date has another meaning in the other order."""
     parts = _DAY_OR_MONTH_FIRST.fullmatch(text.strip()[:_MAX_LENGTH])
@@ -115,6 +116,7 @@ def parse_timestamp(text: str, order: DateOrder | None = None) -> datetime:
         raise InvalidValue(_NO_SUCH_DATE) from error
 
 
+@lru_cache(maxsize=4096)
 def parse_date_cell(text: str, order: DateOrder | None) -> datetime:
     """Parse a cell of a column of dates: also a day's number in Excel, such as 45678.
 

@@ -95,7 +95,9 @@ def _hinted(
     row: RowValues, readings: tuple[str, ...], numbers: Iterable[str], domains: Iterable[str]
 ) -> str | None:
     """Return the country that the row or its list suggests for a place in one of these countries."""
-    for number in numbers if readings else ():
+    if not readings:
+        return None
+    for number in numbers:
         assigned = [country for country in readings if _is_from(number, country)]
         if len(assigned) == 1:
             return assigned[0]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
@@ -54,8 +55,7 @@ _SALUTATIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedPerson:
+class ParsedPerson(NamedTuple):  # faster to make than a dataclass
     """The person of a row, with the parsed phone numbers, so that callers do not parse them again.
 
     `digest` is that of the row, if an import of the same row would find the same at any later time. `line` is
@@ -63,7 +63,7 @@ class ParsedPerson:
     """
 
     found: FoundContact
-    numbers: Mapping[tuple[str, str | None], PhoneNumber] = field(default_factory=dict)
+    numbers: Mapping[tuple[str, str | None], PhoneNumber] = MappingProxyType({})
     digest: bytes | None = None
     line: int = 0
 

@@ -68,7 +68,9 @@ def _numbers(
 
 def _noted_type(note: str) -> str | None:
     """Return the type that the words beside a number name; `Tel/Fax` is a phone."""
-    words = fold(note).split() if note else []
+    if not note:
+        return None
+    words = fold(note).split()
     kinds = [kind for word in words if (kind := phone_type(word))]
     if "fax" in kinds and not _PHONE_WORDS.isdisjoint(words):
         return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from phonenumbers import country_code_for_region
 
@@ -26,8 +26,7 @@ _MAX_NATIONAL_DIGITS = 11
 """Longer landlines that lack the zero before them are improbable, even where the plan allows any length."""
 
 
-@dataclass(frozen=True, slots=True)
-class PhoneRegions:
+class PhoneRegions(NamedTuple):  # part of the keys of a cache, so its hash must be fast
     """The countries of a row's national numbers, the likeliest first.
 
     In a `named` country a number counts if its length is possible; in a `guessed` one only if it is assigned.

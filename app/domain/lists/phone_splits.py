@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells import phones_in
@@ -26,8 +27,7 @@ _NATIONAL = re.compile(r"(?!\+|00)(?:[^0-9]*[0-9]){5}")
 """A text that may be a number without its country code."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPhone:
+class ReadPhone(NamedTuple):  # faster to make than a dataclass
     """A number of a cell with the words beside it; `code` is that of a warning if it was guessed."""
 
     number: PhoneNumber

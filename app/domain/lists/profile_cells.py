@@ -19,7 +19,7 @@ from app.domain.lists.warning_kinds import NOT_A_PROFILE, PROFILE_URL
 from app.domain.normal.member_ids import is_member_id, is_member_url, member_url
 from app.domain.normal.name_keys import name_key, spellings
 from app.domain.normal.names import PersonName
-from app.domain.normal.profiles import normal_profile_url
+from app.domain.normal.profiles import is_plain_profile_url, normal_profile_url
 from app.domain.records.profile_links import linked
 
 MAX_LENGTH = 4096  # characters of a URL; Excel allows 2,083
@@ -71,9 +71,10 @@ def listed_profile(text: str) -> str:
 def _profile(row: RowValues, index: int, name: PersonName | None) -> tuple[str, bool] | None:
     """Return the profile URL of a cell, and whether it is weak; None if it is empty or left out."""
     cell = row.cells[index]
-    if value(cell) is None:
+    is_plain = is_plain_profile_url(cell)  # as most are; then there is nothing to take off
+    if not is_plain and value(cell) is None:
         return None
-    text = _link_in(unescape_formula(cell))
+    text = cell if is_plain else _link_in(unescape_formula(cell))
     is_whole = is_handle = False
     if _HANDLE.fullmatch(text) and not is_member_id(text):
         is_whole = name is not None and _has_whole_name(text, name)

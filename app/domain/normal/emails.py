@@ -59,7 +59,14 @@ def email_reasons(email: str) -> tuple[str, ...]:
     """Return the risk reasons that the text shows: role, disposable and webmail."""
     local, _, domain = email.rpartition("@")
     reasons = _domain_reasons(domain)
-    return ("role", *reasons) if _NUMBER_OR_TAG.sub("", local) in _ROLES else reasons
+    return ("role", *reasons) if mailbox_name(local) in _ROLES else reasons
+
+
+def mailbox_name(local: str) -> str:
+    """Return a local part without a number at its end, and without a tag: info for info-2 and info+news."""
+    if local[-1:].isalpha() and "+" not in local:
+        return local  # the pattern cannot match
+    return _NUMBER_OR_TAG.sub("", local)
 
 
 @cache

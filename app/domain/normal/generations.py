@@ -20,12 +20,13 @@ _RANKS = {word: rank for rank, words in _WORDS.items() for word in words}
 _ABBREVIATIONS = "jr|jnr|sr|snr|ii|iii|iv"
 # Sen, Jun, St and Padre are names as well: they count in small letters, the shortest with a full stop.
 _SMALL = r"sen|jun|padre|(?:ml|st|мл|ст)(?=\.)|d\. ?(?:[JÄä]|A\u0308)"
+# Both patterns begin with what separates words, because the search skips to it.
 _LAST = re.compile(
-    rf"(?<![\s,])[\s,]{{1,3}}\(?(?P<word>(?i:{_ABBREVIATIONS}|2nd|3rd|4th|j[uú]nior|senior|fils|p[eè]re|hijo"
-    rf"|filho|neto|младший|старший)|(?P<small>{_SMALL}))(?P<stop>\.?)\)?(?=\s*(?:,|$))"
+    rf"[\s,](?<![\s,]{{2}})[\s,]{{0,2}}\(?(?P<word>(?i:{_ABBREVIATIONS}|2nd|3rd|4th|j[uú]nior|senior|fils|p[eè]re"
+    rf"|hijo|filho|neto|младший|старший)|(?P<small>{_SMALL}))(?P<stop>\.?)\)?(?=\s*(?:,|$))"
 )
 _BEFORE_DEGREE = re.compile(
-    rf"[^\s,]\s[^\s,]+,? (?P<word>(?i:{_ABBREVIATIONS}))(?P<small>(?P<stop>\.?))(?=\s)"
+    rf"\s(?<=[^\s,]\s)[^\s,]++,? (?P<word>(?i:{_ABBREVIATIONS}))(?P<small>(?P<stop>\.?))(?=\s)"
 )
 
 _FEWEST_WORDS = 2

@@ -13,7 +13,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.emails import email_kind, normal_email
+from app.domain.normal.emails import email_kind, mailbox_name, normal_email
 from app.domain.normal.websites import is_top_level
 from app.domain.normal.wordlists import lines
 
@@ -35,7 +35,6 @@ r"""What is left of an escaped character before an address: of `\u003e` in JSON,
 _HASH = re.compile(r"[0-9a-f]{32}")
 _CODE = re.compile(r"[!$%*/=?^`{|}]")
 """Signs in addresses that programs make, and in texts that are no addresses."""
-_DIGITS_OR_TAG = re.compile(r"[-_.]?[0-9]+$|\+.*$")
 
 
 class ImpossibleAddress(InvalidValue):
@@ -82,10 +81,10 @@ def refuse_impossible(email: str) -> None:
         raise ImpossibleAddress("The address begins with the rest of an escaped character, such as %20.")
     if _HASH.fullmatch(local) or _CODE.search(local):
         raise ImpossibleAddress("This is an address of a program, not of a person.")
-    word, (label, *_, last) = _DIGITS_OR_TAG.sub("", local), domain.split(".")
-    if not {word, label}.isdisjoint(_ALWAYS) or (word in _BOTH and label in _BOTH):
+    word, label = mailbox_name(local), domain.partition(".")[0]
+    if word in _ALWAYS or label in _ALWAYS or (word in _BOTH and label in _BOTH):
         raise ImpossibleAddress("This address stands for a missing one.")
-    if not _exists(last):
+    if not _exists(domain.rpartition(".")[2]):
         raise ImpossibleAddress("The end of the address is not a top-level domain, such as com or de.")
 
 

@@ -63,6 +63,11 @@ _HELP = {
 }
 
 
+def is_plain_profile_url(text: str) -> bool:
+    """Return whether the text is a usual profile URL of ASCII characters, and nothing stands around it."""
+    return _PLAIN_URL.fullmatch(text) is not None
+
+
 def normal_profile_url(text: str) -> str:
     """Return `https://www.linkedin.com/in/<slug>`, the slug decoded, in NFC and lower-case, or a member's id.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundContact
@@ -212,3 +214,21 @@ def test_a_suppression_list_hides_any_handle(cell: str, slug: str) -> None:
 def test_a_word_in_a_suppression_list_cannot_be_read(cell: str) -> None:
     with pytest.raises(NotAProfileUrl):
         listed_profile(cell)
+
+
+@given(
+    st.from_regex(
+        r"(https?://)?((www|[A-Za-z]{2})\.)?linkedin\.com/[iI][nN]/[A-Za-z0-9_-]{1,20}/?", fullmatch=True
+    )
+)
+@example("linkedin.com/in/me")
+@example("http://www.linkedin.com/in/null/")
+@example(f"https://www.linkedin.com/in/{MEMBER}")
+@example(f"https://www.linkedin.com/in/{'a' * MAX_LENGTH}")
+def test_a_plain_url_is_read_as_one_with_spaces_around_it(url: str) -> None:
+    plain, spaced = CellWarnings(), CellWarnings()
+
+    found = read(plain, LinkedIn=url), read(spaced, LinkedIn=f" {url} ")
+
+    assert found[0] == found[1]
+    assert plain.counts == spaced.counts

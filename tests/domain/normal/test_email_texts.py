@@ -1,10 +1,12 @@
+import re
+
 import pytest
 from email_validator import validate_email
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.emails import email_domain, email_kind, email_reasons, normal_email
+from app.domain.normal.emails import email_domain, email_kind, email_reasons, mailbox_name, normal_email
 
 LIKE_ADDRESSES = st.from_regex(r"[a-zA-Z0-9._+'-]{1,70}@[a-z0-9.-]{1,70}\.[a-z0-9]{1,8}", fullmatch=True)
 
@@ -104,3 +106,8 @@ def test_any_other_address_is_a_work_address(domain: str) -> None:
 )
 def test_risk_reasons_are_derived_from_the_address(email: str, reasons: tuple[str, ...]) -> None:
     assert email_reasons(email) == reasons
+
+
+@given(st.text("aZé٣0129+-_.", max_size=12))
+def test_a_local_part_loses_a_number_at_its_end_and_a_tag(local: str) -> None:
+    assert mailbox_name(local) == re.sub(r"[-_.]?[0-9]+$|\+.*$", "", local)
