@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain, islice
 from typing import Any
 
 from rapidfuzz import fuzz, process
@@ -20,7 +21,7 @@ from app.domain.normal.generations import generation_of
 from app.domain.normal.latin_names import family_key, latin_key, script_of
 from app.domain.normal.name_keys import name_key
 from app.domain.normal.names import PersonName
-from app.domain.records.sound_similarity import initials, skeleton
+from app.domain.records.sound_similarity import initials, skeleton, turned
 
 MAX_COMPARED = 5_000
 """How many people's keys are compared, of each kind of name; those at a company of 100,000 are fewer."""
@@ -62,11 +63,11 @@ def nearest_named_at(
         return ()
     employers = {"companies": [company.id for company in companies]}
     alike = session.execute(_SAME_SCRIPT, employers | _beginnings(name_key(full).split(), family)).all()
-    letters = sorted(initials(words[0]) | initials(words[-1]) | {_ARTICLE})
+    letters = sorted(frozenset({_ARTICLE}).union(*map(initials, words)))
     statement = _with_initials(letters) if script_of(full) else _NOT_IN_LATIN
     sounding = session.execute(statement, employers | {"letters": letters}).all()
-    near = _nearest(name_key(full), alike, name_key)
-    near |= _nearest(skeleton(" ".join(words)), sounding, _skeleton_of)
+    near = _nearest([name_key(full)], alike, name_key, fuzz.token_sort_ratio)
+    near |= _nearest(turned(skeleton(" ".join(words))), sounding, _skeleton_of, fuzz.ratio)
     rows = session.execute(_BY_IDS, {"ids": sorted(near)}).all() if near else ()
     return at_companies(companies, rows)
 
@@ -93,13 +94,17 @@ def _with_initials(letters: Sequence[str]) -> Select[*tuple[Any, ...]]:
     return _KEYS.where(or_(*ranges)).limit(MAX_COMPARED)
 
 
-def _nearest(asked: str, rows: Sequence[Any], form: Callable[[str], str]) -> set[str]:
-    """Return the ids of the people whose names in this form are the most similar, in any order of words."""
+def _nearest(
+    forms: Sequence[str], rows: Sequence[Any], form: Callable[[str], str], scorer: Callable[..., float]
+) -> set[str]:
+    """Return the ids of the people whose names in this form are the most similar to one of `forms`."""
     names = [form(row.name_key) for row in rows]
-    nearest = process.extract(asked, names, scorer=fuzz.token_sort_ratio, limit=MAX_NEAREST)
-    return {rows[index].id for _name, _score, index in nearest}
+    found = [process.extract(asked, names, scorer=scorer, limit=MAX_NEAREST) for asked in forms]
+    nearest = sorted(chain.from_iterable(found), key=lambda hit: -hit[1])
+    indexes = dict.fromkeys(index for _name, _score, index in nearest)
+    return {rows[index].id for index in islice(indexes, MAX_NEAREST)}
 
 
 @lru_cache(maxsize=16384)
 def _skeleton_of(key: str) -> str:
-    return skeleton(latin_key(key))
+    return skeleton(latin_key(key)).replace(" ", "")

@@ -30,11 +30,19 @@ _GROUPS = {
     "ph": "P",
     "th": "D",
 }
+_AT_THE_START = {"mp": "b", "nt": "d", "gk": "g"}
+"""What Greek and African names begin with: in Greek it is one sound, in the others the first is not heard."""
+_START = re.compile("^(?:mp|nt|gk)")
 _SOUND = re.compile("|".join(_GROUPS) + "|[a-z]")
 _ARTICLE = re.compile("^l(?=[^aeiouyw])")
 """The article as it is transliterated, before a consonant, where no name has an l."""
+_BEGINNINGS = [*_LETTERS.items(), *((letters[0], sound) for letters, sound in _GROUPS.items())]
+"""The letters and the first letters of groups, each with the sound that it may begin with."""
+_SERVANT = re.compile(r"\b(?:abd|bd)(?: ?[aeou]?l)?(?: |(?<=l))(?=[a-z]{2})")
+_PARTICLES = frozenset(("al", "el", "ul", "bin", "ben", "ibn", "bn", "binti", "bint", "bnt"))
+"""The Arabic article, and what stands between the names of a child and the father."""
 _VOWELS = frozenset("aeiou")
-_ALSO = {"C": "SKJGXH", "D": "TS", "G": "KSJ", "H": "KX", "J": "Si", "V": "PWuo", "W": "Pu", "X": "SK"}
+_ALSO = {"C": "SKJGXH", "D": "TS", "G": "KSJH", "H": "KXJ", "J": "SiK", "V": "PWuo", "W": "Pu", "X": "SK"}
 """The sounds that are spelt in the same way in another language."""
 _WEAK = {"H": 0.2, "W": 0.4, "V": 0.7}
 _SKELETON = str.maketrans(
@@ -72,10 +80,18 @@ def sound_score(a: str, b: str, scripts: AbstractSet[str]) -> float:
 
 def skeleton(full: str) -> str:
     """Return the consonants of each word of a name in Latin letters, one for those that sound alike."""
-    words = (_sounds(word).translate(_SKELETON) for word in full.split() if len(word) > 1)
+    words = (_sounds(word).translate(_SKELETON) for word in _main_words(full) if len(word) > 1)
     return " ".join(filter(None, words))
 
 
+def turned(words: str) -> tuple[str, ...]:
+    """Return the words written together in the orders that names have, the family name first or last."""
+    parts = words.split()
+    turns = dict.fromkeys((0, len(parts) - 1, 1)) if len(parts) > 1 else (0,)
+    return tuple("".join((*parts[turn:], *parts[:turn])) for turn in turns)
+
+
+@lru_cache(maxsize=16384)
 def initials(word: str) -> frozenset[str]:
     """Return the letters with which a word that sounds alike may begin.
 
@@ -83,10 +99,8 @@ def initials(word: str) -> frozenset[str]:
     """
     sounds = _sounds(word)
     consonants = [sound for sound in sounds if sound not in _VOWELS]
-    first = consonants[: 2 if word.startswith("l") else 1]
-    alike = {
-        letter for letter, sound in _LETTERS.items() for one in first if _change(one, sound, 1.0) < _ANOTHER
-    }
+    first = [*sounds[:1], *consonants[: 2 if word.startswith("l") else 1]]
+    alike = {letter for letter, sound in _BEGINNINGS for one in first if _change(one, sound, 1.0) < _ANOTHER}
     has_vowel_second = sounds[:1] not in _VOWELS and sounds[1:2] in _VOWELS
     return frozenset(alike if has_vowel_second else alike | _VOWELS)
 
@@ -100,20 +114,33 @@ def _weight_of_vowels(scripts: AbstractSet[str]) -> float:
 
 def _words(full: str) -> tuple[str, ...]:
     """Return the sounds of the words, without initials; of a long name, those at both ends."""
-    words = [_sounds(word) for word in full.split() if len(word) > 1]
+    words = [_sounds(word) for word in _main_words(full) if len(word) > 1]
     if len(words) > _MAX_WORDS:
         words = [*words[:2], *words[2 - _MAX_WORDS :]]
     return tuple(filter(None, words))
 
 
+def _main_words(full: str) -> list[str]:
+    """Return the words without articles and words for son and daughter; Abd al Aziz is one word."""
+    words = _SERVANT.sub("abdul", full).split()
+    main = [word for index, word in enumerate(words) if not index or word not in _PARTICLES]
+    return main if len(main) > 1 else words
+
+
 @lru_cache(maxsize=16384)
 def _sounds(word: str) -> str:
-    """Return the sounds of a word without the Arabic article; two equal ones in a row are one."""
+    """Return the sounds of a word without the Arabic article; two equal ones in a row are one.
+
+    Not so m and n, or l and r: in Ghanim a vowel is between them, which Arabic does not write.
+    """
     sounds: list[str] = []
-    for letters in _SOUND.findall(_ARTICLE.sub("", word)):
+    before = ""
+    word = _START.sub(lambda found: _AT_THE_START[found[0]], _ARTICLE.sub("", word))
+    for letters in _SOUND.findall(word):
         sound = _GROUPS.get(letters) or _LETTERS[letters]
-        if sounds[-1:] != [sound]:
+        if sounds[-1:] != [sound] or (sound in "LN" and letters != before):
             sounds.append(sound)
+        before = letters
     return "".join(sounds)
 
 

@@ -58,6 +58,16 @@ def test_a_misspelt_name_is_found_among_hundreds_with_the_same_beginning(
         ("문재인", "Moon Jae-in", "ambiguous"),
         ("Ilya Belyakov", "일리야 벨랴코프", "ambiguous"),
         ("राहुल गांधी", "Rahul Gandhi", "ambiguous"),
+        ("Gagik Tsarukyan", "Царукян, Гагик Коляевич", "ambiguous"),
+        ("John Williamson", "Джон Уильямсон", "ambiguous"),
+        ("Michael Howard", "Майкл Говард", "ambiguous"),
+        ("Kristian Jensen", "Крістіан Єнсен", "ambiguous"),
+        ("Nunzia De Girolamo", "Нунція Де Джіроламо", "ambiguous"),
+        ("Sali Berisha", "Σαλί Μπερίσα", "ambiguous"),
+        ("Majed Al Mutairi", "ماجد موسى عبد الرحمن المطيري", "ambiguous"),
+        ("Nik Abdul Aziz Nik Mat", "نيك عبد العزيز نيك مات", "ambiguous"),
+        ("YOON Hu Duk", "윤후덕", "ambiguous"),
+        ("Cheong U-taek", "정우택", "ambiguous"),
     ],
 )
 def test_a_name_in_another_script_is_found(session: Session, stored: str, asked: str, outcome: str) -> None:
@@ -67,6 +77,23 @@ def test_a_name_in_another_script_is_found(session: Session, stored: str, asked:
     person = a_contact(session, acme, stored)
 
     assert find(session, asked) == (outcome, [person])
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"), [("Germinal Peiro", "Жерминаль Пейро"), ("KIM Yung Rok", "김영록")]
+)
+def test_a_name_in_another_script_is_found_among_hundreds(session: Session, stored: str, asked: str) -> None:
+    acme = a_company(session)
+    for number in range(400):
+        letters = f"{chr(97 + number % 20)}{chr(97 + number // 20)}"
+        a_contact(session, acme, f"Kem{letters} Peir{letters}")
+        a_contact(session, acme, f"Rok{letters} Kim{letters}")
+    person = a_contact(session, acme, stored)
+
+    outcome, people = find(session, asked)
+
+    assert outcome == "ambiguous"
+    assert person in people
 
 
 @pytest.mark.parametrize("asked", ["Vere Bird Sr.", "Vere Bird Senior", "Bird, Vere, Sr."])
