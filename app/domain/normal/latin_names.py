@@ -30,7 +30,8 @@ def latin_key(text: str) -> str:
     key = name_key(text)
     if key.isascii():
         return key
-    return name_key(anyascii(unicodedata.normalize("NFC", text)).translate(_MARKS))
+    latin = name_key(anyascii(unicodedata.normalize("NFC", text)).translate(_MARKS))
+    return latin.replace("c", "s") if script_of(text) == "TAMIL" else latin  # one letter, spelt s or ch
 
 
 def latin_name(name: PersonName) -> PersonName:

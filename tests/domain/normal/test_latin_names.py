@@ -19,6 +19,7 @@ from app.domain.normal.names import PersonName, parse_name
         ("문재인", "HANGUL", "munjaein"),
         ("バラク・オバマ", "KATAKANA", "baraku obama"),
         ("राहुल", "DEVANAGARI", "rahul"),
+        ("வடிவேல் சுரேஷ்", "TAMIL", "vtivel sures"),
         ("123", "", "123"),
         ("١٢٣", "", "123"),
     ],

@@ -48,6 +48,7 @@ def outcome(asked: str, known: str) -> str:
         ("عبدالعزيز الغنام", "Abd el Aziz El Ghannam", "ambiguous"),
         ("مرزوق علي محمد ثنيان الغانم", "Marzouq AlGhanim", "ambiguous"),
         ("윤후덕", "Yoon Hu Duk", "ambiguous"),
+        ("மகிந்த சமரசிங்க", "Mahinda Samarasinghe", "ambiguous"),
     ],
 )
 def test_a_name_in_another_script_is_found_with_less_confidence(
