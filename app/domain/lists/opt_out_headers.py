@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_OPT_OUT = re.compile(r"\b(?:opt(?:ed)? ?outs?|unsub(?:scribed?)?|do ?n[o ]?t ?(?=[a-z]))")
-"""`opt out`, `optedout`, `unsubscribed`, and `do not`, `don t` or `donot` before another word."""
+_OPT_OUT = re.compile(
+    r"\b(?:opt(?:ed)? ?outs?|unsub(?:scribed?)?|bl(?:ack|ock) ?list(?:ed)?|suppress(?:ed|ions?)"
+    r"|do ?n[o ]?t ?(?=[a-z])|(dnc|c?tps)\b)"
+)
+"""`opt out`, `optedout`, `unsubscribed`, `blacklisted`, `do not`, `don t` or `donot` before another word, and
+the registers of numbers that must not be called."""
 
 
 def opt_out_field(name: str, words: Mapping[str, str]) -> str | None:
@@ -19,9 +23,11 @@ def opt_out_field(name: str, words: Mapping[str, str]) -> str | None:
     `words` are the known words: of calls, e-mails, all contact, and fillers. A header with another word, such
     as `Fax Opt Out`, is about something else.
     """
-    if not _OPT_OUT.search(name):
+    found = _OPT_OUT.search(name)
+    if found is None:
         return None
     about = {words.get(word) for word in _OPT_OUT.sub(" ", name).split()}
     if None in about:
         return None
-    return "do_not_call" if "calls" in about and "emails" not in about else "do_not_contact"
+    is_about_calls = "calls" in about or found[1] is not None
+    return "do_not_call" if is_about_calls and "emails" not in about else "do_not_contact"

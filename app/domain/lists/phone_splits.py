@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells import phones_in
+from app.domain.lists.phone_endings import with_whole_numbers
 from app.domain.lists.phone_parts import MAX_NUMBERS, numbers_in
 from app.domain.lists.phone_reading import (
     NO_REGIONS,
@@ -50,7 +51,7 @@ def read_phones(text: str, regions: Callable[[], PhoneRegions]) -> Iterator[Read
     if is_plain(text) and (number := assigned_number(text, NO_REGIONS if text[0] == "+" else regions())):
         yield ReadPhone(number, code="" if text[0] == "+" else _doubt(text, number, regions()))
         return
-    texts = [found for part in phones_in(text) for found in phone_texts(part)]
+    texts = [found for part in phones_in(with_whole_numbers(text)) for found in phone_texts(part)]
     is_broken = False
     for found in texts if len(texts) <= MAX_NUMBERS else _UNREADABLE:
         for read in _read(found, regions()) if found.number else [_unread(found)]:

@@ -31,8 +31,8 @@ _OTHER_LINES: dict[str, LineType] = {
 _PLAIN = re.compile(r"\+[1-9](?:[ ().-]{0,3}[0-9]){6,20}(?<!\.0)(?<!\.00)")
 _SEPARATORS = re.compile("[().-]+")
 _FIRST_GROUP = re.compile(r"(\\\d)")
-_MEXICO = 52
-_OLD_MEXICAN = re.compile(r"(?:0?1|04[45])([0-9]{10})")
+_OLD_PREFIXES = {48: re.compile(r"0([0-9]{9})"), 52: re.compile(r"(?:0?1|04[45])([0-9]{10})")}
+"""What was dialled before the numbers of Poland until 2009 and of Mexico until 2019, and is still written."""
 _CODE_LENGTHS = (1, 2, 3)
 _MIN_LENGTH, _MAX_LENGTH = 5, 15  # digits of a national number, within the library's limits
 
@@ -115,8 +115,9 @@ def is_possible(country_code: int, number: str) -> bool:
 
 
 def without_old_prefix(country_code: int, number: str) -> str:
-    """Return a number without what was dialled before it until 2019: `1`, `01`, `044` or `045` in Mexico."""
-    old = _OLD_MEXICAN.fullmatch(number) if country_code == _MEXICO else None
+    """Return a number without what was once dialled before it, such as 0 in Poland and 1 in Mexico."""
+    prefix = _OLD_PREFIXES.get(country_code)
+    old = prefix.fullmatch(number) if prefix else None
     return old[1] if old else number
 
 

@@ -20,8 +20,15 @@ _LOOKALIKE = re.compile(r"(?<![^\W_])[lIOo](?=[0-9])|(?<=[0-9])[lIOo](?![^\W_])"
 _WORD = re.compile(r"([^\W\d_]+)")
 _BETWEEN_DIGITS = re.compile(r"[0-9]([^\W\d_]+)(?=[0-9])")
 _PLUS_AFTER_DIGIT = re.compile(r"(?<=[0-9)/,;\s])(?=\+)")
-_EXTENSION = re.compile(r"[\s.:=#]*([0-9]{1,7})(?![0-9\s.()-]*[0-9])")
-_HASH = re.compile(r"#\s?([0-9]{1,7})\s*$")
+_EXTENSION = re.compile(r"[\s.:=#-]*([0-9]{1,7})(?![0-9\s.()-]*[0-9])")
+_HASH = re.compile(r"(?:#|,,)\s?([0-9]{1,7})[#\s]*$")
+"""An extension after a hash, or after commas, at which telephones pause."""
+_CARRIER = re.compile(r"(?<![0-9])0\s?[xX]{2}\s?(?=[0-9]{2}(?![0-9]))")
+"""The beginning of `0xx11 3333-4444`, as Brazilians write it: the code of any carrier is dialled there."""
+_OPEN_BRACKET = re.compile(r"(?<=[0-9])\s*\((?=[^()]*$)")
+"""A bracket that a word after the signs closes: `030 1234567 (18-20 Uhr)`."""
+_MIN_DIGITS = 6
+"""The digits of a number before such a bracket; fewer are a country or area code."""
 _DIGIT = re.compile(r"[0-9]")
 _START = re.compile(r"[+(0-9]")
 _TO_LAST_DIGIT = re.compile(r".*[0-9]", re.DOTALL)
@@ -34,7 +41,7 @@ _KEYS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999"
 _EXTENSION_WORDS = frozenset(
     """ext extn extension extensión xtn x int interno interne poste anexo ramal durchwahl dw nst nebenstelle
     klappe kl toestel wew wewn linka klapka lokal anknytning доб добавочный внутр dahili 内線 内线 分机 分機
-    转 轉 내선""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
+    转 轉 내선 שלוחה تحويلة داخلی ตอ εσωτ εσωτερικο mellék vnitřní""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
 )
 
 
@@ -89,6 +96,7 @@ def _of_exponent(first: str, decimals: str, exponent: int) -> PhoneText:
 
 def _numbers(text: str) -> list[PhoneText]:
     """Return the numbers between the words of a text; none if it is masked, an address or no number."""
+    text = _CARRIER.sub("0", text)
     stuck = _BETWEEN_DIGITS.findall(text)
     is_readable = all(map(_is_extension, stuck)) and not _LOOKALIKE.search(text)
     if _MASKED.search(text) or _ADDRESS.search(text) or not is_readable:
@@ -134,7 +142,7 @@ def _add_note(found: list[PhoneText], words: list[str]) -> None:
 def _take_extension(found: list[PhoneText], word: str, signs: str) -> str:
     """Give the last number the extension that the word announces; return the rest of the signs."""
     extension = _EXTENSION.match(signs) if found and _is_extension(word) else None
-    if extension is None:
+    if extension is None or found[-1].extension:
         return signs
     found[-1] = replace(found[-1], extension=extension[1])
     return signs[extension.end() :]
@@ -142,10 +150,18 @@ def _take_extension(found: list[PhoneText], word: str, signs: str) -> str:
 
 def _in_signs(signs: str) -> Iterator[PhoneText]:
     """Yield the numbers in a text without words; a plus begins another one."""
-    for part in _PLUS_AFTER_DIGIT.split(signs):
+    for part in (part for text in _PLUS_AFTER_DIGIT.split(signs) for part in _outside_bracket(text)):
         extension = _HASH.search(part)
         if number := _trimmed(part[: extension.start()] if extension else part):
             yield PhoneText(number, extension[1] if extension else None)
+
+
+def _outside_bracket(signs: str) -> list[str]:
+    """Return the text before and after an open bracket that follows a whole number."""
+    bracket = _OPEN_BRACKET.search(signs)
+    if bracket and len(_DIGIT.findall(signs[: bracket.start()])) >= _MIN_DIGITS:
+        return [signs[: bracket.start()], signs[bracket.end() :]]
+    return [signs]
 
 
 def _trimmed(signs: str) -> str:

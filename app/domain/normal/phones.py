@@ -59,11 +59,8 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
         found = _only(phone_texts(text))
         code, national = _parsed(found.number, _REGIONS.get(country, country) or None)
         extension = found.extension
-    is_possible = numbering_plans.is_possible(code, national)
-    if not is_possible:
-        national = numbering_plans.without_old_prefix(code, national)
-        is_possible = numbering_plans.is_possible(code, national)
-    if not is_possible or int(national) < MIN_NATIONAL_NUMBER:
+    national = numbering_plans.without_old_prefix(code, national)
+    if not numbering_plans.is_possible(code, national) or int(national) < MIN_NATIONAL_NUMBER:
         raise InvalidValue(
             "This is not a possible phone number. Include the country code, as in +1 650 253 0000."
         )

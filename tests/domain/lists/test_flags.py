@@ -33,13 +33,26 @@ def test_no_is_read_in_every_language(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["DNC", "Do Not Call", "opted out", "Opt-out", "unsubscribed", "Do Not Allow", "blocked", "Abgemeldet"],
+    [
+        "DNC",
+        "Do Not Call",
+        "opted out",
+        "Opt-out",
+        "unsubscribed",
+        "Do Not Allow",
+        "blocked",
+        "Abgemeldet",
+        "On DNC",
+        "Registered",
+    ],
 )
 def test_a_person_who_does_not_want_to_be_contacted_opted_out(text: str) -> None:
     assert (read_opt_out(text), read_consent(text)) == (True, False)
 
 
-@pytest.mark.parametrize("text", ["subscribed", "Opted in", "Allow", "callable", "Granted"])
+@pytest.mark.parametrize(
+    "text", ["subscribed", "Opted in", "Allow", "callable", "Granted", "Clean", "Not registered"]
+)
 def test_a_person_who_wants_to_be_contacted_did_not_opt_out(text: str) -> None:
     assert (read_opt_out(text), read_consent(text)) == (False, True)
 
@@ -55,7 +68,10 @@ def test_other_words_say_neither(text: str) -> None:
 
 
 def test_a_status_says_by_few_words_only_that_the_person_opted_out() -> None:
-    assert [is_unsubscribed(text) for text in ("Unsubscribed", "opted-out", "rejected", "yes")] == [
+    assert [
+        is_unsubscribed(text) for text in ("Unsubscribed", "blocklisted", "opted-out", "rejected", "yes")
+    ] == [
+        True,
         True,
         True,
         False,

@@ -327,3 +327,86 @@ def test_the_part_that_is_no_number_is_counted_beside_the_number() -> None:
 )
 def test_a_hostile_cell_is_read_in_linear_time(text: str) -> None:
     assert numbers(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "03991 61157-0 | -100",
+        "03991 61157-0 / -100",
+        "03991/61157-0/-100",
+        "03991 61157-0/100",
+        "03991 61157-0, -100",
+        "03991 61157-0; -100",
+        "03991 61157\u20130 / \u2013100",
+        "03991 61157-0 (-100)",
+        "03991 61157-0 (Durchwahl -100)",
+        "03991 61157-0 / DW -100",
+        "03991 61157-0 oder -100",
+        "03991 61157-0\n-100",
+    ],
+)
+def test_an_extension_after_a_switchboard_is_a_second_number(text: str) -> None:
+    assert numbers(text) == ["+493991611570", "+49399161157100"]
+    assert not codes(text)
+
+
+def test_each_extension_belongs_to_the_number_before_it() -> None:
+    text = "03991 61157-0, -100; 030 12345-0 / -10 / -11"
+
+    assert numbers(text) == [
+        "+493991611570",
+        "+49399161157100",
+        "+4930123450",
+        "+49301234510",
+        "+49301234511",
+    ]
+    assert numbers("650-253-0000 / -0001", "US") == ["+16502530000", "+16502530001"]
+
+
+def test_a_short_extension_after_a_longer_one_is_reported_because_it_may_replace_digits_of_it() -> None:
+    assert numbers("03991 61157-10 / -5") == ["+4939916115710"]
+    assert codes("03991 61157-10 / -5") == ["invalid"]
+
+
+def test_an_announced_extension_may_have_a_hyphen() -> None:
+    [phone] = phones("+49 761 47810 Durchwahl: -900")
+
+    assert (phone.e164, phone.extension) == ("+4976147810", "900")
+
+
+@pytest.mark.parametrize("text", ["030-1234567 (18-20 Uhr)", "030-1234567 (ab 18 Uhr)"])
+def test_hours_are_no_digits_of_the_number_before_them(text: str) -> None:
+    assert numbers(text) == ["+49301234567"]
+    assert codes(text) == ["invalid"]
+
+
+def test_a_second_extension_is_reported_and_the_first_one_kept() -> None:
+    [phone] = phones("(530) 583-6985 x302/x2303", "US")
+
+    assert phone.extension == "302"
+    assert codes("(530) 583-6985 x302/x2303", "US") == ["invalid"]
+
+
+@pytest.mark.parametrize("text", ["650-253-0000,,123#", "650-253-0000 ,,123", "650-253-0000 #123"])
+def test_what_is_dialled_after_a_pause_is_an_extension(text: str) -> None:
+    [phone] = phones(text, "US")
+
+    assert (phone.e164, phone.extension) == ("+16502530000", "123")
+
+
+@pytest.mark.parametrize("text", ["(0-22) 583 12 34", "0 22 583 12 34", "022/5831234", "+48 022 583 12 34"])
+def test_the_zero_once_dialled_in_poland_is_left_out(text: str) -> None:
+    assert numbers(text, "PL") == ["+48225831234"]
+
+
+@pytest.mark.parametrize("text", ["(0xx11) 3333-4444", "0XX11 3333-4444", "0xx 11 3333-4444"])
+def test_the_code_of_any_brazilian_carrier_is_left_out(text: str) -> None:
+    assert numbers(text, "BR") == ["+551133334444"]
+
+
+@pytest.mark.parametrize(
+    ("text", "country"), [("03-1234567 \u05e9\u05dc\u05d5\u05d7\u05d4 12", "IL"), ("02 123 4567 ต่อ 12", "TH")]
+)
+def test_extensions_are_announced_in_other_scripts(text: str, country: str) -> None:
+    assert [phone.extension for phone in phones(text, country)] == ["12"]
