@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from app.domain.lists.warning_kinds import INVALID, KINDS
+from app.domain.lists.warning_kinds import INVALID, kind_of
 
 MAX_LINES = 3
 """The lines that are kept as examples of each warning."""
@@ -90,10 +90,10 @@ def described(
             "column": header[column] if column is not None else columns.get(field, field),
             "field": field,
             "code": code,
-            "effect": KINDS[code].effect.value,
+            "effect": kind_of(code).effect.value,
             "count": count,
             "lines": warnings.lines[WarningKey(field, column, code)],
-            "detail": " ".join(filter(None, (KINDS[code].text, KINDS[code].option))),
+            "detail": kind_of(code).sentences,
         }
         for (field, column, code), count in sorted(warnings.counts.items(), key=_place)
     ]

@@ -59,6 +59,11 @@ class WarningKind:
     text: str
     option: str = ""
 
+    @property
+    def sentences(self) -> str:
+        """Return what it says, followed by the option if there is one."""
+        return f"{self.text} {self.option}".rstrip()
+
 
 KINDS: Mapping[str, WarningKind] = {
     INVALID: WarningKind(Effect.LEFT_OUT, "These values could not be read."),
@@ -187,3 +192,9 @@ KINDS: Mapping[str, WarningKind] = {
     ),
     LONG_TEXT: WarningKind(Effect.CHANGED, "These texts have more than 300 characters and were cut."),
 }
+_REMOVED = WarningKind(Effect.CHANGED, "These values were not read as they are written.")
+
+
+def kind_of(code: str) -> WarningKind:
+    """Return what a stored code says; a general sentence for one that this release no longer has."""
+    return KINDS.get(code, _REMOVED)

@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.errors import InvalidValue
 from app.domain.lists import upload_columns
-from app.domain.lists.cell_warnings import CellWarnings, WarningKey
+from app.domain.lists.cell_warnings import CellWarnings, WarningKey, described
 from app.domain.lists.column_mapping import ColumnMapping
 from app.domain.lists.row_values import ImportDefaults, RowValues
 
@@ -102,3 +102,12 @@ def test_rows_about_one_person_may_share_all(other: str) -> None:
     layout = upload_columns.layout_of(["full_name", "linkedin_url"])
 
     assert upload_columns.shared_in([["Ada Lovelace", PROFILE], [other, PROFILE]], layout, DEFAULTS) == set()
+
+
+def test_a_stored_warning_of_an_earlier_release_has_a_general_sentence() -> None:
+    stored = [{"field": "email", "column": 0, "code": "no_longer_known", "count": 2, "lines": [3]}]
+
+    [warning] = described(CellWarnings.from_json(stored), ["E-mail"], ["email"])
+
+    assert (warning["code"], warning["effect"], warning["lines"]) == ("no_longer_known", "changed", [3])
+    assert warning["detail"] == "These values were not read as they are written."
