@@ -84,8 +84,8 @@ def add_to_list(upload_id: str, list_name: str) -> tuple[str, int]:
         row = following
 
 
-def map_columns(upload_id: str, columns: Sequence[str | None], fields: Sequence[str]) -> dict[str, Any]:
-    """Store the mapping, have the upload priced, and return it.
+def map_columns(upload_id: str, mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a mapping (see `MappingSchema`), have the upload priced, and return it.
 
     Raises:
         UploadNotFound, UploadNotReady: as in `uploads.map_columns`.
@@ -94,8 +94,10 @@ def map_columns(upload_id: str, columns: Sequence[str | None], fields: Sequence[
     """
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
-        _check_columns(upload, columns)
-        uploads.map_columns(session, upload, columns, fields, now=database_clock.now())
+        _check_columns(upload, mapping["columns"])
+        if "country" in mapping:
+            uploads.set_country(upload, mapping["country"])
+        uploads.map_columns(session, upload, mapping["columns"], mapping["fields_"], now=database_clock.now())
         representation = representations.describe(session, upload)
     _wake(upload)
     return representation

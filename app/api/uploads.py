@@ -70,7 +70,8 @@ def create_upload(query: dict[str, Any]) -> Response:
 
     Poll the upload until its status is `ready`: then it has a proposed mapping and a price. If it is
     `mapping`, no column was recognised. `format` says how the file was read; if that is wrong, upload it
-    again with the encoding, the delimiter or `has_header`.
+    again with the encoding, the delimiter or `has_header`. The country of phone numbers without a country
+    code can also be named with the mapping.
     """
     options = {name: option for name, option in query.items() if name != "name"}
     upload, is_replay = upload_actions.create(receive_file(services().settings.upload_max_mb), options)
@@ -113,8 +114,11 @@ def get_upload(upload_id: str) -> Response:
 @blueprint.input(MappingSchema, arg_name="body")
 @blueprint.output(UploadSchema)
 def map_upload(upload_id: str, body: dict[str, Any]) -> Response:
-    """Set the field of each column and what to find; the upload is then priced again."""
-    return json_response(upload_actions.map_columns(upload_id, body["columns"], body["fields_"]))
+    """Set the field of each column and what to find; the upload is then priced again.
+
+    Without `country`, the one that was named before stays; null removes it.
+    """
+    return json_response(upload_actions.map_columns(upload_id, body))
 
 
 @blueprint.post("/api/uploads/<upload_id>/start")

@@ -56,6 +56,11 @@ def notes(table_format: Mapping[str, Any] | None) -> list[str]:
         sentences.append("The list was read without a header; what the columns contain is guessed.")
     if len(sentences) > 1 or not table_format["has_header"]:
         sentences.append(_AGAIN)
+    if country := table_format.get("phones_read_as"):
+        sentences.append(
+            f"Phone numbers without a country code were read as numbers of {country}, as most of the list, "
+            "unless their row names another country. Name the country below if that is wrong."
+        )
     return sentences
 
 

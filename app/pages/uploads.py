@@ -78,7 +78,7 @@ def create() -> Response:
     """Store a file, and show the page of its upload."""
     try:
         file = receive_file(services().settings.upload_max_mb)
-        options = forms.load(FileSchema(), forms.texts("encoding", "delimiter", "has_header"))
+        options = forms.load(FileSchema(), forms.texts("encoding", "delimiter", "has_header", "country"))
         upload, _ = upload_actions.create(file, options)
     except InvalidForm as invalid:
         return _list(422, errors=invalid.messages)
@@ -102,8 +102,12 @@ def map_columns(upload_id: str) -> Response:
     """Store which field each column has, and have the price calculated."""
     columns = [field or None for field in request.form.getlist("columns")]
     try:
-        body = forms.load(MappingSchema(), {"columns": columns, "fields": request.form.getlist("fields")})
-        upload_actions.map_columns(upload_id, body["columns"], body["fields_"])
+        fields = {
+            "columns": columns,
+            "fields": request.form.getlist("fields"),
+            "country": forms.text("country") or None,
+        }
+        upload_actions.map_columns(upload_id, forms.load(MappingSchema(), fields))
     except InvalidForm as invalid:
         return _show(upload_id, 422, errors=invalid.messages)
     except (ValidationFailed, UploadNotReady) as problem:

@@ -289,6 +289,46 @@ def test_a_replayed_start_or_cancellation_changes_nothing(
     assert more.json["code"] == "idempotency_key_reused"  # type: ignore[index]
 
 
+NATIONAL = b"Name,Mobile,Country\nAda Low,0171 1234567,DE\nBob Ray,0171 7654321,DE\nCy Dee,07911 123456,\n"
+
+
+def test_the_country_of_numbers_is_told_and_can_be_named_with_the_mapping(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    upload_id = priced(user, services, NATIONAL)
+    guessed = get(user, upload_id)
+    body = {"columns": ["full_name", "mobile_phone", "country"], "country": "United Kingdom"}
+    named = user.client.put(f"/api/uploads/{upload_id}/mapping", json=body, headers=user.headers).json
+    uploads.advance(upload_id, services)
+    priced_again = get(user, upload_id)
+    kept = user.client.put(
+        f"/api/uploads/{upload_id}/mapping", json={"columns": body["columns"]}, headers=user.headers
+    ).json
+    removed = user.client.put(
+        f"/api/uploads/{upload_id}/mapping", json={**body, "country": None}, headers=user.headers
+    ).json
+
+    assert (guessed["country"], guessed["format"]["phones_read_as"]) == (None, "DE")
+    assert (named["country"], named["estimate"]) == ("GB", None)  # type: ignore[index]
+    assert (priced_again["country"], priced_again["format"]["phones_read_as"]) == ("GB", None)
+    assert (priced_again["warnings"], priced_again["estimate"]["people"]) == ([], 3)
+    assert (kept["country"], removed["country"]) == ("GB", None)  # type: ignore[index]
+
+
+def test_the_country_of_numbers_can_be_named_with_the_file(
+    user: SignedInUser, services: WorkerServices
+) -> None:
+    path, content = "/api/uploads?country=gb", b"Name,Mobile\nAda Low,07911 123456\n"
+    answer = user.client.post(path, data=content, headers=user.headers, **CSV)
+    upload_id = answer.json["id"]  # type: ignore[index]
+    uploads.advance(upload_id, services)
+    uploads.advance(upload_id, services)
+    shown = get(user, upload_id)
+
+    assert (answer.json["country"], shown["country"]) == ("GB", "GB")  # type: ignore[index]
+    assert (shown["status"], shown["estimate"]["people"], shown["warnings"]) == ("ready", 1, [])
+
+
 CZECH = "Jméno;Příjmení;E-mail;Poznámka\nJiří;Dvořák;jiri@acme.com;příště\n"
 
 
@@ -305,6 +345,7 @@ def test_how_a_file_was_read_is_told_and_its_cells_come_back(
         "other_encoding": None,
         "delimiter": ";",
         "has_header": True,
+        "phones_read_as": None,
     }
     assert [column["field"] for column in shown["columns"]] == ["first_name", "last_name", "email", None]
     assert result.data.decode("utf-8-sig").splitlines()[1].startswith("Jiří;Dvořák;jiri@acme.com;příště;")
@@ -324,7 +365,9 @@ def test_how_a_file_is_read_can_be_said(user: SignedInUser, services: WorkerServ
     assert shown["columns"][1]["samples"] == ["Pøíjmení", "Dvoøák"]
 
 
-@pytest.mark.parametrize("query", ["encoding=hex", "encoding=cp9999", "delimiter=:", "has_header=maybe"])
+@pytest.mark.parametrize(
+    "query", ["encoding=hex", "encoding=cp9999", "delimiter=:", "has_header=maybe", "country=Nowhere"]
+)
 def test_a_file_cannot_be_read_in_a_way_that_does_not_exist(user: SignedInUser, query: str) -> None:
     answer = user.client.post(f"/api/uploads?{query}", data=b"a,b\n", headers=user.headers, **CSV)
 

@@ -245,3 +245,21 @@ def test_how_a_file_is_read_is_chosen_in_the_form(browser: Visitor, services: Wo
     assert "Column 1" not in text
     assert refused.status_code == 422
     assert 'id="encoding-error"' in refused.text
+
+
+def test_the_country_of_numbers_is_said_and_named_before_the_price(
+    browser: Visitor, services: WorkerServices
+) -> None:
+    path = ready(browser, services, b"Name,Mobile,Country\nAda Low,0171 1234567,DE\nCy Dee,07911 123456,\n")
+    before = browser.open(path).text
+    columns = ["full_name", "mobile_phone", "country"]
+    browser.send(f"{path}/mapping", columns=columns, fields=["email"], country="GB")
+    advance(services, path)
+    after = browser.open(path).text
+    refused = browser.send(f"{path}/mapping", columns=columns, fields=["email"], country="Nowhere")
+
+    assert "read as numbers of DE, as most of the list" in before
+    assert "read as numbers of" not in after
+    assert 'value="GB"' in after
+    assert refused.status_code == 422
+    assert 'id="country-error"' in refused.text

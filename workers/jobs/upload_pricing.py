@@ -35,7 +35,7 @@ def price(turn: Turn, services: WorkerServices) -> bool:
                 dispatch.end(session, turn, next_at=now, published_at=now)
             return True
     with services.database.transaction() as session:
-        pricing.finish(session, turn, counts)
+        pricing.finish(session, turn, counts, reader.phones_read_as)
     return False
 
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from marshmallow import ValidationError, fields, validate
 
-from app.api.schemas.fields import AsciiInteger, ResponseSchema, StrictSchema, purpose
+from app.api.schemas.fields import AsciiInteger, NormalizedString, ResponseSchema, StrictSchema, purpose
 from app.api.schemas.paging import IdCursor, page_size
 from app.core.uploads import chunks, starters
 from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
-from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
+from app.domain.errors import (
+    InsufficientCredits,
+    ProviderFailed,
+    PurposeRequired,
+    SpendingLimitReached,
+)
 from app.domain.lists.csv_files import UNKNOWN_ENCODING, is_encoding
 from app.domain.lists.delimiters import DELIMITERS
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
 from app.domain.lists.warning_kinds import KINDS, Effect
+from app.domain.normal.countries import country_code
 
 PAID_FIELDS = ("email", "phone")
 DEFAULT_LIMIT = 20
@@ -37,6 +43,18 @@ def _is_encoding(name: str) -> None:
         raise ValidationError(UNKNOWN_ENCODING.format(name))
 
 
+def _numbers_country() -> NormalizedString:
+    return NormalizedString(
+        country_code,
+        allow_none=True,
+        metadata={
+            "example": "DE",
+            "description": "The country of phone numbers without a country code, unless their row names one. "
+            "Without it, the list decides.",
+        },
+    )
+
+
 class FileSchema(StrictSchema):
     """The name of a file that is the body, and how to read a file, as far as that is not detected."""
 
@@ -55,10 +73,11 @@ class FileSchema(StrictSchema):
     has_header = fields.Boolean(
         truthy={"true"}, falsy={"false"}, metadata={"description": "Whether the list has a header."}
     )
+    country = _numbers_country()
 
 
 class MappingSchema(StrictSchema):
-    """The field of each column, and what to find for each person."""
+    """The field of each column, what to find for each person, and the country of national phone numbers."""
 
     columns = fields.List(
         fields.String(allow_none=True, validate=validate.OneOf([*UPLOAD_FIELDS, None])),
@@ -76,6 +95,7 @@ class MappingSchema(StrictSchema):
         validate=validate.Length(min=1, max=len(PAID_FIELDS)),
         metadata={"example": ["email"]},
     )
+    country = _numbers_country()
 
 
 class StartSchema(StrictSchema):
@@ -159,6 +179,14 @@ class UploadFormatSchema(ResponseSchema):
     has_header = fields.Boolean(
         metadata={"description": "If not, the columns have numbers, and their fields are guessed."}
     )
+    phones_read_as = fields.String(
+        allow_none=True,
+        metadata={
+            "example": "DE",
+            "description": "The country of phone numbers without a country code that most of the list shows; "
+            "null if it shows none, or you named one.",
+        },
+    )
 
 
 class UploadSummarySchema(ResponseSchema):
@@ -186,6 +214,13 @@ class UploadSummarySchema(ResponseSchema):
     )
     fields_ = fields.List(
         fields.String(), data_key="fields", attribute="fields", metadata={"example": ["email"]}
+    )
+    country = fields.String(
+        allow_none=True,
+        metadata={
+            "example": None,
+            "description": "The country of phone numbers without a country code, if you named one.",
+        },
     )
     revision = fields.Integer(
         required=True, metadata={"example": 1, "description": "Counts the changes of the mapping."}

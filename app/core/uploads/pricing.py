@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.core.lookups import enrichment_estimates
 from app.core.lookups.enrichment_estimates import ItemEstimate
-from app.core.uploads import dispatch, erasure
+from app.core.uploads import dispatch, erasure, uploads
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
 from app.domain.errors import InvalidValue
@@ -58,10 +58,16 @@ class RowReader:
         """Return the reader of an upload; `sample` are rows that show what the rows of the list share."""
         sample = [cells for cells in sample if cells]  # rows of erased people are empty
         layout = upload_columns.layout_of(upload.columns, upload.header)
-        defaults = ImportDefaults(SOURCE, now, now, countries=list_countries(layout, sample))
+        countries = list_countries(layout, sample)
+        defaults = ImportDefaults(SOURCE, now, now, uploads.country_of(upload), countries)
         shared = upload_columns.shared_in(sample, layout, defaults)
         warnings = CellWarnings.from_json(upload.warnings)
         return cls(tuple(upload.fields), layout, defaults, shared, warnings)
+
+    @property
+    def phones_read_as(self) -> str | None:
+        """Return the country of national numbers that the list shows, unless the member named one."""
+        return None if self.defaults.region else self.defaults.countries.majority
 
     def subject(self, row: UploadRow) -> Subject | str | None:
         """Return the person of the row, why it identifies none, or None if it has a fault or is erased."""
@@ -159,14 +165,16 @@ def _without_erased(session: Session, upload_id: str, changes: list[dict[str, An
     return [change for change in changes if change["number"] in filled or change["person"] is None]
 
 
-def finish(session: Session, turn: Turn, counts: Counter[str]) -> None:
-    """Store the price; the upload can be started then."""
+def finish(session: Session, turn: Turn, counts: Counter[str], phones_read_as: str | None) -> None:
+    """Store the price, and the country that was guessed for numbers; the upload can be started then."""
+    table_format = session.scalar(select(Upload.table_format).where(Upload.id == turn.upload_id))
     session.execute(
         update(Upload)
         .where(Upload.id == turn.upload_id, Upload.status == turn.status, Upload.revision == turn.revision)
         .values(
             status=UploadStatus.READY.value,
             estimate={name: counts[name] for name in COUNTS},
+            table_format=table_format and {**table_format, "phones_read_as": phones_read_as},
             next_at=None,
             published_at=None,
             touched_at=database_clock.now(),

@@ -33,6 +33,7 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "priced": upload.priced,
         "format": upload.table_format,
         "fields": upload.fields,
+        "country": uploads.country_of(upload),
         "revision": upload.revision,
         "max_credits": upload.max_credits,
         "purpose": upload.purpose,

@@ -36,9 +36,9 @@ class ReadTable:
 
 
 def content_options(session: Session, upload_id: str) -> dict[str, Any]:
-    """Return how the file is to be read, as far as the member said it."""
-    options = session.scalar(select(Upload.table_options).where(Upload.id == upload_id))
-    return dict(options or {})
+    """Return the `TableOptions` of the file, as far as the member said them."""
+    options = session.scalar(select(Upload.table_options).where(Upload.id == upload_id)) or {}
+    return {name: option for name, option in options.items() if name != "country"}
 
 
 def add(

@@ -42,17 +42,17 @@ UNFINISHED = (UploadStatus.READING, UploadStatus.PRICING)
 class Upload(Base):
     """A list that a workspace uploaded.
 
-    `table_options` say how the file is to be read, as far as the member said it; `table_format` says how it
-    was read. `columns` has the field of each column of `header`, null for one that is not used. `revision`
-    counts the mappings, so that the price of an earlier one is discarded. `reason` is the code of what paused
-    the upload or made it fail, `detail` the sentence for it. `priced` rows have been priced, and `counts` is
-    the sum of their prices; `estimate` is the price of all rows, null until it is known. `warnings` says what
-    was not understood in them, in the format of `CellWarnings`. `outcomes` counts
-    the people of finished jobs by outcome, and `charged` is what those jobs cost. `account_id` and
-    `api_key_id` started the upload; `purpose` is the last one that was stated. `next_at` is when a worker has
-    to continue, or the end of the lease of the one that does; `published_at` is when its message was
-    published. `touched_at` is the
-    last change of the status or the rows, except while rows are read or priced.
+    `table_options` say how the file is to be read, and the `country` of its national numbers, as far as
+    the member said it; `table_format` says how it was read. `columns` has the field of each column of
+    `header`, null for one that is not used. `revision` counts the mappings, so that the price of an
+    earlier one is discarded. `reason` is the code of what paused the upload or made it fail, `detail` the
+    sentence for it. `priced` rows have been priced, and `counts` is the sum of their prices; `estimate`
+    is the price of all rows, null until it is known. `warnings` says what was not understood in them, in
+    the format of `CellWarnings`. `outcomes` counts the people of finished jobs by outcome, and `charged`
+    is what those jobs cost. `account_id` and `api_key_id` started the upload; `purpose` is the last one
+    that was stated. `next_at` is when a worker has to continue, or the end of the lease of the one that
+    does; `published_at` is when its message was published. `touched_at` is the last change of the status
+    or the rows, except while rows are read or priced.
     """
 
     __tablename__ = "uploads"

@@ -133,6 +133,19 @@ def map_columns(
     _wake(session, upload, now)
 
 
+def set_country(upload: Upload, country: str | None) -> None:
+    """Name the country of a locked upload's phone numbers without a country code.
+
+    None lets the list decide. It counts from the next mapping on.
+    """
+    upload.table_options = {**(upload.table_options or {}), "country": country}
+
+
+def country_of(upload: Upload) -> str | None:
+    """Return the country that was named for phone numbers without a country code."""
+    return (upload.table_options or {}).get("country")
+
+
 def start(
     session: Session,
     upload: Upload,
