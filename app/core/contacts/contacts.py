@@ -152,7 +152,7 @@ def upsert_many(
             resolver.mark_changed(row, change, now)
     update_all(session, Contact, resolver.changed, UPDATED_COLUMNS)
     job_changes.record(session, resolver.moves, now=now)
-    former_addresses.mark(session, [*resolver.moves, *resolver.outdated])
+    former_addresses.mark(session, Contact.__table__, [*resolver.moves, *resolver.outdated])
     return [
         UpsertResult(row["id"], _greatest(contact_change, change), (*codes, *_taken_domain(company)))
         for (row, contact_change), change, codes, company in zip(

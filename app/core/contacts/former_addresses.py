@@ -1,29 +1,35 @@
-"""Work addresses at a former employer, which stay with the contact but are not what is sold first.
+"""Work addresses and numbers of a former employer, which stay with the contact but are not sold first.
 
 An address is former if the contact moved to another company after any source last had the address, and it is
 at the domain of the company before. A source that has the address again, after the move, makes it current.
+
+A number has no reasons. One of the company before is no longer `valid` but `unknown`, until a later source
+has it again: that of a head office, or one that people there have, but nobody at the new company.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import FromClause, Row, and_, select
+from sqlalchemy.orm import Session, aliased
 
 from app.core.contacts import job_changes
 from app.core.contacts.bulk import rows_in, update_all
 from app.core.contacts.emails import FORMER, Email, at_most_risky
 from app.core.contacts.job_changes import Move
+from app.core.contacts.phones import HEAD_OFFICE, Phone, may_be_shared
+from app.domain.findings import EmailStatus
 from app.domain.normal.websites import parent_domains
 
 
-def mark(session: Session, moves: Sequence[Move]) -> None:
-    """Mark the work addresses that the moved contacts had at the company before.
+def mark(session: Session, people: FromClause, moves: Sequence[Move]) -> None:
+    """Mark the work addresses and numbers that the moved contacts had at the company before.
 
-    Moves between two records of one company change nothing.
+    `people` is the table of contacts. Moves between two records of one company change nothing.
     """
     if not moves:
         return
@@ -31,6 +37,11 @@ def mark(session: Session, moves: Sequence[Move]) -> None:
     for move in job_changes.with_companies(session, moves):
         if not move.current.is_same(move.previous):
             of_contact[move.contact_id].append(move)
+    _mark_addresses(session, of_contact)
+    _mark_numbers(session, people, of_contact)
+
+
+def _mark_addresses(session: Session, of_contact: Mapping[str, Sequence[Move]]) -> None:
     columns = (
         Email.id,
         Email.contact_id,
@@ -51,6 +62,34 @@ def mark(session: Session, moves: Sequence[Move]) -> None:
         and any(_is_former(row.domain, row.last_seen_at, move) for move in of_contact[row.contact_id])
     ]
     update_all(session, Email, former, ("status", "status_reasons"))
+
+
+def _mark_numbers(session: Session, people: FromClause, of_contact: Mapping[str, Sequence[Move]]) -> None:
+    other, colleague = aliased(Phone), people.alias()
+    query = (
+        select(Phone.id, Phone.contact_id, Phone.type, Phone.last_seen_at, colleague.c.company_id)
+        .outerjoin(other, and_(other.e164_index == Phone.e164_index, other.contact_id != Phone.contact_id))
+        .outerjoin(colleague, colleague.c.id == other.contact_id)
+        .where(Phone.status == EmailStatus.VALID, may_be_shared(Phone.__table__))
+        .distinct()
+    )
+    rows = list(rows_in(session, query, Phone.__table__.c.contact_id, of_contact))
+    employers = defaultdict(set)
+    for row in rows:
+        employers[row.id].add(row.company_id)
+    former = {
+        row.id
+        for row in rows
+        if any(_is_former_number(row, employers[row.id], move) for move in of_contact[row.contact_id])
+    }
+    unknown = [{"id": phone_id, "status": EmailStatus.UNKNOWN.value} for phone_id in sorted(former)]
+    update_all(session, Phone, unknown, ("status",))
+
+
+def _is_former_number(row: Row[*tuple[Any, ...]], employers: Collection[str | None], move: Move) -> bool:
+    """Return whether a number of people at these companies belongs to the previous employer."""
+    is_theirs = row.type == HEAD_OFFICE or move.previous.company_id in employers
+    return is_theirs and move.current.company_id not in employers and row.last_seen_at < move.as_of
 
 
 def _is_former(domain: str, last_seen_at: datetime, move: Move) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, String, UniqueConstraint, select
+from sqlalchemy import ColumnElement, ForeignKey, FromClause, Index, String, UniqueConstraint, and_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.contacts import contact_locks, contact_points
@@ -22,6 +22,8 @@ from app.infra.encrypted_columns import EncryptedText
 
 Numbers: TypeAlias = Mapping[tuple[str, str | None], PhoneNumber]
 
+HEAD_OFFICE = "hq"
+PERSONAL_TYPES = ("mobile", "direct")
 _MERGED_FIELDS = ("type", "status", "extension", "confidence", "verified_at")
 _ENTRY_FIELDS = ("do_not_call", "do_not_call_at")
 _GAPS = {"type": "other", "extension": None}
@@ -89,6 +91,11 @@ def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list
         for phone in session.scalars(select(Phone).where(Phone.contact_id.in_(part)).order_by(Phone.id)):
             result.setdefault(phone.contact_id, []).append(phone)
     return result
+
+
+def may_be_shared(phones: FromClause) -> ColumnElement[bool]:
+    """Return the SQL condition that a row of phones is neither a mobile nor a direct dial."""
+    return and_(*(phones.c.type != type_ for type_ in PERSONAL_TYPES), phones.c.line_type != "mobile")
 
 
 def upsert(session: Session, contact_id: str, found: FoundPhone, *, now: datetime) -> Phone:

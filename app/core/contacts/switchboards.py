@@ -14,19 +14,17 @@ from sqlalchemy.orm import Session, aliased
 from app.core.contacts import suppression_checks
 from app.core.contacts.bulk import rows_in
 from app.core.contacts.contacts import Contact
-from app.core.contacts.phones import Phone
+from app.core.contacts.phones import HEAD_OFFICE, PERSONAL_TYPES, Phone, may_be_shared
 from app.core.contacts.suppression_digests import Identifier
 from app.domain.findings import FoundPhone
 from app.infra.blind_indexes import stored_forms
 
-HEAD_OFFICE = "hq"
 _NONE: frozenset[Identifier] = frozenset()
-_PERSONAL = ("mobile", "direct")
 
 
 def may_be_one(phone: FoundPhone) -> bool:
     """Return whether the number is one of a company if several people have it."""
-    return phone.type not in _PERSONAL
+    return phone.type not in PERSONAL_TYPES
 
 
 def is_one(phones: FromClause) -> ColumnElement[bool]:
@@ -41,8 +39,7 @@ def is_one(phones: FromClause) -> ColumnElement[bool]:
         .correlate(phones)
         .exists()
     )
-    is_common = and_(*(phones.c.type != type_ for type_ in _PERSONAL), phones.c.line_type != "mobile")
-    return or_(phones.c.type == HEAD_OFFICE, and_(is_common, is_shared))
+    return or_(phones.c.type == HEAD_OFFICE, and_(may_be_shared(phones), is_shared))
 
 
 def suppressed_people(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:

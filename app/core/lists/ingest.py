@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import companies, contacts, switchboards
 from app.core.contacts.bulk import lock_resolution
+from app.core.contacts.phones import HEAD_OFFICE
 from app.core.contacts.suppression_checks import any_suppressed
 from app.core.contacts.suppression_digests import Identifier
 from app.core.lists import imported_rows
@@ -108,7 +109,7 @@ def _of_companies(
         return frozenset()
     phones = [phone for person in people for phone in person.found.phones]
     common = {Identifier("phone", phone.e164) for phone in phones if switchboards.may_be_one(phone)}
-    offices = {Identifier("phone", phone.e164) for phone in phones if phone.type == switchboards.HEAD_OFFICE}
+    offices = {Identifier("phone", phone.e164) for phone in phones if phone.type == HEAD_OFFICE}
     shared = shared_identifiers(person.found for person in people)
     in_list = {item for item in listed & common if item.value in shared}
     return frozenset(offices & listed) | in_list | switchboards.among(session, listed)

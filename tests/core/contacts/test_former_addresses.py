@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from findings_support import ADA, DAY, NOW, a_source, company, email, person
+from findings_support import ADA, DAY, NOW, a_source, company, email, person, phone
 from sqlalchemy.orm import Session
 
-from app.core.contacts import contacts, emails
+from app.core.contacts import contacts, emails, phones
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.lookups.representations import quality_key
@@ -145,3 +145,67 @@ def test_a_verification_of_a_former_address_does_not_make_it_current(
     )
 
     assert (OLD, status, True) in listed(session, ada)
+
+
+OFFICE = "+442079460018"
+
+
+def number(session: Session, contact: Contact) -> str:
+    """Return the status of the contact's number of the office."""
+    session.expire_all()
+    [row] = [row for row in phones.by_contact(session, [contact.id])[contact.id] if row.e164 == OFFICE]
+    return row.status
+
+
+def at_office(type_: str = "work", days: int = 0) -> dict[str, Any]:
+    return {"phones": (phone(OFFICE, at=NOW + days * DAY, type=type_),)}
+
+
+def bob(employer: dict[str, Any], **more: Any) -> FoundContact:
+    return person("Bob Byron", company=company(**employer), emails=(email("bob@oldco.example"),), **more)
+
+
+def test_a_number_of_the_colleagues_left_behind_is_no_longer_valid(session: Session) -> None:
+    colleague = store(session, bob(OLDCO, **at_office()))
+    ada = store(session, record(OLDCO, OLD, **at_office()), record(NEWCO, NEW, days=9))
+
+    assert number(session, ada) == "unknown"
+    assert number(session, colleague) == "valid"
+
+
+def test_the_number_of_the_former_head_office_is_no_longer_valid(session: Session) -> None:
+    ada = store(session, record(OLDCO, OLD, **at_office("hq")), record(NEWCO, NEW, days=9))
+
+    assert number(session, ada) == "unknown"
+
+
+@pytest.mark.parametrize("type_", ["mobile", "direct"])
+def test_a_personal_number_stays_valid(session: Session, type_: str) -> None:
+    store(session, bob(OLDCO, **at_office(type_)))
+    ada = store(session, record(OLDCO, OLD, **at_office(type_)), record(NEWCO, NEW, days=9))
+
+    assert number(session, ada) == "valid"
+
+
+def test_a_work_number_that_nobody_else_has_stays_valid(session: Session) -> None:
+    ada = store(session, record(OLDCO, OLD, **at_office()), record(NEWCO, NEW, days=9))
+
+    assert number(session, ada) == "valid"
+
+
+def test_a_number_that_people_of_the_new_company_have_stays_valid(session: Session) -> None:
+    store(session, bob(OLDCO, **at_office()))
+    store(session, person("Cy Dee", company=company(**NEWCO), **at_office()))
+    ada = store(session, record(OLDCO, OLD, **at_office()), record(NEWCO, NEW, days=9))
+
+    assert number(session, ada) == "valid"
+
+
+def test_only_a_source_that_has_the_number_after_the_move_makes_it_valid_again(session: Session) -> None:
+    store(session, bob(OLDCO, **at_office()))
+    old = record(OLDCO, OLD, **at_office())
+    ada = store(session, old, record(NEWCO, NEW, days=9), old)
+    before = number(session, ada)
+    store(session, record(NEWCO, NEW, days=12, **at_office(days=12)))
+
+    assert (before, number(session, ada)) == ("unknown", "valid")
