@@ -29,7 +29,8 @@ MAX_LINES = 50
 """The lines that a message names; the JSON has all."""
 UNREADABLE = (
     "Some values could not be read, so their people are not suppressed. Correct these lines and repeat the "
-    "command, or accept it with --skip-unreadable."
+    "command, name the country of numbers without a country code with --country, or accept it with "
+    "--skip-unreadable."
 )
 _COUNTS = ("given", "added", "known", "removed", "rejected")
 
@@ -130,7 +131,7 @@ def _changes(  # noqa: PLR0917 -- the options of the command
         return map(suppression_imports.of_drop, drop_files.rows(file, name))
     if file_format == "hashed":
         return (suppression_imports.of_hash(*row) for row in hashed_files.rows(file, kind))
-    listed = plain_files.rows(file, domains_only=kind == "domain", country=country, options=options)
+    listed = plain_files.rows(file, kind=kind, country=country, options=options)
     return map(suppression_imports.of_value, listed)
 
 

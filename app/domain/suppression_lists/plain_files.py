@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import IO
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.lists.cells import emails_in, value
-from app.domain.lists.column_mapping import ColumnMapping, Entity, explain_unknown, map_columns
+from app.domain.lists.column_mapping import ColumnMapping, Entity, map_columns
 from app.domain.lists.column_values import fit_columns
 from app.domain.lists.country_cells import list_country
 from app.domain.lists.csv_records import Row
@@ -24,6 +25,12 @@ from app.domain.lists.tables import DETECTED, Table, TableOptions, read_table
 from app.domain.normal.person_emails import wrapped_email
 from app.domain.normal.websites import normal_host
 
+DOMAIN, PHONE = "domain", "phone"
+_UNKNOWN = (
+    "No column with an e-mail, a phone or a LinkedIn profile was recognised. Columns found: {}. Name the "
+    "columns email, phone or linkedin_url in the header, or say what the list consists of with --kind."
+)
+_AREA_CODE = re.compile(r"\(?[0-9]{2,4}\)?")
 _COUNTRIES = ("country", "company_country")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -41,14 +48,16 @@ class ListedValue:
 def rows(
     file: IO[bytes],
     *,
-    domains_only: bool = False,
+    kind: str | None = None,
     country: str | None = None,
     options: TableOptions = DETECTED,
 ) -> Iterator[ListedValue]:
     """Yield the values of each row, also those that cannot be read; a row without any is one of them.
 
-    With `domains_only` the list consists of domains, otherwise websites are ignored. `country` is that of
-    phone numbers without a country code, where the row names none.
+    `kind` is what the columns of a list hold whose header does not say it. A list of the kind `domain`
+    consists of domains; in others websites are ignored. In a list of the kind `phone`, the area code may be
+    in a column of its own. `country` is that of phone numbers without a country code, where the row names
+    none.
 
     Raises:
         InvalidValue: the file cannot be read as a list, or no column is known.
@@ -57,10 +66,10 @@ def rows(
     table = read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known_count, options)
     try:
         sample = list(islice(table.rows, SAMPLE))
-        reader = _Reader.of(table, sample, domains_only=domains_only, country=country)
-        first = [Row(1, table.header)] if domains_only and _is_domain(table) else []
+        reader = _Reader.of(table, sample, kind=kind, country=country)
+        first = [Row(1, table.header)] if kind == DOMAIN and _is_domain(table) else []
         for row in chain(first, sample, table.rows):
-            yield from reader.read(row)
+            yield from reader.read(_with_area_code(row) if kind == PHONE else row)
     finally:
         table.close()
 
@@ -75,12 +84,14 @@ class _Reader:
     defaults: ImportDefaults
 
     @classmethod
-    def of(cls, table: Table, sample: Sequence[Row], *, domains_only: bool, country: str | None) -> _Reader:
+    def of(cls, table: Table, sample: Sequence[Row], *, kind: str | None, country: str | None) -> _Reader:
         cells = [row.cells for row in sample if row.fault is None]
         layout = _layout(table, cells)
-        domains = _domain_columns(table.header) if domains_only else ()
-        if not (domains or layout.emails or layout.phones or "linkedin_url" in layout.single):
-            raise InvalidValue(explain_unknown(table.header, Entity.CONTACTS))
+        domains = _domain_columns(table.header) if kind == DOMAIN else ()
+        if not (domains or _names_anybody(layout)):
+            if kind in {None, DOMAIN}:
+                raise InvalidValue(_UNKNOWN.format(", ".join(map(repr, table.header))))
+            layout = map_columns(table.header, Entity.CONTACTS, dict.fromkeys(table.header, kind))
         countries = list_countries(layout, cells) if layout.phones else ListCountries()
         return cls(table.header, layout, domains, ImportDefaults("", _EPOCH, _EPOCH, country, countries))
 
@@ -117,6 +128,18 @@ class _Reader:
     def _regions(self, row: Row) -> PhoneRegions:
         """Return the countries of the row's phone numbers without a country code."""
         return phone_regions(self.defaults, _named_countries(self.layout, row.cells), ())
+
+
+def _names_anybody(layout: ColumnMapping) -> bool:
+    return bool(layout.emails or layout.phones or "linkedin_url" in layout.single)
+
+
+def _with_area_code(row: Row) -> Row:
+    """Return a row whose first cell is an area code with the number in one cell: `650,2530000`."""
+    if len(row.cells) > 1 and _AREA_CODE.fullmatch(row.cells[0].strip()):
+        area_code, number, *others = row.cells
+        return row._replace(cells=[f"{area_code.strip()} {number}", "", *others])
+    return row
 
 
 def _layout(table: Table, cells: Sequence[Sequence[str]]) -> ColumnMapping:

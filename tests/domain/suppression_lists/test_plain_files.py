@@ -73,13 +73,37 @@ def test_a_list_without_a_header_loses_nobody(text: str) -> None:
 
 
 def test_domains_are_read_from_their_columns() -> None:
-    assert values("domain,email\nhttps://www.acme.example/x,ada@sup.example\n", domains_only=True) == [
+    assert values("domain,email\nhttps://www.acme.example/x,ada@sup.example\n", kind="domain") == [
         "acme.example"
     ]
-    assert values("website,domain\n,beta.example\n", domains_only=True) == ["beta.example"]
-    assert values("acme.example\nbeta.example\n", domains_only=True) == ["acme.example", "beta.example"]
+    assert values("website,domain\n,beta.example\n", kind="domain") == ["beta.example"]
+    assert values("acme.example\nbeta.example\n", kind="domain") == ["acme.example", "beta.example"]
 
 
 def test_a_list_without_a_known_column_is_refused() -> None:
     with pytest.raises(InvalidValue, match="Columns found"):
         read("name,city\nAda Lovelace,London\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "6502530000\n6502530001\n",
+        "650,2530000\n650,2530001\n",  # as the registry of the FTC has it
+        "Area Code,Number\n650,253-0000\n(650),253-0001\n",
+        "list\n6502530000\n650.253.0001\n",
+    ],
+)
+def test_a_list_whose_header_says_nothing_is_read_as_the_kind_that_is_named(text: str) -> None:
+    assert values(text, kind="phone", country="US") == ["+16502530000", "+16502530001"]
+
+
+def test_columns_that_are_known_are_read_as_what_they_are() -> None:
+    assert values("phone,note\n+1 650 253 0000,650\n", kind="phone") == ["+16502530000"]
+    assert values("opt-outs\nada@sup.example\n", kind="email") == ["ada@sup.example"]
+
+
+@pytest.mark.parametrize("kind", [None, "domain"])
+def test_a_list_of_unknown_columns_says_what_to_do(kind: str | None) -> None:
+    with pytest.raises(InvalidValue, match="say what the list consists of with --kind"):
+        read("one,two\nx,y\n", kind=kind)
