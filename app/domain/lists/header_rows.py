@@ -77,10 +77,15 @@ def _groups(above: Row, names: Sequence[str]) -> list[str] | None:
 
 def _known(row: Row, count_known: CountKnown) -> int:
     """Return how many known headers a row has; none if more of its cells are data."""
-    if row.fault not in {None, LONG_CELL}:
+    if row.fault not in {None, LONG_CELL} or _is_comment(row):
         return 0
     known = count_known(row.cells)
     return known if known > _data_cells(row) else 0
+
+
+def _is_comment(row: Row) -> bool:
+    """Return whether a row is a remark above the list: `# opt-outs of May`."""
+    return _filled(row) == 1 and row.cells[0].lstrip(INVISIBLE).startswith("#")
 
 
 def _follows_data(rows: Sequence[Row], index: int) -> bool:

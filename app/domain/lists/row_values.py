@@ -12,9 +12,10 @@ from app.domain.findings import Source, SourceKind
 from app.domain.lists.cell_warnings import CellWarnings
 from app.domain.lists.cells import MAX_LENGTH, is_cut, value
 from app.domain.lists.column_mapping import ColumnMapping
+from app.domain.lists.converted_twice import converted_once
 from app.domain.lists.dates import DateOrders, is_ambiguous, parse_date_cell
 from app.domain.lists.list_countries import UNKNOWN, ListCountries
-from app.domain.lists.warning_kinds import DATE_ORDER, INVALID, LONG_TEXT, UNREAD_FLAG
+from app.domain.lists.warning_kinds import CONVERTED_TWICE, DATE_ORDER, INVALID, LONG_TEXT, UNREAD_FLAG
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,18 @@ class RowValues:
     ) -> None:
         self._single = layout.single
         self._times: dict[int, datetime | None] = {}
-        self.cells = cells
         self.defaults = defaults
         self.warnings = warnings
         self.line = line
+        self.cells = cells if all(map(str.isascii, cells)) else self._converted(layout, cells)
+
+    def _converted(self, layout: ColumnMapping, cells: Sequence[str]) -> Sequence[str]:
+        """Return the cells, those that were converted to UTF-8 twice as they were meant, which is counted."""
+        meant = [None if cell.isascii() else converted_once(cell) for cell in cells]
+        for index, (name, text) in enumerate(zip(layout.header, meant, strict=False)):
+            if text is not None and (field := layout.meanings[name]):
+                self.warn(field, CONVERTED_TWICE, index)
+        return [cell if text is None else text for cell, text in zip(cells, meant, strict=True)]
 
     def warn(self, field: str, code: str = INVALID, column: int | None = None) -> None:
         """Count a cell of the field that was left out, changed or guessed; `code` is one of `KINDS`."""

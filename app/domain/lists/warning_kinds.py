@@ -41,6 +41,7 @@ UNFIT_COLUMN = "unfit_column"
 GUESSED_COLUMN = "guessed_column"
 LONG_TEXT = "long_text"
 IMPOSSIBLE_EMAIL = "impossible_email"
+CONVERTED_TWICE = "converted_twice"
 
 
 class Effect(StrEnum):
@@ -189,6 +190,10 @@ KINDS: Mapping[str, WarningKind] = {
     IMPOSSIBLE_EMAIL: WarningKind(
         Effect.LEFT_OUT,
         "No person has these addresses: they stand for a missing one, or are pieces of code or file names.",
+    ),
+    CONVERTED_TWICE: WarningKind(
+        Effect.CHANGED,
+        "A program converted these texts to UTF-8 twice, as in J\u00c3\u00bcrgen. They were read as meant.",
     ),
     LONG_TEXT: WarningKind(Effect.CHANGED, "These texts have more than 300 characters and were cut."),
 }

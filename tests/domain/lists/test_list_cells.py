@@ -502,3 +502,35 @@ def test_a_long_cell_is_read_in_linear_time(text: str) -> None:
 
     assert [phone.e164 for phone in found.phones] == ["+16175550101"]
     assert (found.emails, found.full_name) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        ("Jürgen Müller", "cp1252"),
+        ("Jürgen Müller", "latin-1"),
+        ("Jiří Dvořák", "cp1252"),
+        ("Łukasz Żak", "latin-1"),
+        ("Иван Петров", "latin-1"),
+        ("太郎", "cp1252"),
+    ],
+)
+def test_a_cell_that_was_converted_to_utf_8_twice_is_read_as_it_was_meant(name: str, encoding: str) -> None:
+    cell = name.encode().decode(encoding)
+    layout = map_columns(["name", "company", "notes"], Entity.CONTACTS)
+    warnings = CellWarnings()
+    of_file = [cell, "Acme", cell]
+
+    values = RowValues(layout, of_file, ImportDefaults("list.csv", NOW, NOW), warnings, 2)
+
+    assert values.raw("full_name") == [name]
+    assert warnings.counts == {WarningKey("full_name", 0, "converted_twice"): 1}
+    assert of_file == [cell, "Acme", cell]
+
+
+@pytest.mark.parametrize("name", ["Jürgen Müller", "JOÃO", "Müller", "Иван Петров", "Ã", "ÂNGELA MAIÃ"])
+def test_other_letters_stay_as_they_are(name: str) -> None:
+    values = row(name=name, company="Acme")
+
+    assert values.raw("full_name") == [name]
+    assert not values.warnings.counts

@@ -61,6 +61,7 @@ def test_the_first_person_of_a_list_without_a_header_is_a_row(content: str) -> N
     "content",
     [
         "Email\nada@a.example\n",
+        "# list of opt-outs\nemail\nada@a.example\n",
         "Exported by,ada@a.example\n\nName,Email,Phone\nAda,ada@a.example,1\n",
         "https://crm.example/export\nName,Email\nAda,ada@a.example\n",
         "Ansprechpartner X,Kanal\nAda,ada@a.example\n",
