@@ -40,14 +40,15 @@ class Records:
     as `\"`.
     """
 
-    def __init__(self, text: IO[str], delimiter: str) -> None:
+    def __init__(self, text: IO[str], delimiter: str, quote: str = '"') -> None:
         self._text = text
         self._delimiter = delimiter
+        self._quote = quote
         self._pushed_back: deque[str] = deque()
         self._consumed: list[str] = []
         self._line = 0
         self._max_length = MAX_ROW_LENGTH
-        self._reader = csv.reader(self._lines(), delimiter=delimiter)
+        self._reader = csv.reader(self._lines(), delimiter=delimiter, quotechar=quote)
 
     def __iter__(self) -> Iterator[Row]:
         return self
@@ -94,7 +95,9 @@ class Records:
         self._consumed = []
         self._resume(lines)
         self._max_length = sum(map(len, lines)) + _MAX_ESCAPED_LENGTH
-        reader = csv.reader(self._lines(), delimiter=self._delimiter, escapechar="\\", strict=True)
+        reader = csv.reader(
+            self._lines(), delimiter=self._delimiter, quotechar=self._quote, escapechar="\\", strict=True
+        )
         try:
             cells = next(reader)
         except csv.Error:
@@ -107,7 +110,7 @@ class Records:
     def _error(self) -> str | None:
         """Return why the lines of the last record are not valid CSV; None if they are."""
         try:
-            list(csv.reader(self._consumed, delimiter=self._delimiter, strict=True))
+            list(csv.reader(self._consumed, delimiter=self._delimiter, quotechar=self._quote, strict=True))
         except csv.Error as error:
             return str(error)
         return None
@@ -116,7 +119,7 @@ class Records:
         """Resume reading with these lines and those that follow."""
         self._pushed_back.extendleft(reversed(lines))
         self._max_length = MAX_ROW_LENGTH
-        self._reader = csv.reader(self._lines(), delimiter=self._delimiter)
+        self._reader = csv.reader(self._lines(), delimiter=self._delimiter, quotechar=self._quote)
 
     def _lines(self) -> Iterator[str]:
         length = 0

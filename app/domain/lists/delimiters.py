@@ -31,6 +31,12 @@ def names_delimiter(sample: str) -> bool:
     return len(line) == len(_SEPARATOR_LINE) + 1 and line.lower().startswith(_SEPARATOR_LINE)
 
 
+def quote_of(sample: str, delimiter: str) -> str:
+    """Return the sign around the cells: the apostrophe if all cells of the first line are between two."""
+    cells = [cell.strip() for cell in sample.partition("\n")[0].lstrip("\ufeff").split(delimiter)]
+    return "'" if all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells) else '"'
+
+
 def most_known(sample: str, count_known: CountKnown) -> int:
     """Return how many known headers a row of the text has with the delimiter that gives most."""
     return max(_known(sample, delimiter, count_known) for delimiter in DELIMITERS)

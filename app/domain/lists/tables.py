@@ -12,7 +12,7 @@ from typing import IO
 from app.domain.errors import InvalidValue
 from app.domain.lists.csv_files import ListFormat, is_archive, text_format_of
 from app.domain.lists.csv_records import MAX_ROW_LENGTH, TRUNCATED_ROW, Records, Row
-from app.domain.lists.delimiters import CountKnown, delimiter_of, names_delimiter
+from app.domain.lists.delimiters import CountKnown, delimiter_of, names_delimiter, quote_of
 from app.domain.lists.header_fields import column
 from app.domain.lists.header_rows import HEADER_WITHIN, INVISIBLE, column_names, header_index, stripped
 from app.domain.lists.xlsx_records import DAMAGED, Workbook
@@ -82,7 +82,7 @@ def _of_text(file: IO[bytes], count_known: CountKnown, options: TableOptions) ->
     sample = text.read(_SAMPLE)
     delimiter = _delimiter(options.delimiter) or delimiter_of(sample, count_known)
     text.seek(0)
-    records = Records(text, delimiter)
+    records = Records(text, delimiter, quote_of(sample, delimiter))
     first = list(islice(records, HEADER_WITHIN))
     if names_delimiter(sample):
         del first[0]

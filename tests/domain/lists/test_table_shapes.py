@@ -135,3 +135,14 @@ def test_files_in_other_formats_are_refused_with_what_to_do(content: str, senten
 def test_binary_files_are_refused_by_how_they_begin(magic: bytes) -> None:
     with pytest.raises(InvalidValue, match=r"Unpack it|as CSV"):
         read_table(io.BytesIO(magic + b"rest"), count_known)
+
+
+def test_cells_may_be_between_apostrophes() -> None:
+    content = "'Name';'Email'\n'Low; Ada';'a@a.example'\n'O''Neil';\"\"\n"
+
+    assert table(content).header == ["Name", "Email"]
+    assert cells(content) == [["Low; Ada", "a@a.example"], ["O'Neil", '""']]
+
+
+def test_an_apostrophe_in_a_cell_is_part_of_it() -> None:
+    assert cells("Name,'Email'\n'Ada',a@a.example\n") == [["'Ada'", "a@a.example"]]
