@@ -107,3 +107,7 @@ def test_columns_that_are_known_are_read_as_what_they_are() -> None:
 def test_a_list_of_unknown_columns_says_what_to_do(kind: str | None) -> None:
     with pytest.raises(InvalidValue, match="say what the list consists of with --kind"):
         read("one,two\nx,y\n", kind=kind)
+
+
+def test_the_header_of_a_list_of_domains_may_be_words() -> None:
+    assert values("Domains of May!\nacme.example\n", kind="domain") == ["acme.example"]
