@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from app.domain.lists.header_words import read_headers
+from app.domain.lists.joined_headers import joined_field, names_place
 from app.domain.lists.name_headers import names_both_parts
 from app.domain.lists.opt_out_headers import opt_out_field
 from app.domain.normal.text_folding import fold, split_camel
@@ -75,10 +76,19 @@ _OF_COMPANIES = {
 }
 """The fields of a company whose headers name those of a person."""
 _PHRASES, _WORDS = read_headers()
+_SINGLE_HEADERS = {
+    text: field
+    for text, (field, _rank) in _PHRASES.items()
+    if field in FIELDS and not field.startswith(("email", "phone", "do_not_", "marketing_"))
+}
+"""The field of each header of a value that stands in one column."""
 NAME_HEADERS = {text: field for text, (field, _rank) in _PHRASES.items() if field.endswith("_name")}
 """The field of each header of a name."""
 _PARTS, _KINDS, _WHICH, _FILLERS = (_WORDS[group] for group in ("part", "kind", "which", "filler"))
-_OF_PERSON = re.compile(r"^(?:person|contact|prospect|lead|candidate|customer|attendee|kontakt|contacto) ")
+_OF_PERSON = re.compile(
+    r"^(?:person|contact|prospect|lead|candidate|customer|attendee|delegate|participant|registrant|speaker"
+    r"|journalist|your|kontakt|contacto|teilnehmer|participante) "
+)
 _OF_COMPANY = re.compile(
     r"^(?:person |contact |prospect |lead |current )?(?:organi[sz]ation|org|account|employer|company|firma) "
 )
@@ -102,6 +112,8 @@ _TEXTS = frozenset(
 )
 _NUMBER_OR_QUESTION = re.compile(r"[#№?]")
 """Signs of a header that names a number or a question, and so no text: `Attendee #`, `Contact?`."""
+_OF_FORM = re.compile(r"\((?:optional|required|mandatory|if any|if applicable|s)\)", re.IGNORECASE)
+"""What forms write beside the name of a field: `Job title (optional)`, `Surname(s)`."""
 _OF_SALESFORCE = re.compile(r"__p?c$", re.IGNORECASE)  # the end of a custom field's name
 _ASSURED = re.compile(
     r"[(\[] ?(?:verified|validated|valid|verifiziert|verificado|vérifié) ?[)\]]|^verified (?!at|on)",
@@ -129,7 +141,9 @@ def column(header: str) -> Column | None:
 
 
 def _column(header: str) -> Column | None:
-    header = _ASSURED.sub("", _OF_SALESFORCE.sub("", header))
+    header = _OF_FORM.sub("", _ASSURED.sub("", _OF_SALESFORCE.sub("", header)))
+    if joined := joined_field(header, _SINGLE_HEADERS):
+        return Column(joined)
     key = fold(split_camel(header))
     plain = fold(header)
     for apart, together in _TOGETHER:
@@ -145,6 +159,8 @@ def _column(header: str) -> Column | None:
         return Column(place[0], rank=place[1])
     if names_both_parts(header, NAME_HEADERS):
         return Column("full_name")
+    if names_place(header, _SINGLE_HEADERS):
+        return Column("location")
     return _value_column_of(_NUMBERED.sub(" ", key).split()) or _opt_out_column(forms[1])
 
 
