@@ -108,8 +108,9 @@ def _country(layout: ColumnMapping, cells: Sequence[str], states: str | None) ->
 def _has_namibia(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> bool:
     """Return whether NA is a code among others: its column has only codes, and no other column has NA."""
     columns = {index for field in _COUNTRY_FIELDS for index in layout.single.get(field, ())}
-    found = {text for cells in rows for index in columns if (text := cells[index].strip())}
-    if NAMIBIA not in found or not all(map(_CODE.fullmatch, found)):
+    cells = {cells[index].strip() for cells in rows for index in columns}
+    others = {text for text in cells if value(text)}
+    if NAMIBIA not in cells or not others or not all(map(_CODE.fullmatch, others)):
         return False
     return not any(
         cell == NAMIBIA for cells in rows for index, cell in enumerate(cells) if index not in columns

@@ -8,11 +8,12 @@ from typing import NamedTuple
 from app.domain.errors import InvalidValue
 from app.domain.lists.country_cells import NAMIBIA, list_country
 from app.domain.lists.row_values import RowValues
-from app.domain.lists.warning_kinds import AMBIGUOUS_PLACE
+from app.domain.lists.warning_kinds import AMBIGUOUS_PLACE, MAYBE_NAMIBIA
 from app.domain.normal.countries import country_code, country_of
 from app.domain.normal.phones import assigned_phone
 from app.domain.normal.places import Place, parse_place, place_in_state
 from app.domain.normal.subdivisions import WITH_CODES, is_subdivision
+from app.domain.normal.towns import parts_of_line, town_of
 
 
 class PlaceFields(NamedTuple):
@@ -38,15 +39,11 @@ def location_of(
     A place that may be in several countries is in the one in which the row's `numbers` are assigned, which
     its `domains` name, or in which the list's other places are. If nothing decides, it is reported.
     """
-    city, country = row.text(fields.city), _country(row, fields.country)
-    field, place = fields.city, _line_of_city(city)
-    if place.readings:
-        city = place.city
+    country = _country(row, fields.country)
+    field, place = _place(row, fields)
+    city = place.city
     if country:
         return city, country
-    if city is None and (line := row.text(fields.location)):
-        field, place = fields.location, parse_place(line)
-        city = place.city
     if not place.readings and (state := row.text(fields.state)):
         field, place = fields.state, _in_state(row, city, state)
     country = place.country or _hinted(row, place.readings, numbers, domains)
@@ -55,31 +52,48 @@ def location_of(
     return city, country
 
 
-def _line_of_city(city: str | None) -> Place:
-    """Return the place of a city's column if it has a line such as `Berlin, DE`; else one without readings.
+def _place(row: RowValues, fields: PlaceFields) -> tuple[str, Place]:
+    """Return the place of the row's city or, without one, of its line, and the field that it is from.
+
+    A text that names no place, such as a street or Remote, is left out and reported.
+    """
+    for field, read in ((fields.city, _place_of_city), (fields.location, parse_place)):
+        if text := row.text(field):
+            place = read(text)
+            if place.city or place.country:
+                return field, place
+            row.warn(field)
+    return fields.city, _NO_PLACE
+
+
+def _place_of_city(text: str) -> Place:
+    """Return the place of a city's column; its country if it has a line such as `Berlin, DE`.
 
     The names of states that people seldom write after a city may be those of its parts, too.
     """
-    if city is None or "," not in city:
-        return _NO_PLACE
-    place = parse_place(city)
+    parts = parts_of_line(text)
+    if len(parts) == 1:
+        return Place(town_of(parts[0]))
+    place = parse_place(text)
     is_usual = place.country in WITH_CODES or len(place.readings) > 1
-    return place if is_usual or _ends_with_country(city) else _NO_PLACE
+    return place if is_usual or _is_country(parts[-1]) else Place(text)
 
 
-def _ends_with_country(line: str) -> bool:
+def _is_country(text: str) -> bool:
     try:
-        country_code(line.rpartition(",")[2].strip())
+        country_code(text)
     except InvalidValue:
         return False
     return True
 
 
 def _country(row: RowValues, field: str) -> str | None:
-    """Return the country of the row's column; NA is Namibia if it does not mark the list's empty cells."""
+    """Return the country of the row's column; NA is Namibia only among other codes, else it is reported."""
     country = row.normal(field, list_country)
-    if country is None and row.defaults.countries.has_namibia:
-        return NAMIBIA if NAMIBIA in map(str.strip, row.raw(field)) else None
+    if country is None and NAMIBIA in map(str.strip, row.raw(field)):
+        if row.defaults.countries.has_namibia:
+            return NAMIBIA
+        row.warn(field, MAYBE_NAMIBIA)
     return country
 
 

@@ -27,6 +27,7 @@ CONFLICT_FIELDS = {
 }
 """The codes of rows that share an identifier with another person or company, and the field of it."""
 AMBIGUOUS_PLACE = "ambiguous_place"
+MAYBE_NAMIBIA = "maybe_namibia"
 NO_EMPLOYER = "no_employer"
 SEVERAL_DOMAINS = "several_domains"
 SHARED_HOST = "shared_host"
@@ -127,6 +128,11 @@ KINDS: Mapping[str, WarningKind] = {
         Effect.LEFT_OUT,
         "These places may be in several countries, such as Canada and California, so none was stored.",
         "Add a column with the country.",
+    ),
+    MAYBE_NAMIBIA: WarningKind(
+        Effect.LEFT_OUT,
+        "NA is the code of Namibia, but may stand for an empty cell here, so no country was stored.",
+        "Write the name of the country, or leave the cell empty.",
     ),
     NO_EMPLOYER: WarningKind(
         Effect.LEFT_OUT, "These words, such as Freelance or Confidential, do not name an employer."

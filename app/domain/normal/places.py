@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 
 from babel import Locale
 from babel.core import get_global
@@ -21,43 +22,15 @@ from app.domain.normal.subdivisions import (
     subdivisions_called,
 )
 from app.domain.normal.text_folding import fold
+from app.domain.normal.towns import PARTS_OF_CITIES, parts_of_line, town_of, without_postcode
 from app.domain.normal.wordlists import entries
 
 _NORTH_AMERICA = frozenset({"US", "CA"})
 _STATES_AFTER_SPACE = frozenset({"US", "CA", "AU"})
-_PARTS_OF_CITIES = frozenset(
-    {
-        "north",
-        "south",
-        "east",
-        "west",
-        "centre",
-        "nord",
-        "sud",
-        "est",
-        "ouest",
-        "norte",
-        "sur",
-        "este",
-        "oeste",
-    }
-)
-"""States of a few countries that are called like parts of cities elsewhere, as in `Mumbai, West`."""
 _CAPITAL_DISTRICTS = frozenset({"US-DC", "BR-DF"})
 """Districts whose abbreviations stand for capitals of other countries, too, as in `Bogotá, D.C.`"""
 _MIN_SHARE = 0.9
-_POSTCODE = re.compile(r"\s(?:\d{4,6}(?:-\d{4})?|[A-Z]\d[A-Z] ?\d[A-Z]\d)$")
 _STATE_AFTER_SPACE = re.compile(r"\s([A-Z]{2,3}|D\.C\.)$")
-_AREA_PREFIXES = ("greater ", "grossraum ", "metropolregion ")
-_SURROUNDINGS = (
-    " metropolitan area",
-    " metropolitan region",
-    " bay area",
-    " metro area",
-    " area",
-    " metro",
-    " region",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +59,11 @@ def parse_place(text: str) -> Place:
     is a state and a country. Then the city and the state before the end decide. If they do not, there is no
     country rather than a wrong one.
     """
-    parts = [part.strip() for part in text.split(",") if part.strip()] or [""]
+    parts = parts_of_line(text)
     if len(parts) == 1:
         return _single(parts[0])
     between = parts[-2] if len(parts) > len(("city", "end")) else None
-    return _at(parts[0], _POSTCODE.sub("", parts[-1]), between)
+    return _at(without_postcode(parts[0]), without_postcode(parts[-1]), between)
 
 
 def country_of_places(texts: Iterable[str]) -> str | None:
@@ -111,12 +84,12 @@ def _single(text: str) -> Place:
     try:
         country_code(text)
     except InvalidValue:
-        line = _POSTCODE.sub("", text)
+        line = without_postcode(text)
     else:
         return _at("", text, None)
     found = _STATE_AFTER_SPACE.search(line)
     if found is None or _STATES_AFTER_SPACE.isdisjoint(subdivisions_called(found[1])):
-        return Place(_city(text))
+        return Place(town_of(text))
     return _at(line[: found.start()], found[1], None)
 
 
@@ -157,9 +130,9 @@ def _decided(
         fitting.append(country)
     found = fitting if len(fitting) == 1 else _likely(end, states, country)
     if not fitting:
-        found = [other for other in found if other == country or not _is_vague(key, end, states[other])]
+        found = [other for other in found if other == country or _shows(other, states[other], key, end)]
     readings = (*((country,) if country else ()), *states)
-    return Place(_city(town), found[0] if len(found) == 1 else None, readings)
+    return Place(town_of(town), found[0] if len(found) == 1 else None, readings)
 
 
 def _likely(end: str, states: Mapping[str, str], country: str | None) -> list[str]:
@@ -171,11 +144,15 @@ def _likely(end: str, states: Mapping[str, str], country: str | None) -> list[st
     return known or list(states)
 
 
-def _is_vague(town: str, end: str, state: str) -> bool:
-    """Return whether the end of a line does not show that the town is in this state."""
-    if state in _CAPITAL_DISTRICTS:
-        return any(town in cities for cities in _zone_cities().values())
-    return fold(end) in _PARTS_OF_CITIES
+def _shows(country: str, state: str, town: str, end: str) -> bool:
+    """Return whether the end of a line shows that the town is in this state of a country, and not elsewhere.
+
+    Most people write a part of the city after it, not a state: Nippes is a state of Haiti, and in Cologne.
+    """
+    if fold(end) in PARTS_OF_CITIES:
+        return False
+    is_vague = state in _CAPITAL_DISTRICTS or country not in WITH_CODES
+    return not (is_vague and _is_elsewhere(town, country))
 
 
 def _is_in_state(town: str, country: str, state: str) -> bool:
@@ -189,6 +166,12 @@ def _is_in_state(town: str, country: str, state: str) -> bool:
 
 def _is_in(town: str, country: str) -> bool:
     return town in _large_cities()[country] or town in _zone_cities()[country]
+
+
+def _is_elsewhere(town: str, country: str) -> bool:
+    """Return whether the town is a known one of another country."""
+    others = chain(_zone_cities().items(), _large_cities().items())
+    return any(town in cities for place, cities in others if not place.startswith(country))
 
 
 def _is_state(text: str | None, country: str) -> bool:
@@ -211,14 +194,3 @@ def _zone_cities() -> defaultdict[str, set[str]]:
         found[country].add(fold(zone.rpartition("/")[2]))
         found[country].update(fold(zones[zone]["city"]) for zones in locales if "city" in zones.get(zone, ()))
     return found
-
-
-def _city(text: str) -> str | None:
-    """Return the city of an area: Munich for "Greater Munich Metropolitan Area"."""
-    for word in _AREA_PREFIXES:
-        if text.lower().startswith(word):
-            text = text[len(word) :]
-    for word in _SURROUNDINGS:
-        if text.lower().endswith(word):
-            text = text[: -len(word)]
-    return text.strip() or None

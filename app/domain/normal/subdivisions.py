@@ -69,7 +69,8 @@ def _by_key() -> dict[str, dict[str, str]]:
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for code, name in chain(_iso_3166_2(), _other_names()):
         country, _, short = code.partition("-")
-        for key in {short.lower(), fold(name)} if country in WITH_CODES else {fold(name)}:
+        is_written = country in WITH_CODES and short.isalpha()
+        for key in {short.lower(), fold(name)} if is_written else {fold(name)}:
             found[key].setdefault(country, code)
     return dict(found)
 

@@ -113,21 +113,77 @@ def test_each_code_of_a_country_is_read_as_it_is_exported() -> None:
     ("header", "rows", "country"),
     [
         ("email|country", ["a@acme.example|NA", "b@acme.example|DE", "c@acme.example|"], "NA"),
-        ("email|country", ["a@acme.example|NA"], "NA"),
-        ("email|country|title", ["a@acme.example|NA|CEO", "b@acme.example|DE|NA"], None),
-        ("email|country", ["a@acme.example|NA", "b@acme.example|Germany"], None),
+        ("email|country", ["a@acme.example|NA", "b@acme.example|DE", "c@acme.example|N/A"], "NA"),
         ("email|country", ["a@acme.example|na", "b@acme.example|DE"], None),
         ("email|country", ["a@acme.example|N/A", "b@acme.example|NA", "c@acme.example|DE"], None),
         ("email|country", ["a@acme.example||", "b@acme.example|NA", "c@acme.example|DE"], None),
+        ("email|country", ["a@acme.example|N/A", "b@acme.example|Namibia"], None),
     ],
 )
-def test_na_is_namibia_among_codes_of_countries_and_empty_elsewhere(
-    header: str, rows: list[str], country: str | None
-) -> None:
+def test_na_is_namibia_among_codes_of_countries(header: str, rows: list[str], country: str | None) -> None:
     warnings = CellWarnings()
 
     assert people(header, *rows, warnings=warnings)[0].country == country
     assert not warnings.total
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("email|country", ["a@acme.example|NA", "b@acme.example|Germany"]),
+        ("email|country name", ["a@acme.example|NA", "b@acme.example|Namibia"]),
+        ("email|country", ["a@acme.example|NA", "b@acme.example|DEU"]),
+        ("email|country", ["a@acme.example|NA", "b@acme.example|"]),
+        ("email|country|title", ["a@acme.example|NA|CEO", "b@acme.example|DE|NA"]),
+    ],
+)
+def test_na_that_may_be_namibia_or_an_empty_cell_is_left_out_and_told(header: str, rows: list[str]) -> None:
+    warnings = CellWarnings()
+
+    assert people(header, *rows, warnings=warnings)[0].country is None
+    assert warnings.counts == {WarningKey("country", None, "maybe_namibia"): 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "city", "country"),
+    [
+        ("10115 Berlin", "Berlin", None),
+        ("D-10115 Berlin", "Berlin", None),
+        ("1012 AB Amsterdam", "Amsterdam", None),
+        ("9000 St. Gallen", "St. Gallen", None),
+        ("Musterstr. 1, 10115 Berlin", "Berlin", None),
+        ("12 High Street, London", "London", None),
+        ("Rue de la Paix 3, Paris, France", "Paris", "FR"),
+        ("PO Box 5, Nairobi", "Nairobi", None),
+        ("Milan (Italy)", "Milan", "IT"),
+        ("Torino (TO)", "Torino", "IT"),
+        ("Frankfurt (Oder)", "Frankfurt (Oder)", None),
+        ("Remote, USA", None, "US"),
+        ("Greater Munich Metropolitan Area", "Munich", None),
+    ],
+)
+def test_a_city_is_read_without_its_street_postcode_and_surroundings(
+    text: str, city: str | None, country: str | None
+) -> None:
+    (found,) = people("email|city", f"ada@acme.example|{text}")
+
+    assert (found.city, found.country) == (city, country)
+
+
+@pytest.mark.parametrize("field", ["city", "location"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Main Street 5", "123 Main St", "Hauptstraße 12", "Via Roma 3", "Calle Mayor 5", "Ulica Prosta 7",
+        "P.O. Box 123", "Postfach 12", "Remote", "Home Office", "weltweit",
+    ],
+)  # fmt: skip
+def test_a_street_or_a_word_for_no_place_is_no_city_and_told(field: str, text: str) -> None:
+    warnings = CellWarnings()
+    (found,) = people(f"email|{field}", f"ada@acme.example|{text}", warnings=warnings)
+
+    assert (found.city, found.country) == (None, None)
+    assert warnings.counts == {WarningKey(field, None, "invalid"): 1}
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,10 @@ from app.domain.normal.subdivisions import subdivisions_called
         ("Paris, Île-de-France", "Paris", "FR"),
         ("Guadalajara, Jalisco", "Guadalajara", "MX"),
         ("Lahore, Punjab", "Lahore", "PK"),
+        ("Basel, BS", "Basel", "CH"),
+        ("Imola, BO", "Imola", "IT"),
+        ("Villeurbanne, Rhône", "Villeurbanne", "FR"),
+        ("Reno, NV, 89501", "Reno", "US"),
     ],
 )
 def test_the_end_of_a_line_may_be_a_state_of_any_country(text: str, city: str, country: str) -> None:
@@ -82,6 +86,10 @@ def test_the_end_of_a_line_may_be_a_country_whose_code_or_name_is_that_of_a_stat
         ("Norwich, Norfolk", {"GB", "NF"}),
         ("Nagpur City, RJ", {"BR", "IN"}),
         ("Mumbai, West", {"CM"}),
+        ("Köln, Nippes", {"HT"}),
+        ("Tunis, Lac", {"TD"}),
+        ("Porto, Norte", {"GW"}),
+        ("Leeds, Ouest", {"HT"}),
         ("Bogotá, D.C.", {"US"}),
         ("Bogotá D.C.", {"US"}),
         ("México, D.F.", {"BR"}),
@@ -103,7 +111,9 @@ def test_a_capital_district_is_that_of_its_own_towns(text: str, country: str) ->
     assert parse_place(text).country == country
 
 
-@pytest.mark.parametrize("text", ["Springfield, Somewhere", "Paris", "Acme HQ", "Lyon AL", "Room AB12, XQ"])
+@pytest.mark.parametrize(
+    "text", ["Springfield, Somewhere", "Paris", "Paris, 75", "Acme HQ", "Lyon AL", "Room AB12, XQ"]
+)
 def test_what_names_no_state_and_no_country_has_none(text: str) -> None:
     assert parse_place(text).country is None
 
