@@ -10,18 +10,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.contacts.contact_index import ContactIndex, Row
+from app.core.contacts.contact_index import ContactIndex, Row, name_of, profiles_in
 from app.domain.findings import FoundContact, SourceKind
 from app.domain.lists.warning_kinds import (
     NAMESAKE,
     SHARED_ADDRESS,
     SHARED_NUMBER,
     SHARED_PROFILE,
+    SPLIT_PROFILE,
     WEAK_PROFILE,
 )
 from app.domain.normal.emails import email_reasons
 from app.domain.normal.name_keys import person_key
-from app.domain.normal.names import PersonName
 from app.domain.records.namesakes import ContactValues, are_namesakes
 from app.domain.records.profile_links import are_two_people, urls_of
 from app.domain.records.shared_identifiers import (
@@ -155,6 +155,7 @@ class ContactFinder:
     def _conflicts(self, record: FoundContact, employer: str | None, row: Row | None) -> list[str]:
         """Return the codes of what the record shares with people from whom it was kept apart."""
         codes = [SHARED_ADDRESS] if self._shares_address(record, row) else []
+        codes += [SPLIT_PROFILE] if self._is_split(record) else []
         if row is not None or not _is_imported(record):
             return codes
         key = _key(record)
@@ -164,6 +165,11 @@ class ContactFinder:
             values = [phone.e164 for phone in record.phones]
             codes += [SHARED_NUMBER] if any(map(self._index.with_value, values)) else []
         return codes
+
+    def _is_split(self, record: FoundContact) -> bool:
+        """Return whether two stored people have the profiles of the record, who is one person."""
+        owners = {row["id"] for url in urls_of(record) if (row := self._index.with_profile(url))}
+        return len(owners) > 1
 
     def _shares_address(self, record: FoundContact, row: Row | None) -> bool:
         """Return whether an address that is new to the row belongs to another person, and not to a role."""
@@ -221,14 +227,3 @@ def _is_other_person(row: Mapping[str, Any], record: FoundContact) -> bool:
     """Return whether both have names, and these are of different people."""
     stored, found = name_of(row), name_in(record)
     return stored is not None and found is not None and are_other_people(stored, found)
-
-
-def profiles_in(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the profile URLs of a contact."""
-    return tuple(url for url in (row["linkedin_url"], row["member_url"]) if url)
-
-
-def name_of(row: Mapping[str, Any]) -> PersonName | None:
-    """Return the contact's name as a parsed name."""
-    full = row["full_name"]
-    return PersonName(row["first_name"] or "", row["last_name"] or "", full) if full else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import FromClause, select
@@ -16,6 +16,7 @@ from app.domain.findings import FoundContact, SourceKind
 from app.domain.normal.latin_names import family_key
 from app.domain.normal.member_ids import is_member_url
 from app.domain.normal.name_keys import person_key
+from app.domain.normal.names import PersonName
 from app.domain.records.namesakes import ContactValues
 from app.domain.records.profile_links import spellings, urls_of
 from app.domain.records.shared_identifiers import values_of
@@ -23,6 +24,17 @@ from app.infra.blind_indexes import stored_forms
 
 Row = dict[str, Any]
 """A row of the table of contacts, by column."""
+
+
+def profiles_in(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the profile URLs of a contact."""
+    return tuple(url for url in (row["linkedin_url"], row["member_url"]) if url)
+
+
+def name_of(row: Mapping[str, Any]) -> PersonName | None:
+    """Return the contact's name as a parsed name."""
+    full = row["full_name"]
+    return PersonName(row["first_name"] or "", row["last_name"] or "", full) if full else None
 
 
 class ContactIndex:
@@ -64,9 +76,7 @@ class ContactIndex:
     def add(self, row: Row) -> None:
         """Add a row, or what is new of a row."""
         self.rows[row["id"]] = row
-        for name in ("linkedin_url", "member_url"):
-            if row[name]:
-                self._with_profile[row[name]] = row
+        self._with_profile |= dict.fromkeys(profiles_in(row), row)
         if row["name_key"] and row["company_id"]:
             self._by_name.setdefault((row["company_id"], row["name_key"]), {})[row["id"]] = row
 

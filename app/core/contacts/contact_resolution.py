@@ -11,8 +11,8 @@ from sqlalchemy import FromClause
 from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import new_ids
-from app.core.contacts.contact_finder import COMPARED, ContactFinder, profiles_in
-from app.core.contacts.contact_index import ContactIndex, Row
+from app.core.contacts.contact_finder import COMPARED, ContactFinder
+from app.core.contacts.contact_index import ContactIndex, Row, profiles_in
 from app.core.contacts.job_changes import Employer, Move
 from app.domain.findings import FoundContact, Source, SourceKind
 from app.domain.normal.latin_names import family_key

@@ -32,7 +32,7 @@ from app.core.contacts import (
 )
 from app.core.contacts.bulk import lock_resolution, update_all
 from app.core.contacts.companies import StoredCompany
-from app.core.contacts.contact_finder import name_of
+from app.core.contacts.contact_index import name_of
 from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver
 from app.core.contacts.emails import EmailEntry
 from app.core.contacts.phones import Numbers, PhoneEntry

@@ -6,7 +6,7 @@ Companies that the rules of `companies` or an equal name make the same are no ch
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -114,20 +114,14 @@ def employer_of(company: Company) -> Employer:
 def with_companies(session: Session, moves: Sequence[Move]) -> list[Move]:
     """Return the moves with the names, domains and pages of their companies."""
     ids = [company.company_id for move in moves for company in (move.previous, move.current)]
-    columns = (Company.id, Company.name_key, Company.domain, Company.linkedin_url)
-    employers = {
-        row.id: Employer(
-            company_id=row.id, name_key=row.name_key, domain=row.domain, linkedin_url=row.linkedin_url
-        )
-        for row in rows_in(session, select(*columns), Company.__table__.c.id, ids)
-    }
+    columns = (Company.id.label("company_id"), Company.name_key, Company.domain, Company.linkedin_url)
+    rows = rows_in(session, select(*columns), Company.__table__.c.id, ids)
+    employers = {row.company_id: Employer(**row._asdict()) for row in rows}
     return [
-        Move(
-            contact_id=move.contact_id,
+        replace(
+            move,
             previous=employers.get(move.previous.company_id or "", move.previous),
             current=employers.get(move.current.company_id or "", move.current),
-            source=move.source,
-            as_of=move.as_of,
         )
         for move in moves
     ]

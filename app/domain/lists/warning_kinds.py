@@ -12,6 +12,7 @@ NOT_A_PROFILE = "not_a_profile"
 PROFILE_URL = "profile_url"
 WEAK_PROFILE = "weak_profile"
 SHARED_PROFILE = "shared_profile"
+SPLIT_PROFILE = "split_profile"
 SHARED_ADDRESS = "shared_address"
 SHARED_NUMBER = "shared_number"
 SHARED_IN_LIST = "shared_in_list"
@@ -20,6 +21,7 @@ TAKEN_DOMAIN = "taken_domain"
 CONFLICT_FIELDS = {
     SHARED_PROFILE: "linkedin_url",
     WEAK_PROFILE: "linkedin_url",
+    SPLIT_PROFILE: "linkedin_url",
     SHARED_ADDRESS: "email",
     SHARED_NUMBER: "phone",
     NAMESAKE: "full_name",
@@ -104,6 +106,12 @@ KINDS: Mapping[str, WarningKind] = {
     SHARED_PROFILE: WarningKind(
         Effect.LEFT_OUT,
         "These rows have the profile of a person with another name. It identifies neither.",
+    ),
+    SPLIT_PROFILE: WarningKind(
+        Effect.LEFT_OUT,
+        "These rows have two profiles of one person, but two people are stored with them. These were not "
+        "joined, and the second profile was left out.",
+        "Delete one of the two stored people, and import the row again.",
     ),
     SHARED_IN_LIST: WarningKind(
         Effect.LEFT_OUT,

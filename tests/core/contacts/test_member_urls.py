@@ -19,7 +19,7 @@ from app.core.matching import caller_identifiers, contact_matching
 from app.core.matching.caller_identifiers import CallerIdentifier
 from app.core.privacy import erasure
 from app.domain.findings import FoundContact
-from app.domain.lists.warning_kinds import SHARED_PROFILE, WEAK_PROFILE
+from app.domain.lists.warning_kinds import SHARED_PROFILE, SPLIT_PROFILE, WEAK_PROFILE
 from app.domain.records.subjects import Subject
 
 MEMBER = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
@@ -263,6 +263,25 @@ def test_a_second_profile_that_people_of_one_list_share_identifies_none_of_them(
     assert [urls_of(contact) for contact in stored] == [(ADA, None), (BOB, None), (None, None)]
     assert [result.conflicts for result in first] == [(SHARED_PROFILE,)] * 3
     assert [result.contact_id for result in again] == [result.contact_id for result in first]
+
+
+def test_two_people_are_not_joined_by_a_record_with_the_profiles_of_both_which_is_told(
+    session: Session,
+) -> None:
+    stored = [
+        person("Ada Lovelace", linkedin_url=ADA, emails=(email("ada@acme.example"),)),
+        person("Ada Lovelace", linkedin_url=MEMBER, emails=(email("ada@beta.example"),)),
+    ]
+    for record in stored:
+        contacts.upsert(session, record, now=NOW)
+    both = person("Ada Lovelace", linkedin_url=ADA, member_url=MEMBER)
+
+    [result] = contacts.upsert_many(session, [both], now=NOW)
+
+    first, second = session.scalars(select(Contact).order_by(Contact.id))
+    assert (urls_of(first), urls_of(second)) == ((ADA, None), (MEMBER, None))
+    assert (result.contact_id, result.conflicts) == (first.id, (SPLIT_PROFILE,))
+    assert contact_matching.find(session, Subject(linkedin_url=ADA, member_url=MEMBER)).contact == first
 
 
 def test_the_profile_with_an_id_is_kept_if_only_the_one_with_the_chosen_name_is_shared(
