@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from app.domain.normal.company_domains import SharedHost, company_domain, is_named_after
 from app.domain.normal.text_folding import fold
-from app.domain.normal.wordlists import entries
+from app.domain.normal.wordlists import entries, words
 
 NO_EMPLOYER_ERROR = (
     "The company's name says that there is no employer, or does not name it, so it identifies nobody. "
@@ -23,55 +23,16 @@ _NOW = re.compile(
     r"|atualmente|momenteel|obecnie)\s",
     re.IGNORECASE,
 )
+_FORMER = re.compile(
+    r"\s*(?:ex-(?=[^\W\d_])|(?:formerly|previously|ehemals|anciennement)[:\s]|(?:past|former|ex)\s?:|ehem\.)"
+    r"|.*\((?:former|formerly|previous|past|ex|ehemalig|ehemals|ancien)\)\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An employer before today's: ex-Acme, Acme (former). But Beta (formerly Acme) is an employer."""
 _SEPARATORS = re.compile(r"[/|;,()\[\]&+:\u2022\u00b7\u2013\u2014]|\s-\s")
 _STEALTH = "stealth"
-_KINDS_OF_STARTUP = frozenset(
-    [
-        "a",
-        "ai",
-        "an",
-        "and",
-        "b2b",
-        "b2c",
-        "backed",
-        "biotech",
-        "business",
-        "climate",
-        "co",
-        "company",
-        "consumer",
-        "crypto",
-        "deep",
-        "early",
-        "enterprise",
-        "fintech",
-        "health",
-        "healthcare",
-        "healthtech",
-        "in",
-        "inc",
-        "llc",
-        "ltd",
-        "ml",
-        "mode",
-        "new",
-        "project",
-        "saas",
-        "seed",
-        "stage",
-        "start",
-        "startup",
-        "startups",
-        "tech",
-        "technology",
-        "the",
-        "up",
-        "vc",
-        "venture",
-        "ventures",
-        "web3",
-    ]
-)
+_KINDS_OF_STARTUP = words("startup_words.txt")
+"""What people write beside Stealth: Stealth AI Startup."""
 
 
 class GivenEmployer(NamedTuple):
@@ -103,13 +64,13 @@ def employer_name(name: str | None, domain: str | None) -> str | None:
 
 @lru_cache(maxsize=8192)
 def names_employer(text: str) -> bool:
-    """Return whether the text names an employer; Freelance, Self-employed and N/A do not.
+    """Return whether the text names an employer; Freelance, N/A and ex-Acme do not.
 
     A text in parts, such as `Freelance / Self-employed`, names one if any part does.
     """
     if len(text) > MAX_LENGTH:
         return True
-    if _key(text) in _words():
+    if _key(text) in _words() or not _key(text).strip("0") or _FORMER.match(text):
         return False
     parts = [part for part in _SEPARATORS.split(text) if _key(part)]
     return any(not (_key(part) in _words() or _is_stealth(part)) for part in parts)
@@ -122,7 +83,7 @@ def _is_stealth(text: str) -> bool:
 
 @cache
 def _words() -> frozenset[str]:
-    return frozenset(_key(word) for _language, words in entries("no_employers.txt") for word in words)
+    return frozenset(_key(word) for _language, items in entries("no_employers.txt") for word in items)
 
 
 def _key(text: str) -> str:

@@ -37,8 +37,10 @@ _PREFIXES = frozenset({"comm", "mwlite", "public-profile"})  # e-mails, mobile s
 _COMPANIES = frozenset({"company", "company-beta", "school", "showcase"})
 _PEOPLE = frozenset({"in", "pub"})
 _RESERVED_SLUGS = frozenset({"me", "unavailable"}) | _PEOPLE  # the signed-in member; a hidden profile
-_EMPTY_SLUGS = frozenset({"null", "undefined", "none", "nan", "unknown"})
-"""What programs write that put the start of a URL before an empty value."""
+_EMPTY_SLUGS = frozenset({"null", "undefined", "none", "nan", "unknown"}) | frozenset(
+    {"username", "yourname", "your-name", "yourprofile", "your-profile", "firstname-lastname", "first-last"}
+)
+"""What programs write that put the start of a URL before an empty value, and the examples of forms."""
 _TOOLS = frozenset({"sales", "talent", "recruiter"})  # with pages of their own
 _FORBIDDEN = frozenset('/\\?#%<>"{}|^`[]@:,;')
 _JOINERS = "\u200c\u200d"  # used in Persian words and in emoji

@@ -11,6 +11,13 @@ from app.domain.normal.wordlists import entries
 @pytest.mark.parametrize(
     "text",
     [
+        "ex-Google",
+        "Formerly Acme",
+        "Acme (former)",
+        "Past: Intern at Acme",
+        "ehem. Acme",
+        "Individual",
+        "0",
         "Freelance",
         "FREELANCER",
         "Self-employed",
@@ -59,6 +66,12 @@ def test_these_words_name_no_employer(text: str) -> None:
     "text",
     [
         "Acme",
+        "Beta (formerly Acme)",
+        "Ex Libris",
+        "Former Employees Club",
+        "Exxon",
+        "3",
+        "Home Depot",
         "Freelancer.com",
         "Freelancers Union",
         "Student Loans Company",
