@@ -23,6 +23,7 @@ from app.domain.email_patterns.spelling import (
 )
 from app.domain.normal.name_keys import spellings
 from app.domain.normal.name_lexicon import is_initials
+from app.domain.normal.name_order import may_be_family_first
 from app.domain.normal.names import PersonName
 from app.domain.normal.nicknames import given_names
 
@@ -132,9 +133,10 @@ def candidates(
 
     The confidence of each form is divided among its spellings, so the confidences of all guesses add up to
     less than 1. `model` replaces the one of all measured companies, to predict one of these from the others.
-    There is none for a family name of one letter, which is an initial (Ada L.).
+    There is none for a family name of one letter, which is an initial (Ada L.), and for a name of which it is
+    not known which part is the family name (Lim Kok Thay).
     """
-    if is_initials(name.last):
+    if is_initials(name.last) or may_be_family_first(name.first, name.full):
         return ()
     tally = _tally(counts)
     habit_odds = odds(tally.habits, domain)

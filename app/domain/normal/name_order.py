@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from app.domain.normal.name_lexicon import is_bound_given_name, is_credential
 from app.domain.normal.name_notes import is_office
+from app.domain.normal.nicknames import equivalents
 from app.domain.normal.text_folding import fold
 from app.domain.normal.wordlists import words
 
 _PARTICLES = words("particles.txt")
 _EAST_ASIAN = words("east_asian_surnames.txt")
 _IBERIAN = words("surnames.txt")
+_VIETNAMESE = frozenset(
+    "bui dang dinh do duong hoang huynh le ly ngo nguyen pham phan tran truong vo vu".split()  # noqa: SIM905
+)
+_SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*|ng")
+_SYLLABLES = 3
 _SHORT = 2
 _TWO_AND_TWO = 4
 
@@ -50,6 +57,21 @@ def split_family_first(name: Sequence[str]) -> tuple[list[str], list[str]]:
         is_second = fold(rest[0]) in _IBERIAN or len(name) >= _TWO_AND_TWO
         count += int(is_second)
     return list(name[count:]), list(name[:count])
+
+
+def may_be_family_first(first: str, full: str) -> bool:
+    """Return whether the word that counts as the given name may be the family name: Lim Kok Thay.
+
+    The order of three syllables that begin with a family name of East Asia is not known, unless one of them
+    is a Western given name: Lee Ann Bell.
+    """
+    syllables = fold(full).split()
+    if len(syllables) != _SYLLABLES or not all(map(_SYLLABLE.fullmatch, syllables)):
+        return False
+    if not fold(first).startswith(syllables[0]):
+        return False
+    is_western = any(map(equivalents, syllables[1:]))
+    return syllables[0] in _VIETNAMESE or (syllables[0] in _EAST_ASIAN and not is_western)
 
 
 def _leading(name: Sequence[str], shouted: Sequence[bool]) -> int:

@@ -18,6 +18,7 @@ from app.domain.normal.placeholder_names import (
     is_placeholder,
     is_placeholder_part,
     may_be_placeholder,
+    names_several,
     without_marks,
 )
 from app.domain.normal.wordlists import words
@@ -50,6 +51,11 @@ def name_of_parts(first: str, last: str, *, middle: str = "", full: str = "") ->
         return parse_name(full or " ".join(filter(None, (given, middle))))
     if not given:
         return PersonName("", family, family)
+    if names_several(f"{given} {family}"):
+        raise NoPerson(NO_PERSON)
+    if " " in given and given == family:  # both columns have the full name
+        return parse_name(full or given)
+    given = given.removesuffix(f" {family}")
     nickname = nickname_of(f"{given} {family}")
     quoted = f'"{nickname}"' if nickname else ""
     given, family = (_without_quoted(part) if nickname else part for part in (given, family))
@@ -103,7 +109,7 @@ def _core(full: str) -> list[str]:
 
 def _are_plain(first: str, last: str) -> bool:
     """Return whether both parts are names of a few words that are nothing else."""
-    if not (_PLAIN.fullmatch(first) and _PLAIN.fullmatch(last)):
+    if not (_PLAIN.fullmatch(first) and _PLAIN.fullmatch(last)) or f" {first}".endswith(f" {last}"):
         return False
     both = f"{first} {last}".lower().split()
     return meaningful_words().isdisjoint(both) and not (may_be_placeholder(both) or may_have_notes(both))

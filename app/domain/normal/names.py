@@ -17,7 +17,12 @@ from app.domain.normal.name_notes import is_pronoun, may_have_notes, without_not
 from app.domain.normal.name_order import split_by_capitals, split_family_first
 from app.domain.normal.name_scripts import one_script
 from app.domain.normal.name_texts import NO_LETTER, clean_text
-from app.domain.normal.placeholder_names import is_placeholder, may_be_placeholder, without_marks
+from app.domain.normal.placeholder_names import (
+    is_placeholder,
+    may_be_placeholder,
+    names_several,
+    without_marks,
+)
 from app.domain.normal.wordlists import words
 
 NO_PERSON = "This is not the name of a person. Send the person's own given and family name."
@@ -74,7 +79,7 @@ def parse_name(full: str, *, family_first: bool = False) -> PersonName:
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
     name, distinction = _noted(one_script(separated(text)), family_first=family_first)
-    if is_placeholder(name.full):
+    if is_placeholder(name.full) or names_several(name.full):
         raise NoPerson(NO_PERSON)
     if not any(map(str.isalpha, name.full)):
         raise InvalidValue(NO_LETTER)

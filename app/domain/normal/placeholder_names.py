@@ -20,7 +20,11 @@ _REPEATED = re.compile(r"(.)\1\1(?<=[^\W\d_]..)", re.IGNORECASE)  # twice as fas
 _NOT_AVAILABLE = re.compile(r"(?:NA|na)(?: (?:NA|na))*")
 """Na is also a given and a family name, so it is a placeholder only if the whole name is written so."""
 
-_SIGNS = frozenset().union(*(item.split() for item in _WHOLE), _MARKS, _CASED, {"linkedin", "na"})
+_SEVERAL = re.compile(r"\s(?:[&+]|and|und|et)\s", re.IGNORECASE)
+
+_SIGNS = frozenset().union(
+    *(item.split() for item in _WHOLE), _MARKS, _CASED, {"linkedin", "na", "&", "+", "and", "und", "et"}
+)
 
 
 def may_be_placeholder(words: list[str]) -> bool:
@@ -38,6 +42,11 @@ def is_placeholder(text: str) -> bool:
         return True
     half = words[: len(words) // 2]
     return half * 2 == words and " ".join(half) in _WHOLE
+
+
+def names_several(name: str) -> bool:
+    """Return whether a name without notes is that of several people, such as Ada & Bob Lovelace."""
+    return _SEVERAL.search(name) is not None
 
 
 def _is_word(word: str) -> bool:

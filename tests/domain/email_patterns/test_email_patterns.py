@@ -329,3 +329,30 @@ def test_the_confidences_of_all_guesses_add_up_to_at_most_one(name: str, stats: 
         (habit.confidence for habit in guesses), reverse=True
     )
     assert len({guess.email for guess in guesses}) == len(guesses)
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        "Lim Kok Thay",
+        "Tham Jun Hoe",
+        "Lee Kuan Yew",
+        "Ng Eng Hen",
+        "Kim Jong Un",
+        "Nguyen Van Anh",
+        "Le Thi Hoa",
+    ],
+)
+def test_nothing_is_guessed_from_a_name_whose_order_is_not_known(full: str) -> None:
+    assert candidates(parse_name(full), "acme.example", []) == ()
+
+
+@pytest.mark.parametrize(
+    "full", ["Lee Ann Bell", "Kok Thay Lim", "Kim Kardashian", "Mary Ann Lim", "Lim Kok-Thay Ong"]
+)
+def test_a_western_given_name_or_a_family_name_at_the_end_shows_the_order(full: str) -> None:
+    assert candidates(parse_name(full), "acme.example", [])
+
+
+def test_parts_that_are_given_apart_show_the_order() -> None:
+    assert candidates(PersonName("Kok Thay", "Lim", "Lim Kok Thay"), "acme.example", [])

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.name_parts import name_of_parts, plain_full_name
-from app.domain.normal.names import NoPerson, PersonName
+from app.domain.normal.names import NoPerson, PersonName, parse_name
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,49 @@ def test_parts_as_an_export_writes_them_are_kept() -> None:
 )
 def test_a_full_name_loses_what_is_no_name_unless_its_order_would_be_lost(text: str, plain: str) -> None:
     assert plain_full_name(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("Ada Lovelace", "Ada Lovelace"),
+        ("Ada Lovelace", "Lovelace"),
+        ("Ada Lovelace", "Lovelace (CEO)"),
+    ],
+)
+def test_a_full_name_in_the_column_of_a_part_is_not_doubled(first: str, last: str) -> None:
+    assert name_of_parts(first, last) == PersonName("Ada", "Lovelace", "Ada Lovelace")
+
+
+@pytest.mark.parametrize(("first", "last"), [("García", "García"), ("Ada", "Ada")])
+def test_two_equal_parts_are_kept(first: str, last: str) -> None:
+    assert name_of_parts(first, last) == PersonName(first, last, f"{first} {last}")
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("Ada & Bob", "Lovelace"),
+        ("Ada und Bob", "Lovelace"),
+        ("Accounts", "Payable"),
+        ("Customer", "Service"),
+        ("Info Requested", "Info Requested"),
+        ("Unknown", "Attendee"),
+    ],
+)
+def test_two_people_a_department_and_words_of_forms_are_no_person(first: str, last: str) -> None:
+    with pytest.raises(NoPerson):
+        name_of_parts(first, last)
+
+
+@pytest.mark.parametrize(
+    "full", ["Ada and Bob Lovelace", "Ada Lovelace & Bob Byron", "Marie et Pierre Dupont", "Ada + Bob Low"]
+)
+def test_a_full_name_of_two_people_is_no_person(full: str) -> None:
+    with pytest.raises(NoPerson):
+        parse_name(full)
+
+
+@pytest.mark.parametrize("full", ["Ada Lovelace, Head of Sales and Marketing", "Ada Lovelace, R&D"])
+def test_an_office_with_an_and_is_not_a_second_person(full: str) -> None:
+    assert parse_name(full) == PersonName("Ada", "Lovelace", "Ada Lovelace")
