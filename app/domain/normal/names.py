@@ -36,6 +36,8 @@ _TWO_FAMILIES = re.compile(
     r"(?P<one>[^\s/,]+)(?:\s/\s|(?<=[^\W\d_a-z]{2})\s?/(?=[^\W\d_a-z]{2}))(?P<other>[^\s/,]+)(?:\s(?P<given>[^/,]+))?"
 )
 """The family names of a woman in West Africa, and her given names: OUEDRAOGO / SERE KORTIMI."""
+_NUMBERED = re.compile(r"(?<=[^\W\d_]) (0\d{3})$")
+"""The number of a bibliography for one of several people of a name: Lan Zhang 0002."""
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
 _CAPITALS = re.compile(r"\b[^\W\d_a-z]{2}")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
@@ -93,7 +95,7 @@ def _may_have_more(words: list[str]) -> bool:
 
 def _noted(text: str, *, family_first: bool) -> tuple[PersonName, str]:
     """Return the name without titles and notes, and what tells it from others like it."""
-    text, distinction = without_brackets(text)
+    text, distinction = without_brackets(_NUMBERED.sub(r" (\1)", text))
     words = text.split()
     count = title_count(words)
     text = " ".join(words[count:])

@@ -139,3 +139,7 @@ def test_a_full_name_of_two_people_is_no_person(full: str) -> None:
 @pytest.mark.parametrize("full", ["Ada Lovelace, Head of Sales and Marketing", "Ada Lovelace, R&D"])
 def test_an_office_with_an_and_is_not_a_second_person(full: str) -> None:
     assert parse_name(full) == PersonName("Ada", "Lovelace", "Ada Lovelace")
+
+
+def test_the_number_of_a_bibliography_tells_people_apart_and_is_no_family_name() -> None:
+    assert parse_name("Lan Zhang 0002") == PersonName("Lan", "Zhang", "Lan Zhang (0002)")
