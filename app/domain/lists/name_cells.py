@@ -21,6 +21,8 @@ SHORTENED = "shortened_name"
 REORDERED = "reordered_name"
 
 _ADDRESS = re.compile(r"[^\s@]@[^\s@]")
+_BRACKETED_ADDRESS = re.compile(r"(?<=\w)\s*[<(\[][^\s@<>]{1,64}@[^\s@<>]{1,255}[>)\]]$")
+"""The address after a name, as mail programs write it: Ada Lovelace <ada@acme.com>."""
 _CUT_ADDRESS = re.compile(r"[^\s@]@[^\s@.]{1,63}\.?(?:\s|$)")
 """The start of an address, whose end is in the next part: address books cut `ada@acme.com` into two names."""
 
@@ -71,10 +73,10 @@ def _texts(row: RowValues, layout: ColumnMapping) -> _Texts:
         for index in layout.single.get(field, ()):
             if text := name_value(row.cells[index]):
                 columns[field] = index
-                found[field] = text
                 if "@" in text:
-                    found[field] = "" if _ADDRESS.search(text) else text
+                    text = _BRACKETED_ADDRESS.sub("", text)
                     is_cut = is_cut or bool(_CUT_ADDRESS.search(text))
+                found[field] = "" if _ADDRESS.search(text) else text
                 break
     if is_cut:
         found.update(first_name="", middle_name="", last_name="")

@@ -146,3 +146,8 @@ def test_parts_beside_a_full_name_with_a_patronymic_are_not_guessed() -> None:
 
     assert name == PersonName("Сергій", "Левченко", cells[0])
     assert warnings == {}
+
+
+@pytest.mark.parametrize("text", ["Ada Lovelace <ada@acme.example>", "Ada Lovelace (ada@acme.example)"])
+def test_the_address_that_mail_programs_write_after_a_name_is_left_out(text: str) -> None:
+    assert read(["Name"], [text]) == (ADA, True, {})
