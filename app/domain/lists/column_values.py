@@ -142,7 +142,9 @@ def _full_name(layout: ColumnMapping, rows: Sequence[Sequence[str]]) -> int | No
         return None
     [index] = columns
     names = [text for cells in islice(rows, SAMPLE) if (text := value(cells[index]))]
-    return index if sum(" " in text and _kind(text) is Kind.TEXT for text in names) * 2 > len(names) else None
+    return (
+        index if sum(" " in text and kind_of(text) is Kind.TEXT for text in names) * 2 > len(names) else None
+    )
 
 
 def _fields(layout: ColumnMapping) -> dict[int, str]:
@@ -161,14 +163,16 @@ def _is_unfit(field: str, kinds: Counter[Kind]) -> bool:
 
 
 def _kinds(cells: Sequence[str]) -> Counter[Kind]:
-    return Counter(_kind(text) for cell in cells if (text := value(cell)))
+    return Counter(kind_of(text) for cell in cells if (text := value(cell)))
 
 
-def _kind(text: str) -> Kind:
+def kind_of(text: str) -> Kind:
+    """Return what a value that is not empty looks like."""
     for kind, pattern in _PATTERNS:
         if pattern.fullmatch(text):
             return kind
-    return Kind.ANSWER if is_answer(text) else Kind.TEXT
+    is_initial = text.endswith(".")  # `J.`, where `J` may be Ja
+    return Kind.ANSWER if is_answer(text) and not is_initial else Kind.TEXT
 
 
 def _guesses(kinds: Sequence[Counter[Kind]], rows: Sequence[Sequence[str]]) -> dict[int, str]:

@@ -12,7 +12,8 @@ def converted_once(text: str) -> str | None:
     """
     for encoding in _READ_AS:
         try:
-            return text.encode(encoding).decode("utf-8")
+            meant = text.encode(encoding).decode("utf-8")
         except UnicodeError:
             continue
+        return meant if len(meant) > 1 else None  # two signs alone may be meant as they are
     return None

@@ -10,7 +10,7 @@ from app.domain.normal.name_notes import is_pronoun
 
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
 _PARENTHESIS = re.compile(r"\(([^()]*)(?:\)|$)")
-_UNPAIRED = re.compile(r"\((?=[^()]*(?:\(|$))|(?<!\S)\)|\)(?=[^(]*\))")
+_UNPAIRED = re.compile(r"(\([^()]+\))|[()]")
 _NICKNAME = re.compile(r"[^\W\d_][\w'.-]*")
 _DISTINCTION = re.compile(r"[^\d()]{0,20}?\d{1,4}(?:-\d{0,4})?")
 
@@ -42,7 +42,7 @@ def without_brackets(text: str, *, following: str = "") -> tuple[str, str]:
         return " "
 
     text = " ".join(_PARENTHESIS.sub(kept, text).split())
-    return _UNPAIRED.sub("", text), "".join(distinctions[:1])
+    return _UNPAIRED.sub(r"\1", text), "".join(distinctions[:1])
 
 
 def _are_titles(text: str) -> bool:

@@ -58,6 +58,7 @@ def test_a_column_whose_values_do_not_fit_its_header_is_left_out(
         ("LinkedIn", ["ada-demo", "Yes"]),
         ("Website", ["info@acme.example"]),
         ("City", ["12"]),
+        ("First Name", ["J.", "N.", "J.", "Y."]),
     ],
 )
 def test_a_column_keeps_its_field_if_half_of_its_values_may_be_right(header: str, values: list[str]) -> None:
