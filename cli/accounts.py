@@ -15,24 +15,38 @@ from cli.account_changes import account_json, change, find_account
 from cli.account_options import email_argument, password_option, read_password
 from cli.account_sign_in import link, reset_totp, unlink
 from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.tables import table
 from cli.workspaces import find
 
 group = DatabaseGroup("accounts", help="Create accounts and change their access.")
 group.add_command(reset_totp)
 group.add_command(link)
 group.add_command(unlink)
+COLUMNS = ("account", "workspace", "e-mail", "role", "api access", "two-factor", "disabled")
+_ROLES = {Role.MEMBER: "a member", Role.ADMIN: "an admin"}
 
 
 @group.command()
 @email_argument
 @click.option("--workspace", required=True, help="Workspace id, or its name if unique.")
 @click.option("--name", required=True, help="Full name of the person.")
-@click.option("--role", type=click.Choice([role.value for role in Role]), default=Role.MEMBER.value)
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    help="By default, the first account of a workspace is an admin, and the others are members.",
+)
 @click.option("--api-access", is_flag=True, help="Allow the account to create API keys.")
 @password_option
 @as_json_option
 def create(
-    email: str, workspace: str, name: str, role: str, *, api_access: bool, password_stdin: bool, as_json: bool
+    email: str,
+    workspace: str,
+    name: str,
+    role: str | None,
+    *,
+    api_access: bool,
+    password_stdin: bool,
+    as_json: bool,
 ) -> None:
     """Create an account that signs in with EMAIL; the password is prompted for, never an argument."""
     with database().reading() as session:
@@ -46,14 +60,15 @@ def create(
                 email=email,
                 name=name,
                 password_hash=password_hash,
-                role=Role(role),
+                role=Role(role) if role else accounts.default_role(session, workspace_id),
                 api_access=api_access,
                 now=database_clock.value(session),
             )
     except EmailTaken as error:
         message = f"An account with {email} already exists."
         raise click.ClickException(message) from error
-    show(account_json(account), f"Created {account.id} for {email}.", as_json=as_json)
+    sentence = f"Created {account.id} for {email}, {_ROLES[Role(account.role)]} of its workspace."
+    show(account_json(account), sentence, as_json=as_json)
 
 
 @group.command("list")
@@ -62,16 +77,23 @@ def list_all(*, as_json: bool) -> None:
     """List all accounts."""
     with database().reading() as session:
         rows = accounts.list_all(session)
-    lines = [
-        f"{account.id}  {account.workspace_id}  {account.email}  {account.role}"
-        + "  api access" * account.api_access
-        + "  two-factor" * (account.totp_enabled_at is not None)
-        + "  disabled" * (account.disabled_at is not None)
+    shown = [
+        (
+            account.id,
+            account.workspace_id,
+            account.email,
+            account.role,
+            _yes(account.api_access),
+            _yes(account.totp_enabled_at),
+            _yes(account.disabled_at),
+        )
         for account in rows
     ]
     show(
         {"accounts": [account_json(account) for account in rows]},
-        "\n".join(lines) or "There are no accounts. Create one with: flask accounts create EMAIL",
+        table(COLUMNS, shown)
+        if rows
+        else "There are no accounts. Create one with: flask accounts create EMAIL",
         as_json=as_json,
     )
 
@@ -89,6 +111,20 @@ def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
             session, account_id, password_hash, now=database_clock.now()
         ),
         "has a new password; its sessions and API keys ended.",
+        as_json=as_json,
+    )
+
+
+@group.command("set-role")
+@email_argument
+@click.argument("role", type=click.Choice([role.value for role in Role]))
+@as_json_option
+def set_role(email: str, role: str, *, as_json: bool) -> None:
+    """Make EMAIL a member or an admin of its workspace; its sessions continue with the new role."""
+    change(
+        email,
+        lambda session, account_id: accounts.set_role(session, account_id, Role(role)),
+        f"is {_ROLES[Role(role)]} of its workspace.",
         as_json=as_json,
     )
 
@@ -171,3 +207,7 @@ def _session_json(login: LoginSession, lifetime: SessionLifetime) -> dict[str, A
         "last_used_at": clock.rfc3339(login.last_used_at),
         "expires_at": clock.rfc3339(login.ends_at(lifetime)),
     }
+
+
+def _yes(value: object) -> str | None:
+    return "yes" if value else None

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from app import settings as app_settings
 from app.infra import broker
-from cli.checks import company_filter, database, host, processes, rabbitmq, redis
+from app.infra.digest_keys import DigestKeys
+from cli.checks import company_filter, database, host, ports, processes, rabbitmq, redis
 from cli.checks import settings as setting_checks
 from cli.checks.findings import Finding, Level
 from cli.tables import UNLIMITED_WIDTH
@@ -63,6 +64,9 @@ def _findings() -> Iterator[Finding]:
     if not faults:
         yield from processes.provider_findings(settings)
     yield from host.findings(settings, environment)
+    yield from ports.findings(
+        environment, None if faults else DigestKeys.from_settings(settings).installation
+    )
 
 
 def _print(findings: list[Finding]) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.accounts import accounts, workspaces
 from app.core.accounts.accounts import Account
 from app.core.accounts.api_keys import ApiKey
+from app.core.accounts.workspaces import Workspace
 from app.core.ledger import limit_settings
 from app.core.ledger.limit_settings import MAX_LIMIT, LimitSubject, SubjectLimit
 from app.domain.errors import InvalidValue, NotFound
@@ -51,13 +53,15 @@ def remove(subject: str, period: str, *, as_json: bool) -> None:
 
 
 @group.command("list")
-@click.argument("workspace")
+@click.argument("workspace", required=False)
 @as_json_option
-def list_all(workspace: str, *, as_json: bool) -> None:
-    """List the limits of WORKSPACE (id or name) and their use."""
+def list_all(workspace: str | None, *, as_json: bool) -> None:
+    """List the limits of WORKSPACE (id or name), or of all workspaces, and their use."""
+    limited = select(Workspace).where(Workspace.is_limited).order_by(Workspace.name, Workspace.id)
     with database().reading() as session:
-        workspace_id = find(session, workspace).id
-        limits = limit_settings.in_force(session, workspace_id, now=database_clock.value(session))
+        now = database_clock.value(session)
+        listed = [find(session, workspace)] if workspace else session.scalars(limited).all()
+        limits = [limit for one in listed for limit in limit_settings.in_force(session, one.id, now=now)]
     _show(limits, as_json=as_json)
 
 

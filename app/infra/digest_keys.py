@@ -20,6 +20,8 @@ from app.settings import Settings
 
 INFO = "digest_keys"
 """The key of the digest keys in `Session.info`."""
+INSTALLATION_HEADER = "Installation"
+"""The response header of /healthz by which `flask doctor` tells this installation from another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,11 @@ class DigestKeys:
     def published_digest(self, kind: str, sha256: bytes) -> bytes:
         """Return the 32-byte digest of an identifier of which only the published SHA-256 is known."""
         return hmac.digest(self.suppression, kind.encode() + b"\0" + b64encode(sha256), hashlib.sha256)
+
+    @property
+    def installation(self) -> str:
+        """Return sixteen hexadecimal digits that tell one SECRET_KEY from another, and nothing more."""
+        return self.digest("installation", "")[:8].hex()
 
     @property
     def suppression_fingerprint(self) -> str:

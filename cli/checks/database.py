@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from alembic.script import ScriptDirectory
@@ -18,7 +18,7 @@ from app.infra.db import Database
 from app.infra.engines import parsed_url, require_utf8
 from app.settings import SettingsError
 from cli.checks import clocks
-from cli.checks.findings import Finding, error, ok, warning
+from cli.checks.findings import Finding, error, note, ok, warning
 
 SUBJECT = "database"
 TABLES = "tables"
@@ -98,8 +98,7 @@ def _postgresql(url: URL) -> Iterator[Finding]:
         yield clocks.clock_finding("the database", _clock_offset(url))
         found = _revision(connection, psycopg.Error)
         yield found
-        if found.remedy == UPGRADE:
-            yield from _rights(connection)
+        yield from _rights(connection, creates_tables=found.remedy == UPGRADE)
 
 
 def _clock_offset(url: URL) -> float:
@@ -140,12 +139,22 @@ def _revision(connection: Any, failure: type[Exception]) -> Finding:  # noqa: AN
     return ok(TABLES, f"of revision {revision}, the latest")
 
 
-def _rights(connection: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """Check that the user may create tables; since PostgreSQL 15 only the owner may by default."""
-    row = connection.execute("SELECT has_schema_privilege(current_schema(), 'CREATE')").fetchone()
-    if row != (True,):
+def _rights(connection: psycopg.Connection[Any], *, creates_tables: bool) -> Iterator[Finding]:
+    """Check that the user may create tables, as since PostgreSQL 15 only the owner may, and databases."""
+    if creates_tables and not _value(connection, "SELECT has_schema_privilege(current_schema(), 'CREATE')"):
         yield warning(
             "database user",
             "may not create tables",
             "as an administrator: ALTER DATABASE … OWNER TO that user",
         )
+    elif not _value(connection, "SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user"):
+        yield note(
+            "database user",
+            "may not create databases, as flask backup verify does",
+            "as an administrator: ALTER USER … CREATEDB; or name another server with --on",
+        )
+
+
+def _value(connection: psycopg.Connection[Any], query: LiteralString) -> Any:  # noqa: ANN401 -- of a database
+    row = connection.execute(query).fetchone()
+    return row and row[0]

@@ -10,8 +10,11 @@ from app.domain.errors import Unavailable
 from app.infra import database_clock
 from app.infra.db import Database
 from app.settings import Settings, SettingsError
-from cli.checks.findings import Finding, error, note, ok
+from cli.checks.findings import Finding, error, note, ok, warning
 from workers.providers import registry
+from workers.providers.sandbox import Sandbox
+
+SANDBOX_REMEDY = f"before real use, remove {Sandbox.name} from the PROVIDERS_* settings"
 
 
 def worker_findings(url: str) -> Iterator[Finding]:
@@ -48,4 +51,8 @@ def provider_findings(settings: Settings) -> Iterator[Finding]:
     except SettingsError as fault:
         yield error("providers", str(fault), "see docs/providers.md; to test each key: flask providers check")
         return
-    yield ok("providers", f"called for e-mails: {', '.join(names) or 'none'}")
+    state = f"called for e-mails: {', '.join(names) or 'none'}"
+    if Sandbox.name in settings.provider_names:
+        yield warning("providers", f"{state}; the sandbox invents people", SANDBOX_REMEDY)
+    else:
+        yield ok("providers", state)

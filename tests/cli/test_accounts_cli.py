@@ -71,9 +71,11 @@ def stored(app: APIFlask) -> Account:
     return account
 
 
-def create(run: Any, *arguments: str, workspace: str = "Acme", typed: str = PASSWORD) -> Result:
+def create(
+    run: Any, *arguments: str, workspace: str = "Acme", email: str = EMAIL, typed: str = PASSWORD
+) -> Result:
     options = ["--workspace", workspace, "--name", "Ada", "--password-stdin", "--json"]
-    result: Result = run("create", EMAIL, *options, *arguments, typed=typed)
+    result: Result = run("create", email, *options, *arguments, typed=typed)
     return result
 
 
@@ -98,10 +100,34 @@ def test_an_account_is_created_with_a_password_from_standard_input(
     assert json.loads(run("list", "--json").stdout) == {"accounts": [account]}
 
 
-def test_an_account_is_a_member_without_api_access_by_default(run: Any, workspace_id: str) -> None:
-    account = json.loads(create(run, workspace=workspace_id).stdout)
+def test_the_first_account_of_a_workspace_is_its_admin_and_the_others_are_members(
+    run: Any, workspace_id: str
+) -> None:
+    created = [
+        json.loads(create(run, *role, workspace=workspace_id, email=email).stdout)
+        for email, role in (
+            ("first@acme.example", ()),
+            ("second@acme.example", ()),
+            ("third@acme.example", ("--role", "admin")),
+        )
+    ]
 
-    assert (account["role"], account["api_access"]) == ("member", False)
+    assert [account["role"] for account in created] == ["admin", "member", "admin"]
+    assert {account["api_access"] for account in created} == {False}
+
+
+def test_the_first_account_can_be_a_member(run: Any, workspace_id: str) -> None:
+    assert json.loads(create(run, "--role", "member").stdout)["role"] == "member"
+
+
+def test_a_member_becomes_an_admin_and_stays_signed_in(
+    app: APIFlask, run: Any, tokens: tuple[str, str]
+) -> None:
+    promoted = run("set-role", EMAIL, "admin")
+
+    assert promoted.stdout == f"{EMAIL} is an admin of its workspace.\n"
+    assert json.loads(run("list", "--json").stdout)["accounts"][0]["role"] == "admin"
+    assert ended(app, tokens) == (False, False)
 
 
 def test_a_password_is_prompted_for_twice(app: APIFlask, run: Any, workspace_id: str) -> None:
@@ -110,7 +136,7 @@ def test_a_password_is_prompted_for_twice(app: APIFlask, run: Any, workspace_id:
     result = run(*arguments, typed=f"{PASSWORD}\n{PASSWORD}\n")
 
     assert result.exit_code == 0
-    assert f"for {EMAIL}." in result.stdout
+    assert f"for {EMAIL}, an admin of its workspace." in result.stdout
     assert PASSWORD not in result.output
     assert passwords.verify(stored(app).password_hash, PASSWORD)
 
@@ -179,13 +205,16 @@ def test_api_access_can_be_revoked_and_granted(app: APIFlask, run: Any, tokens: 
     assert ended(app, tokens) == (False, True)
 
 
-def test_the_list_without_json_has_a_line_per_account(run: Any, tokens: tuple[str, str]) -> None:
+def test_the_list_without_json_is_a_table(run: Any, tokens: tuple[str, str]) -> None:
     run("disable", EMAIL)
 
-    output = run("list").stdout
+    header, row = run("list").stdout.splitlines()
 
     assert tokens
-    assert output.endswith(f"  {EMAIL}  member  api access  disabled\n")
+    at = header.index("e-mail")
+    assert header[at:].split("  ")[-1] == "disabled"
+    assert row[at:].split() == [EMAIL, "member", "yes", "yes"]
+    assert row.index("yes") == header.index("api access")
 
 
 def test_an_empty_list_says_what_to_do(run: Any) -> None:

@@ -7,8 +7,11 @@ import os
 import secrets
 import subprocess
 import sys
+import threading
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ from pytest_httpserver import HTTPServer
 
 from app import settings as app_settings
 from app.infra import clock
+from app.infra.digest_keys import DigestKeys
 from cli.checks import clocks
 from cli.checks.findings import Level
 from cli.doctor import doctor
@@ -264,7 +268,26 @@ def test_a_user_without_the_right_to_create_tables_is_reported(
         connection.execute(f"CREATE USER {name} PASSWORD '{PASSWORD}'")
     monkeypatch.setenv("DATABASE_URL", f"postgresql://{name}:{PASSWORD}@{base.partition('@')[2]}")
 
-    assert findings()["database user"]["level"] == "warning"
+    reported = findings()["database user"]
+
+    assert (reported["level"], reported["state"]) == ("warning", "may not create tables")
+
+
+def test_a_user_who_may_not_create_the_database_of_a_verification_is_a_note(
+    base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"user_{secrets.token_hex(4)}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE USER {name} PASSWORD '{PASSWORD}'")
+        connection.execute(f"ALTER SCHEMA public OWNER TO {name}")
+        monkeypatch.setenv("DATABASE_URL", f"postgresql://{name}:{PASSWORD}@{base.partition('@')[2]}")
+        reported = findings()
+        connection.execute(f"ALTER USER {name} CREATEDB")
+        allowed = findings()
+
+    assert reported["database user"]["level"] == "note"
+    assert "flask backup verify" in reported["database user"]["state"]
+    assert "database user" not in allowed
 
 
 def test_a_missing_sqlite_file_is_not_created(environment: Mapping[str, str], tmp_path: Path) -> None:
@@ -365,6 +388,70 @@ def test_a_port_in_use_by_another_program_is_an_error(
 
     assert (reported["level"], reported["state"]) == ("error", f"{bind} is in use by another program")
     assert setting in reported["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("secret", "found"),
+    [
+        ("SECRET_KEY", ("ok", "this service")),
+        ("SUPPRESSION_KEY", ("error", "another installation of this service")),
+    ],
+)
+def test_the_api_of_another_installation_is_not_this_service(
+    environment: Mapping[str, str],
+    httpserver: HTTPServer,
+    monkeypatch: pytest.MonkeyPatch,
+    secret: str,
+    found: tuple[str, str],
+) -> None:
+    monkeypatch.setenv("WEB_BIND", f"127.0.0.1:{httpserver.port}")
+    installation = DigestKeys(environment[secret].encode(), b"").installation
+    headers = {"API-Version": "2026-07-01", "Installation": installation}
+    httpserver.expect_request("/healthz").respond_with_json({"status": "ok"}, headers=headers)
+
+    body = json.loads(examine().stdout)["findings"]
+    (reported,) = (finding for finding in body if finding["what"] == "port of the API")
+
+    assert (reported["level"], reported["state"].partition("in use by ")[2]) == found
+
+
+class FlowerHandler(BaseHTTPRequestHandler):
+    """Answers as Flower does."""
+
+    server_version = "TornadoServer/6.5"
+    login = ""
+
+    def do_GET(self) -> None:
+        """Accept the login only."""
+        basic = "Basic " + b64encode(self.login.encode()).decode()
+        self.send_response(200 if self.headers["Authorization"] == basic else 401)
+        self.end_headers()
+
+
+@pytest.mark.parametrize(("password", "level"), [(PASSWORD, "ok"), ("of another installation", "error")])
+def test_the_flower_of_another_installation_refuses_the_login(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, password: str, level: str
+) -> None:
+    monkeypatch.setattr(FlowerHandler, "login", f"admin:{password}")
+    with ThreadingHTTPServer(("127.0.0.1", 0), FlowerHandler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        monkeypatch.setenv("FLOWER_PORT", str(server.server_port))
+        body = json.loads(examine().stdout)["findings"]
+        server.shutdown()
+
+    (reported,) = (finding for finding in body if finding["what"] == "port of Flower")
+    assert reported["level"] == level
+
+
+def test_the_sandbox_among_the_providers_is_a_warning(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROVIDERS_PHONE", "default,sandbox")
+
+    reported = findings()["providers"]
+
+    assert reported["level"] == "warning"
+    assert "remove sandbox" in reported["remedy"]
 
 
 @pytest.mark.usefixtures("environment")

@@ -58,6 +58,18 @@ def test_a_key_gets_a_spending_cap_that_is_shown_as_a_table(user: SignedInUser, 
     ]
 
 
+def test_without_a_workspace_the_limits_of_all_are_listed(
+    app: APIFlask, user: SignedInUser, run: Any
+) -> None:
+    other = create_user(app, email="grace@navy.example")
+    for each in (user, other):
+        run("set", each.email, "5")
+
+    listed = json.loads(run("list", "--json").stdout)["limits"]
+
+    assert {limit["subject"]["id"] for limit in listed} == {user.account_id, other.account_id}
+
+
 def test_a_limit_is_removed(user: SignedInUser, run: Any) -> None:
     run("set", user.account_id, "5")
 

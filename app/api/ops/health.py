@@ -20,6 +20,7 @@ from app.api.ops.gauges import Gauges
 from app.api.ops.readiness import READY, WARNINGS, Readiness, readiness
 from app.api.schemas.fields import ResponseSchema
 from app.domain.errors import NotFound
+from app.infra.digest_keys import INSTALLATION_HEADER
 
 blueprint = APIBlueprint("health", __name__, tag="Operations")
 
@@ -65,7 +66,9 @@ _NOT_READY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 @blueprint.output(HealthResponseSchema, description="The process is alive.")
 def healthz() -> Response:
     """Report that this process is alive."""
-    return json_response({"status": "ok"})
+    response = json_response({"status": "ok"})
+    response.headers[INSTALLATION_HEADER] = services().digest_keys.installation
+    return response
 
 
 @blueprint.get("/readyz")

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import CheckConstraint, String, bindparam, select
+from sqlalchemy import CheckConstraint, String, bindparam, exists, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts import api_keys, sessions
@@ -107,6 +107,12 @@ def create(
     account = session.get_one(Account, account_id)
     _record(session, Action.ACCOUNT_CREATE, account)
     return account
+
+
+def default_role(session: Session, workspace_id: str) -> Role:
+    """Return the role of a new account: an admin if it is the workspace's first one, else a member."""
+    has_accounts = session.scalar(select(exists().where(Account.workspace_id == workspace_id)))
+    return Role.MEMBER if has_accounts else Role.ADMIN
 
 
 def by_email(session: Session, email: str) -> Account | None:
