@@ -20,8 +20,9 @@ from typing import Self
 import flask_client
 import flask_server
 import pytest
-from pages import COMMANDS, EXECUTED_PAGES, NOT_RUN, SHELLS, Block, command_blocks, languages, pages
-from printed_output import differences, mismatches, without_history
+from pages import COMMANDS, EXECUTED_PAGES, NOT_RUN, SHELLS, command_blocks, languages, pages
+from printed_output import differences, mismatches
+from walk import faults, runnable
 
 from tools.state import ROOT, State
 
@@ -139,29 +140,6 @@ def shell(
     with Shell(tmp_path_factory.mktemp("reader"), socket) as shell:
         assert shell.run(stack) == ("", 0)
         yield shell
-
-
-ACCEPTED, OK = "HTTP/1.1 202 ", "HTTP/1.1 200 "
-
-
-def faults(shell: Shell, blocks: list[Block], *, is_fresh: bool) -> list[str]:
-    """Run every block that can be run; return where it fails, or prints what its page does not print."""
-    found = []
-    for block in blocks:
-        output, code = shell.run(block.commands)
-        if code:
-            found.append(f"{block.page}:{block.line} exits with {code}:\n{output}")
-        elif not is_fresh and block.output.startswith(ACCEPTED) and output.startswith(OK):
-            continue  # the address is stored since the first run: the job may finish before the response
-        elif block.output:
-            printed = block.output if is_fresh else without_history(block.language, block.output)
-            wrong = mismatches(block.language, printed, output)
-            found += [f"{block.page}:{block.line} {fault}" for fault in wrong]
-    return found
-
-
-def runnable(*names: str) -> list[Block]:
-    return [block for name in names for block in command_blocks(name) if block.reason_not_run is None]
 
 
 @pytest.fixture(scope="module")
