@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -182,3 +183,14 @@ def test_the_end_of_a_log_is_quoted(tmp_path: Path) -> None:
 
     assert processes.tail(log, lines=2) == "  | two\n  | three"
     assert processes.tail(tmp_path / "none.log") == "  | (no output)"
+
+
+def test_of_a_traceback_only_the_last_line_is_quoted(tmp_path: Path) -> None:
+    log = tmp_path / "flower.log"
+    program = "import socket\nsocket.socket().bind(('127.0.0.1', 70000))"
+    with log.open("w") as output:
+        output.write("it starts\n")
+        output.flush()
+        subprocess.run([sys.executable, "-c", program], stderr=output, check=False)
+
+    assert processes.tail(log) == "  | it starts\n  | OverflowError: bind(): port must be 0-65535."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pwd
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from tools.state import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+_TRACEBACK = re.compile(r"^( *)Traceback \(most recent call last\):\n(?:\1 .*\n)*", re.MULTILINE)
 
 GRACE_SECONDS = 10.0  # between SIGTERM and SIGKILL
 
@@ -117,11 +120,12 @@ def stop(leaders: Iterable[Process], grace: float = GRACE_SECONDS) -> None:
 
 
 def tail(log: Path, lines: int = 15) -> str:
-    """Return the last lines of a log, each marked as a quotation."""
+    """Return the last lines of a log, each marked as a quotation, and of a traceback only its last line."""
     try:
-        last = log.read_text(errors="replace").splitlines()[-lines:]
+        written = log.read_text(errors="replace")
     except OSError:
-        last = []
+        written = ""
+    last = _TRACEBACK.sub("", written).splitlines()[-lines:]
     return "\n".join(f"  | {line}" for line in last) or "  | (no output)"
 
 
