@@ -342,7 +342,7 @@ class MethodNotAllowed(Problem):
 
 
 class RequestTimeout(Problem):
-    """The head took more than ten seconds to arrive, or the body more than twenty and one for each 64 KiB."""
+    """The head took ten seconds, or the body stopped for twenty or came slower than 64 KiB a second."""
 
     code = "request_timeout"
     status = 408

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import gevent
 
-from app.domain.errors import RequestTimeout
+from app.domain.errors import PayloadTooLarge, RequestTimeout
 from app.infra import metrics
 from app.server.client_networks import LOOPBACK_ADDRESSES, client_network
 from app.server.connection_counts import ConnectionCount
@@ -27,7 +27,9 @@ from app.server.connection_counts import ConnectionCount
 MIN_READ_BYTES_PER_SECOND = 16 * 1024
 """The minimum rate at which a client must read a long response."""
 MIN_SEND_BYTES_PER_SECOND = 64 * 1024
-"""The rate by which a long body may take longer than the timeout of its phase."""
+"""The rate at which a body must arrive that takes longer than the timeout of its phase."""
+MAX_HEAD_BYTES = 32 * 1024
+"""The longest head of a request, which is in memory while it arrives."""
 MAX_SHARE_PER_CLIENT = 4
 """One address may hold 1/4 of the connections, unless there are proxies in front."""
 RESERVE_SHARE = 16
@@ -44,6 +46,7 @@ class ReadPhase(Enum):
     """The first byte of the next request; a proxy should close first, as nginx does after 60 s."""
     HEAD = ("head", 10.0, 4.0)
     BODY = ("body", 20.0, 4.0)
+    """The body; one that arrived faster than it had to may pause, but never for longer than this."""
     RESPONSE = ("answer", 20.0, 4.0)
     """The client reads the response; a long response has more time."""
     DRAIN = ("rest", 5.0, 1.0)
@@ -59,7 +62,7 @@ class ReadPhase(Enum):
 class Connection:
     """A client socket with a timeout for every read and write, as gunicorn uses it."""
 
-    __slots__ = ("_deadline", "_registry", "_socket", "is_aborted", "network", "phase", "since")
+    __slots__ = ("_deadline", "_received", "_registry", "_socket", "is_aborted", "network", "phase", "since")
 
     def __init__(self, client: socket.socket, registry: ConnectionRegistry, network: str) -> None:
         """Wrap the socket of a client from this network."""
@@ -74,6 +77,7 @@ class Connection:
         self.phase = phase
         self.since = time.monotonic()
         self._deadline = self.since + phase.seconds
+        self._received = 0
 
     @property
     def is_last(self) -> bool:
@@ -85,19 +89,24 @@ class Connection:
 
         Raises:
             RequestTimeout: the phase timed out, or the connection was evicted.
+            PayloadTooLarge: the head is too long.
 
         """
         if self.phase is ReadPhase.BODY:
             gevent.sleep(0)  # yield to other greenlets during a body of many small chunks
         try:
             received = self._wait(self._socket.recv, size)
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             self._abort(self.phase.label)
             raise RequestTimeout from None
         if not received and self.is_aborted:
             raise RequestTimeout
+        self._received += len(received)
+        if self.phase is ReadPhase.HEAD and self._received > MAX_HEAD_BYTES:
+            raise PayloadTooLarge("The URL and the headers are too long.")
         if self.phase is ReadPhase.BODY:
-            self._deadline += len(received) / MIN_SEND_BYTES_PER_SECOND
+            later = self._deadline + len(received) / MIN_SEND_BYTES_PER_SECOND
+            self._deadline = min(later, time.monotonic() + self.phase.seconds)
         return received
 
     def sendall(self, data: bytes) -> None:
@@ -145,9 +154,9 @@ class Connection:
 
     def _wait(self, work: Callable[[Any], R], argument: object) -> R:
         remaining = self._deadline - time.monotonic()
-        if remaining <= 0:
+        if remaining <= 0 and self.phase is not ReadPhase.BODY:
             raise TimeoutError
-        self._socket.settimeout(remaining)
+        self._socket.settimeout(max(remaining, 0))  # a body may have arrived while the process was busy
         self._registry.waited_for.add(self)
         try:
             return work(argument)

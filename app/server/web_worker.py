@@ -39,6 +39,8 @@ LEFT_SECONDS = 0.002
 """For how long a connection is left to the processes that have fewer."""
 RETRY_SECONDS = 10
 READ_BYTES = 64 * 1024
+FIRST_BYTES = 8 * 1024
+"""As gunicorn reads the rest of the head; the bytes stay in memory until the response."""
 
 
 class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -183,6 +185,9 @@ class _Parser(RequestParser):  # type: ignore[misc]  # gunicorn has no types
 
     def __init__(self, cfg: Any, connection: Connection, peer: object) -> None:  # noqa: ANN401 -- gunicorn's
         super().__init__(cfg, connection, peer)
+        self.unreader.max_body_chunk = (
+            READ_BYTES  # a connection holds what it has read, and not yet passed on
+        )
         self.mesg_class = partial(_Request, connection)
 
 
@@ -200,7 +205,7 @@ class _Request(Request):  # type: ignore[misc]  # gunicorn has no types
 
 def _first_bytes(connection: Connection) -> bytes:
     try:
-        return connection.recv(READ_BYTES)
+        return connection.recv(FIRST_BYTES)
     except Problem:  # a timeout before the first byte
         return b""
 

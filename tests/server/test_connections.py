@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from prometheus_client import REGISTRY
 
-from app.domain.errors import RequestTimeout
+from app.domain.errors import PayloadTooLarge, RequestTimeout
 from app.server import connections
 from app.server.client_networks import client_network
 from app.server.connections import Connection, ConnectionRegistry, ReadPhase
@@ -108,17 +108,56 @@ def test_occasional_bytes_do_not_extend_the_timeout(
     assert client.connection.is_last
 
 
-def test_a_long_body_may_take_longer(client: ConnectedClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, ReadPhase.BODY, 0.0)
-    monkeypatch.setattr(connections, "MIN_SEND_BYTES_PER_SECOND", 1)
-    client.connection.begin(ReadPhase.HEAD)
-    client.connection.phase = ReadPhase.BODY
-    client.socket.sendall(b"20 seconds at this rate")
-    client.connection.recv(100)
-    client.connection._deadline -= 20  # noqa: SLF001 - as if these 20 seconds had passed
-    client.socket.sendall(b"more")
+def left(connection: Connection) -> float:
+    """Return for how many seconds the connection waits at most."""
+    return connection._deadline - time.monotonic()  # noqa: SLF001 - the deadline has no public accessor
 
-    assert client.connection.recv(100) == b"more"
+
+def test_a_body_that_arrives_at_the_minimum_rate_may_take_longer(
+    client: ConnectedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MIN_SEND_BYTES_PER_SECOND", 1)
+    client.connection.begin(ReadPhase.BODY)
+    client.connection._deadline -= 10  # noqa: SLF001 - as if ten seconds had passed
+    client.socket.sendall(b"5 bts")
+
+    client.connection.recv(100)
+
+    assert 14 < left(client.connection) < 15
+
+
+def test_a_body_that_arrived_fast_may_not_pause_for_longer_than_another_one(
+    client: ConnectedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MIN_SEND_BYTES_PER_SECOND", 1)
+    client.connection.begin(ReadPhase.BODY)
+    client.socket.sendall(b"x" * 1000)
+
+    client.connection.recv(1000)
+
+    assert left(client.connection) <= ReadPhase.BODY.seconds
+
+
+def test_a_body_that_arrived_while_the_process_was_busy_is_read(
+    client: ConnectedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shorten(monkeypatch, ReadPhase.BODY, 0.0)
+    client.connection.begin(ReadPhase.BODY)
+    client.socket.sendall(b"{}")
+
+    assert client.connection.recv(100) == b"{}"
+    with pytest.raises(RequestTimeout):
+        client.connection.recv(100)
+
+
+def test_a_head_that_is_too_long_is_refused(client: ConnectedClient) -> None:
+    client.connection.begin(ReadPhase.HEAD)
+    client.socket.sendall(b"x" * (connections.MAX_HEAD_BYTES + 1))
+
+    client.connection.recv(connections.MAX_HEAD_BYTES)
+
+    with pytest.raises(PayloadTooLarge):
+        client.connection.recv(100)
 
 
 def test_a_new_phase_has_a_new_timeout(client: ConnectedClient, monkeypatch: pytest.MonkeyPatch) -> None:
