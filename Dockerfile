@@ -35,7 +35,7 @@ COPY workers ./workers
 COPY cli ./cli
 COPY --from=manual /src/app/manual ./app/manual
 # The files of a checkout made with umask 077 are readable by their owner only.
-RUN chmod -R a+rX /app && install -d -o service -g service -m 0700 /app/.data
+RUN chmod -R a+rX /app && install -d -o service -g service -m 0700 /app/.data /app/.data/spool
 USER service
 EXPOSE 8000
 # For the API, the default command; the other processes have their own health checks in docker-compose.yml.

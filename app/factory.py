@@ -41,7 +41,8 @@ from app.api import (
     workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
-from app.api.http import admission, body, cors, errors, lifecycle
+from app.api.http import admission, body, body_memory, cors, errors, lifecycle
+from app.api.http.received_files import FileRequest
 from app.api.http.services import AppServices
 from app.api.ops import health
 from app.domain.version import VERSION
@@ -88,6 +89,8 @@ BLUEPRINTS = (
 class Application(APIFlask):
     """The Flask application."""
 
+    request_class = FileRequest
+
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function. Flask would examine 13 functions of each request; none of ours is async."""
         return func
@@ -117,6 +120,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     openapi.cache_spec(app)
     app.url_map.merge_slashes = False  # its redirects would be HTML and would echo the Host header
     lifecycle.register(app)
+    body_memory.register(app)
     admission.register(app)
     errors.register(app)
     cors.register(app, settings.cors_origins)

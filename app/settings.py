@@ -26,6 +26,7 @@ MIN_JOB_RETENTION_DAYS = 8
 MAX_DAYS = 36_500
 YEAR_SECONDS = 31_536_000
 MAX_PRICE = 1_000_000
+SPOOL_FOLDER = ".data/spool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,8 @@ class Settings:
     upload_max_mb: int
     upload_max_rows: int
     upload_retention_days: int
+    spool_folder: str
+    spool_max_mb: int
     backup_recipients: tuple[str, ...]
     audit_heads_file: str
     import_folder: str
@@ -163,6 +166,11 @@ class Settings:
     def is_operator(self, email: str) -> bool:
         """Return whether the account with this normalised e-mail address operates the deployment."""
         return email in self.operators
+
+    @property
+    def spool_process_mb(self) -> int:
+        """Return the MB of the spool that one API process may use: at least two of the largest files."""
+        return max(self.spool_max_mb // self.web_concurrency, 2 * self.upload_max_mb + 1)
 
     @property
     def queue_url(self) -> str:
@@ -305,6 +313,8 @@ def _settings(env: Environment) -> Settings:
         upload_max_mb=readers.between(env, "UPLOAD_MAX_MB", 20, 1, 1000),
         upload_max_rows=readers.between(env, "UPLOAD_MAX_ROWS", 50_000, 1, 10_000_000),
         upload_retention_days=readers.between(env, "UPLOAD_RETENTION_DAYS", 30, 1, MAX_DAYS),
+        spool_folder=env.str("SPOOL_FOLDER", "") or SPOOL_FOLDER,
+        spool_max_mb=readers.between(env, "SPOOL_MAX_MB", 1000, 1, 1_000_000),
         backup_recipients=readers.backup_recipients(env, "BACKUP_RECIPIENTS"),
         audit_heads_file=readers.absolute_path(env, "AUDIT_HEADS_FILE"),
         import_folder=readers.absolute_path(env, "IMPORT_FOLDER"),

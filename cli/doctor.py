@@ -17,7 +17,7 @@ from rich.text import Text
 from app import settings as app_settings
 from app.infra import broker
 from app.infra.digest_keys import DigestKeys
-from cli.checks import company_filter, database, host, ports, processes, rabbitmq, redis
+from cli.checks import company_filter, database, host, ports, processes, rabbitmq, redis, spool
 from cli.checks import settings as setting_checks
 from cli.checks.findings import Finding, Level
 from cli.tables import UNLIMITED_WIDTH
@@ -67,6 +67,7 @@ def _findings() -> Iterator[Finding]:
     yield from ports.findings(
         environment, None if faults else DigestKeys.from_settings(settings).installation
     )
+    yield from spool.findings(settings)
 
 
 def _print(findings: list[Finding]) -> None:

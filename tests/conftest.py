@@ -213,8 +213,9 @@ def database_url(_template: str, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def settings(database_url: str) -> Settings:
-    return dataclasses.replace(app_settings.load(), database_url=database_url)
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    spool = str(tmp_path / "spool")
+    return dataclasses.replace(app_settings.load(), database_url=database_url, spool_folder=spool)
 
 
 @pytest.fixture

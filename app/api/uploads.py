@@ -17,7 +17,7 @@ from app.api.http.body import json_response
 from app.api.http.export_records import record_export
 from app.api.http.idempotency_header import REPLAYED
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.received_files import receive_file
+from app.api.http.received_files import received_file
 from app.api.http.services import services
 from app.api.schemas.paging import split
 from app.api.schemas.upload_schemas import (
@@ -74,7 +74,8 @@ def create_upload(query: dict[str, Any]) -> Response:
     code can also be named with the mapping.
     """
     options = {name: option for name, option in query.items() if name != "name"}
-    upload, is_replay = upload_actions.create(receive_file(services().settings.upload_max_mb), options)
+    with received_file(services().settings.upload_max_mb) as file:
+        upload, is_replay = upload_actions.create(file, options)
     return json_response(upload, 200, REPLAYED) if is_replay else json_response(upload, 201)
 
 

@@ -10,13 +10,20 @@ from app.api import upload_actions
 from app.api import uploads as uploads_api
 from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.received_files import receive_file
+from app.api.http.received_files import received_file
 from app.api.http.services import services
 from app.api.lists import NamedListSchema
 from app.api.schemas.upload_schemas import FileSchema, MappingSchema, StartSchema
 from app.core.uploads import representations, results, uploads
 from app.core.uploads.upload_tables import Upload, UploadStatus
-from app.domain.errors import PayloadTooLarge, PurposeRequired, UploadNotReady, ValidationFailed
+from app.domain.errors import (
+    PayloadTooLarge,
+    PurposeRequired,
+    RateLimited,
+    Unavailable,
+    UploadNotReady,
+    ValidationFailed,
+)
 from app.domain.lists.upload_columns import UPLOAD_FIELDS
 from app.pages import upload_formats
 from app.pages.http import forms, purpose_choices
@@ -77,12 +84,12 @@ def index() -> Response:
 def create() -> Response:
     """Store a file, and show the page of its upload."""
     try:
-        file = receive_file(services().settings.upload_max_mb)
-        options = forms.load(FileSchema(), forms.texts("encoding", "delimiter", "has_header", "country"))
-        upload, _ = upload_actions.create(file, options)
+        with received_file(services().settings.upload_max_mb) as file:
+            options = forms.load(FileSchema(), forms.texts("encoding", "delimiter", "has_header", "country"))
+            upload, _ = upload_actions.create(file, options)
     except InvalidForm as invalid:
         return _list(422, errors=invalid.messages)
-    except (PayloadTooLarge, UploadNotReady, ValidationFailed) as problem:
+    except (PayloadTooLarge, RateLimited, Unavailable, UploadNotReady, ValidationFailed) as problem:
         return _list(problem.status, errors={"file": problem.detail})
     return go_to("uploads_page.show", upload_id=upload["id"])
 

@@ -18,7 +18,10 @@ MAX_READS = 4
 """Concurrent reads of jobs: enough to keep a process busy while one waits for the database."""
 MAX_WRITES = 8
 """Concurrent submissions. They may wait for each other's locks, and readers must not wait for them."""
+MAX_FILES = 1
+"""Complete files that are in memory at once, while they are stored; each takes several times its size."""
 MAX_QUEUE_SECONDS = 15.0
+MAX_FILE_SECONDS = 30.0
 MAX_TURNS = 8
 """Submissions whose jobs are awaited before the next ones of their workspaces."""
 MAX_TURN_SECONDS = 5.0
@@ -48,6 +51,7 @@ class Bulkhead:
         self._turns = FairSlots(MAX_TURNS, crowds)
         self._reads = FairSlots(MAX_READS, crowds)
         self._writes = FairSlots(MAX_WRITES, crowds)
+        self._files = FairSlots(MAX_FILES, crowds)
         self.accounts = TokenAccounts()
 
     @contextmanager
@@ -92,13 +96,19 @@ class Bulkhead:
             Unavailable: no slot became free in time.
 
         """
-        slots = self._writes if to_write else self._reads
-        if not slots.acquire(holder, MAX_QUEUE_SECONDS):
-            raise Unavailable
-        try:
+        with _slot(self._writes if to_write else self._reads, holder, MAX_QUEUE_SECONDS):
             yield
-        finally:
-            slots.release(holder)
+
+    @contextmanager
+    def file_slot(self, workspace_id: str) -> Iterator[None]:
+        """Hold a slot during the block, in which a file of the workspace is in memory.
+
+        Raises:
+            Unavailable: as in `db_slot`.
+
+        """
+        with _slot(self._files, workspace_id, MAX_FILE_SECONDS):
+            yield
 
 
 class Crowds:
@@ -221,3 +231,13 @@ class FairSlots:
     def _take(self, holder: str) -> None:
         self._free -= 1
         self._held[holder] += 1
+
+
+@contextmanager
+def _slot(slots: FairSlots, holder: str, seconds: float) -> Iterator[None]:
+    if not slots.acquire(holder, seconds):
+        raise Unavailable
+    try:
+        yield
+    finally:
+        slots.release(holder)

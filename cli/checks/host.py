@@ -19,7 +19,8 @@ def findings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Fin
     """Check the machine that this command runs on."""
     yield from _processes(settings.web_concurrency, environment)
     beat = Path(environment.get("BEAT_SCHEDULE") or ".data/beat-schedule").parent
-    yield from _disks({"beat's schedule": beat, "logs": Path("/var/log")})
+    spool = Path(settings.spool_folder)
+    yield from _disks({"beat's schedule": beat, "logs": Path("/var/log"), "uploads": spool})
     yield from _writable(beat)
 
 
@@ -40,7 +41,7 @@ def _disks(paths: Mapping[str, Path]) -> Iterator[Finding]:
     """Check the free space, once per disk."""
     devices: set[int] = set()
     for name, path in paths.items():
-        existing = _nearest_existing(path)
+        existing = nearest_existing(path)
         device = existing.stat().st_dev
         if device in devices:
             continue
@@ -54,11 +55,12 @@ def _disks(paths: Mapping[str, Path]) -> Iterator[Finding]:
 
 
 def _writable(folder: Path) -> Iterator[Finding]:
-    if not os.access(_nearest_existing(folder), os.W_OK):
+    if not os.access(nearest_existing(folder), os.W_OK):
         yield error(
             "BEAT_SCHEDULE", f"{folder} cannot be written to", "choose a directory that beat may write to"
         )
 
 
-def _nearest_existing(path: Path) -> Path:
+def nearest_existing(path: Path) -> Path:
+    """Return the path if it exists, otherwise its closest parent that does."""
     return next((candidate for candidate in (path, *path.resolve().parents) if candidate.exists()), Path("/"))

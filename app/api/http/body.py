@@ -63,6 +63,11 @@ def read(request: Request, _schema: Schema) -> dict[str, Any]:
     return value
 
 
+def is_chunked(request: Request) -> bool:
+    """Return whether the length of the body is known only at its end."""
+    return "Transfer-Encoding" in request.headers
+
+
 def _require_unencoded(request: Request) -> None:
     """Raise UnsupportedMediaType for a compressed body (RFC 9110, 8.4) or another charset than UTF-8."""
     content_encoding = request.headers.get("Content-Encoding", "identity")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 from flask import current_app
 
@@ -15,7 +16,12 @@ from app.infra.job_notifications import JobListener
 from app.infra.queue import JobPublisher
 from app.infra.rate_limiter import Limiter
 from app.server.bulkhead import Bulkhead
+from app.server.byte_shares import ByteShares
+from app.server.spool import Spool
 from app.settings import Settings
+
+BODY_MEMORY_BYTES = 32 << 20
+"""The bytes of request bodies that a process holds in memory; one has at most 256 KiB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +35,8 @@ class AppServices:
     publisher: JobPublisher
     listener: JobListener
     bulkhead: Bulkhead
+    body_memory: ByteShares
+    spool: Spool
     limiter: Limiter
 
     @classmethod
@@ -46,6 +54,8 @@ class AppServices:
             publisher=JobPublisher(settings.redis_url, settings.broker_url),
             listener=JobListener(settings.redis_url),
             bulkhead=Bulkhead(),
+            body_memory=ByteShares(BODY_MEMORY_BYTES),
+            spool=Spool(Path(settings.spool_folder), settings.spool_process_mb << 20),
             limiter=Limiter(settings.redis_url, settings.web_concurrency),
         )
 

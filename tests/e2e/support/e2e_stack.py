@@ -284,6 +284,7 @@ def _running(folder: Path, url: str, workers: Sequence[str], settings: dict[str,
         "LIMIT_LOGIN_ACCOUNT": "100000/minute",
         **{f"PROVIDERS_{field}": "default,sandbox" for field in ("EMAIL", "PHONE", "PERSON", "COMPANY")},
         "PROVIDERS_VERIFICATION": "",
+        "SPOOL_FOLDER": str(folder / "spool"),
         **settings,
     }
     run_flask(environment, "database", "upgrade")
