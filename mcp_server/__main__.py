@@ -35,7 +35,14 @@ def main(argv: list[str] | None = None) -> int:
         )
         return 2
     app = http_app.application(server, options.public_url)
-    uvicorn.run(app, host=options.host, port=options.port, log_level="warning", access_log=False)
+    uvicorn.run(
+        app,
+        host=options.host,
+        port=options.port,
+        log_level="warning",
+        access_log=False,
+        limit_concurrency=http_app.MAX_CONNECTIONS,
+    )
     return 0
 
 

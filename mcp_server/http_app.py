@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -9,23 +11,38 @@ from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY = 256 * 1024
 """As the API's own limit."""
+MAX_CONNECTIONS = 500
+"""More are refused with 503; each may hold a body in memory."""
+BODY_SECONDS = 20.0
 NO_TOKEN = "Send an API key of the service as Authorization: Bearer key_…."  # noqa: S105 -- a message
 
 
 class BearerRequired:
-    """Refuses HTTP requests without a bearer token; the API checks the token itself."""
+    """Refuses HTTP requests without a bearer token, and ends those whose body does not arrive in time.
+
+    The API checks the token itself.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or respond with 401."""
-        if scope["type"] != "http" or _has_token(Headers(scope=scope)):
+        """Pass the request on, or respond with 401 or 408."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if _has_token(Headers(scope=scope)):
+            try:
+                receive = await _received(receive)
+            except TimeoutError:
+                response = JSONResponse({"error": "request_timeout"}, 408, {"Connection": "close"})
+                await response(scope, receive, send)
+                return
             await self.app(scope, receive, send)
             return
         response = JSONResponse(
@@ -51,6 +68,27 @@ def application(server: MCPServer, public_urls: Sequence[str]) -> ASGIApp:
         ),
     )
     return BearerRequired(app)
+
+
+async def _received(receive: Receive) -> Receive:
+    """Receive a body of at most MAX_BODY; return a function that repeats its messages first.
+
+    Raises:
+        TimeoutError: it did not arrive in time.
+
+    """
+    messages: deque[Message] = deque()
+    size, is_complete = 0, False
+    async with asyncio.timeout(BODY_SECONDS):
+        while not is_complete and size <= MAX_BODY:  # the application refuses a longer one
+            messages.append(await receive())
+            size += len(messages[-1].get("body", b""))
+            is_complete = not messages[-1].get("more_body", False)
+
+    async def repeat() -> Message:
+        return messages.popleft() if messages else await receive()
+
+    return repeat
 
 
 def _has_token(headers: Headers) -> bool:
