@@ -47,6 +47,8 @@ HEADERS = 400_000
 PIECE = b"Ada Example;ada@acme.example;Acme\n" * 2000
 BOUNDARY = "unfinished"
 PART = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{{}}"{{}}\r\n\r\n'
+SPOOL_MAX_MB = "10000"
+"""Enough that no upload is refused."""
 IN_MEMORY = Path("/dev/shm")  # noqa: S108 -- Linux's directory in memory
 SETTLING_SECONDS = 1.0
 CLIENTS = 10
@@ -137,7 +139,7 @@ def _api(folder: Path) -> Iterator[Stack]:
         ExitStack() as stop,
     ):
         url = stop.enter_context(empty_database(folder, "unfinished"))
-        settings = {"LOG_LEVEL": "error", "TMPDIR": in_memory}
+        settings = {"LOG_LEVEL": "error", "TMPDIR": in_memory, "SPOOL_MAX_MB": SPOOL_MAX_MB}
         yield stop.enter_context(running(folder, url, **settings))
 
 

@@ -16,9 +16,9 @@ from typing import ParamSpec, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
-from gevent import get_hub, monkey
 
 from app.domain.errors import Unavailable
+from app.infra import native_threads
 
 MIN_LENGTH = 8
 MAX_LENGTH = 128
@@ -87,8 +87,6 @@ def _run_queued(work: Callable[P, R], *arguments: P.args, **options: P.kwargs) -
         raise Unavailable("Too many passwords are being checked. Try again later.", retry_after=RETRY_SECONDS)
     try:
         with _hash_slots:
-            if monkey.is_module_patched("threading"):  # under gevent, hashing must not block the event loop
-                return get_hub().threadpool.apply(work, arguments, options)
-            return work(*arguments, **options)
+            return native_threads.call(work, *arguments, **options)
     finally:
         _queue_slots.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +16,17 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES256
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 
 from app.domain.errors import Unavailable
+from app.infra import native_threads
 from app.server.byte_shares import ByteShares
 
 PIECE_BYTES = 64 * 1024
 KEY_BYTES = 32
 COUNTER_BYTES = 16
+MAX_WRITES = 2
+"""Writes of a process at once: a disk may take long, and other work uses these threads, too."""
 NOT_STORED = "The service cannot store the body at the moment. Nothing was charged; send it again later."
+
+_disk_slots = threading.BoundedSemaphore(MAX_WRITES)
 
 
 class Source(Protocol):
@@ -85,8 +91,8 @@ class SpooledBody:
             Unavailable: as in `Spool.receive`.
 
         """
-        with _storing():
-            self._file.write(self._context.update(piece))
+        with _storing(), _disk_slots:
+            native_threads.call(self._file.write, self._context.update(piece))
         self.length += len(piece)
 
     def rewind(self) -> None:

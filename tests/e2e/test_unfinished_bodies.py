@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
@@ -50,8 +50,13 @@ def start_upload(
 def spooled(stack: Stack) -> int:
     """Return the bytes of the files without a name that the API has on the disk of its spool."""
     device = Path(stack.environment["SPOOL_FOLDER"]).stat().st_dev
-    files = [entry.stat() for web in processes(stack) for entry in Path(f"/proc/{web.pid}/fd").iterdir()]
-    return sum(file.st_size for file in files if not file.st_nlink and file.st_dev == device)
+    size = 0
+    for web in processes(stack):
+        for entry in Path(f"/proc/{web.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                file = entry.stat()
+                size += file.st_size if not file.st_nlink and file.st_dev == device else 0
+    return size
 
 
 def processes(stack: Stack) -> list[psutil.Process]:
