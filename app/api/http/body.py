@@ -92,7 +92,7 @@ def receive(request: Request) -> bytes:
     except (ParseException, OSError) as error:  # a chunk without a size, with a wrong size, or without an end
         raise MalformedJson("The body is truncated, or its chunks are malformed.") from error
     if len(raw) > MAX_BYTES:
-        raise PayloadTooLarge
+        raise PayloadTooLarge("A body in chunks may have 256 KiB. Send a longer one with Content-Length.")
     if request.content_length not in {None, len(raw)}:  # the client disconnected; the rest may still parse
         raise MalformedJson("The body is shorter than its Content-Length.")
     return raw
