@@ -56,9 +56,9 @@ class ByteShares:
                 self._free -= count
                 self._held[holder] += count
                 return
-            has_others = self._held[holder] > 0
+            has_own = self._held[holder] > 0
             self._forget(holder)
-        if has_others:
+        if has_own:
             raise RateLimited(
                 "Other requests of yours are still being received. Finish them first, or wait.",
                 retry_after=RETRY_SECONDS,
