@@ -13,6 +13,7 @@ from app.crm_settings import CrmAccess
 from app.domain.kinds import Kind
 from app.domain.purposes import PurposeRule
 from app.domain.regional_rules import RegionalRules
+from app.domain.reverse_lookups import ReverseLookupLimits
 from app.provider_settings import ProviderSettings, SettingsError
 from app.secret_strength import GENERATE
 from app.setting_readers import Environment
@@ -27,6 +28,8 @@ MAX_DAYS = 36_500
 YEAR_SECONDS = 31_536_000
 MAX_PRICE = 1_000_000
 SPOOL_FOLDER = ".data/spool"
+MAX_REVERSE_LOOKUPS = 10_000
+"""All that a workspace has tried in a day is read before a new value is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,9 @@ class Settings:
     hide_mobiles_in: frozenset[str]
     require_purpose_in: frozenset[str]
     purposes: tuple[str, ...]
+    reverse_lookups_per_person: int
+    reverse_lookups_per_domain: int
+    reverse_lookups_per_workspace: int
     job_deadline_seconds: int
     lease_seconds: int
     sweep_seconds: float
@@ -193,6 +199,15 @@ class Settings:
         return PurposeRule(self.require_purpose_in, self.purposes)
 
     @property
+    def reverse_lookup_limits(self) -> ReverseLookupLimits:
+        """Return how many addresses and numbers that it does not own a workspace may try in a day."""
+        return ReverseLookupLimits(
+            self.reverse_lookups_per_person,
+            self.reverse_lookups_per_domain,
+            self.reverse_lookups_per_workspace,
+        )
+
+    @property
     def prices(self) -> dict[str, int]:
         """Return the credits for one revealed field, by the keys of the session's `prices`."""
         return {
@@ -281,6 +296,15 @@ def _settings(env: Environment) -> Settings:
         hide_mobiles_in=readers.places(env, "HIDE_MOBILES_IN"),
         require_purpose_in=readers.places(env, "REQUIRE_PURPOSE_IN"),
         purposes=readers.purposes(env, "PURPOSES"),
+        reverse_lookups_per_person=readers.between(
+            env, "REVERSE_LOOKUPS_PER_PERSON", 3, 0, MAX_REVERSE_LOOKUPS
+        ),
+        reverse_lookups_per_domain=readers.between(
+            env, "REVERSE_LOOKUPS_PER_DOMAIN", 5, 0, MAX_REVERSE_LOOKUPS
+        ),
+        reverse_lookups_per_workspace=readers.between(
+            env, "REVERSE_LOOKUPS_PER_WORKSPACE", 50, 0, MAX_REVERSE_LOOKUPS
+        ),
         job_deadline_seconds=readers.between(env, "JOB_DEADLINE_SECONDS", 3600, 1, YEAR_SECONDS),
         lease_seconds=readers.between(env, "LEASE_SECONDS", 20, 1, 3600),
         sweep_seconds=readers.decimal_between(env, "SWEEP_SECONDS", 1.0, 0.1, 3600),

@@ -9,6 +9,7 @@ from flask import Response
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.api.docs.operations import documented
+from app.api.http import reverse_lookups
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
@@ -121,8 +122,11 @@ def lookup(body: dict[str, Any]) -> Response:
     """Look up people.
 
     Free: no provider is queried. E-mail addresses and phone numbers are masked until they are revealed.
+    Addresses and numbers that the workspace does not own are looked up within a daily limit; above it, the
+    answer is that about an unknown value.
     """
     subjects: list[Subject] = body["subjects"] if "subjects" in body else [body["subject"]]
+    reverse_lookups.count(subjects)
     with services().bulkhead.db_slot(caller().workspace_id), services().database.reading() as session:
         results = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
     return json_response({"results": results} if "subjects" in body else results[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.contacts import hidden_values, purpose_rules, suppression_journal
+from app.core.matching import reverse_lookups
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.settings import Settings
@@ -15,5 +16,6 @@ def create(settings: Settings, keys: DigestKeys) -> Database:
         keys=keys,
         session_info=suppression_journal.session_info(settings.suppression_journal)
         | hidden_values.session_info(settings.regional_rules)
-        | purpose_rules.session_info(settings.purpose_rule),
+        | purpose_rules.session_info(settings.purpose_rule)
+        | reverse_lookups.session_info(settings.reverse_lookup_limits),
     )

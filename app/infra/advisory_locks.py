@@ -19,6 +19,7 @@ class AdvisoryLock(Enum):
     AUDIT_LOG = 0x636C_6175
     MIGRATION = 0x6D69_6772
     RESOLUTION = 7_461_001
+    REVERSE_LOOKUPS = 0x7265_766C
     SWEEP = 0x636C_7377
 
 
@@ -26,6 +27,15 @@ def acquire(session: Session, lock: AdvisoryLock) -> None:
     """Wait for the lock, and hold it until the transaction ends."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(select(func.pg_advisory_xact_lock(lock.value)))
+
+
+def acquire_for(session: Session, lock: AdvisoryLock, key: str) -> None:
+    """Wait for the lock of this key only, and hold it until the transaction ends.
+
+    Keys with the same hash wait for each other, too.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(select(func.pg_advisory_xact_lock(lock.value, func.hashtext(key))))
 
 
 def try_acquire(session: Session, lock: AdvisoryLock) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, flash, request
 
 from app.api import reveal
-from app.api.http import admission
+from app.api.http import admission, reverse_lookups
 from app.api.http.auth import caller
 from app.api.http.job_requests import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
@@ -118,6 +118,7 @@ def save() -> Response:
 def _found(subject: Subject, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     """Return the page with what is stored about the person."""
     prices = services().settings.prices
+    reverse_lookups.count([subject])
     with services().bulkhead.db_slot(caller().workspace_id), services().database.reading() as session:
         (result,) = lookups.look_up(session, caller().workspace_id, [subject], prices=prices)
     contact = result["contact"]

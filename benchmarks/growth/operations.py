@@ -72,6 +72,8 @@ class Service:
             limit_write=UNLIMITED,
             limit_read=UNLIMITED,
             prefix_length=PREFIX_LENGTH,
+            reverse_lookups_per_domain=app_settings.MAX_REVERSE_LOOKUPS,
+            reverse_lookups_per_workspace=app_settings.MAX_REVERSE_LOOKUPS,
         )
         app = create_app(settings)
         self.api = app.extensions["services"]

@@ -209,6 +209,37 @@ def test_the_budget_of_a_lookup_does_not_depend_on_the_number_of_subjects(user: 
     assert single == batch == Cost(4, 0)
 
 
+@pytest.mark.usefixtures("people")
+def test_above_the_limit_of_reverse_lookups_the_statements_do_not_depend_on_what_is_stored(
+    user: SignedInUser,
+) -> None:
+    warm_up(user)
+    with user.database.transaction() as session:
+        suppress(session, "email", "ada2@acme.com")
+    tried = [{"email": f"nobody{number}@acme.com"} for number in range(5)]
+    request(user, "/api/ext/lookup", {"subjects": tried})
+
+    costs = [
+        request(user, "/api/ext/lookup", {"subject": {"email": address}})
+        for address in ("ada1@acme.com", "ada2@acme.com", "other@acme.com")
+    ]
+
+    assert costs == [Cost(5, 0)] * 3
+    assert costs[0].sql == costs[1].sql == costs[2].sql
+
+
+def test_the_budget_of_a_lookup_by_an_address(user: SignedInUser, people: list[Contact]) -> None:
+    warm_up(user)
+    with user.database.transaction() as session:
+        own(session, user.workspace_id, people[0], "email")
+    addresses = ("ada0@acme.com", "ada1@acme.com", "ada1@acme.com")
+
+    costs = [request(user, "/api/ext/lookup", {"subject": {"email": address}}) for address in addresses]
+
+    # Whether the address may be told takes two statements, and counting a new one five and a transaction.
+    assert costs == [Cost(6, 0), Cost(11 if POSTGRES else 10, 1), Cost(6, 0)]
+
+
 @pytest.mark.parametrize("query", ["", "&list=Hot&sort=name"])
 def test_the_budget_of_the_contacts_does_not_depend_on_their_number(
     user: SignedInUser, people: list[Contact], query: str

@@ -15,8 +15,12 @@ from apiflask import APIFlask
 from mcp import Client
 from mcp_types import CallToolResult
 from pytest_httpserver import HTTPServer
+from stored_support import a_contact, an_email
+from users_support import create_user
 from werkzeug import Request, Response
+from werkzeug.serving import make_server
 
+from app.domain.callers import Scope
 from mcp_server import api, inputs
 from mcp_server.server import build
 from mcp_server.settings import Settings, SettingsError
@@ -284,3 +288,28 @@ def test_the_inputs_have_the_values_of_the_api(app: APIFlask, literal: Any, sche
     field = document["components"]["schemas"][f"{schema}Schema"]["properties"][name]
 
     assert set(get_args(literal)) == set(field.get("items", field)["enum"])
+
+
+def test_an_agent_confirms_no_guess_above_the_limit_of_its_workspace(app: APIFlask) -> None:
+    user = create_user(app)
+    with user.database.transaction() as session:
+        for number in range(20):
+            an_email(session, a_contact(session, None, "Ada Lovelace"), f"ada{number}@acme.com")
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+
+    async def run() -> CallToolResult:
+        settings = Settings(f"http://127.0.0.1:{server.port}", user.make_key(*Scope))
+        async with Client(build(settings)) as client:
+            people = [{"email": f"ada{number}@acme.com"} for number in range(20)]
+            return await client.call_tool("lookup", {"people": people})
+
+    answer = async_support.run(run).structured_content
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+    assert answer is not None
+    outcomes = [result["outcome"] for result in answer["answer"]["results"]]
+    assert outcomes == ["matched"] * 5 + ["none"] * 15

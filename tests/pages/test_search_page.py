@@ -17,6 +17,7 @@ from app.core.accounts import workspaces
 from app.core.contacts.saved_profiles import SavedProfile
 from app.core.jobs.jobs import Job
 from app.domain.kinds import Kind
+from app.domain.reverse_lookups import ReverseLookupLimits
 
 ADDRESS = "ada@acme.com"
 
@@ -168,3 +169,31 @@ def test_names_are_escaped(browser: Visitor, user: SignedInUser) -> None:
 
     assert "<b>Ada" not in page.text
     assert "&lt;b&gt;Ada" in page.text
+
+
+@pytest.fixture
+def guesses(user: SignedInUser, ada: str) -> list[str]:
+    """Try as many addresses at the domain of the stored person as are confirmed in a day."""
+    assert ada
+    addresses = [f"nobody{number}@acme.com" for number in range(ReverseLookupLimits().per_domain)]
+    body = {"subjects": [{"email": address} for address in addresses]}
+    user.client.post("/api/ext/lookup", json=body, headers=user.headers)
+    return addresses
+
+
+@pytest.mark.usefixtures("guesses")
+def test_the_page_confirms_no_guess_above_the_limit(browser: Visitor) -> None:
+    stored, unknown = (browser.send("/", email=address).text for address in (ADDRESS, "eve@acme.com"))
+
+    assert "Nothing is stored about this person" in stored
+    assert re.sub(r'value="[^"]*"', "", stored) == re.sub(r'value="[^"]*"', "", unknown)
+
+
+def test_an_address_searched_on_the_page_is_counted(browser: Visitor, user: SignedInUser, ada: str) -> None:
+    for number in range(ReverseLookupLimits().per_domain):
+        browser.send("/", email=f"nobody{number}@acme.com")
+
+    body = {"subject": {"email": ADDRESS}}
+    answer = user.client.post("/api/ext/lookup", json=body, headers=user.headers).get_json()
+
+    assert (answer["outcome"], bool(ada)) == ("none", True)

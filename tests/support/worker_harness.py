@@ -22,6 +22,7 @@ from app.core.jobs import jobs
 from app.core.jobs.jobs import Job
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.lookups import lookups
+from app.core.matching import reverse_lookups
 from app.domain.findings import FoundContact
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Queue
@@ -107,6 +108,7 @@ class WorkerHarness:
         types = ["work"] if kind is Kind.REVEAL_EMAIL else ["mobile"]
         request = {"subject": subject, "types": types, "min_status": "valid", **options}
         with self.database.transaction() as session:
+            reverse_lookups.admit(session, self.workspace_id, [Subject(**subject)], now=clock.now())
             about = new_id("job")  # unique, so that jobs are not deduplicated
             job_id = a_job(session, self.workspace_id, about, kind=kind, request=request, price=price)
             session.get_one(Job, job_id).queue = Queue.PROVIDERS.value
@@ -128,6 +130,9 @@ class WorkerHarness:
     ) -> str:
         """Insert an enrichment of the items; return the job's id."""
         with self.database.transaction() as session:
+            if len(items) == 1 and "subject" in items[0]:
+                subject = Subject(**items[0]["subject"])
+                reverse_lookups.admit(session, self.workspace_id, [subject], now=clock.now())
             return a_job(
                 session,
                 self.workspace_id,
@@ -180,9 +185,14 @@ class WorkerHarness:
             suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=clock.now())
 
     def look_up(self, **subject: str) -> dict[str, Any]:
+        subjects, prices = [Subject(**subject)], self.services.settings.prices
         with self.database.reading() as session:
-            prices = self.services.settings.prices
-            [result] = lookups.look_up(session, self.workspace_id, [Subject(**subject)], prices=prices)
+            is_counted = reverse_lookups.any_admissible(session, self.workspace_id, subjects)
+        if is_counted:
+            with self.database.transaction() as session:
+                reverse_lookups.admit(session, self.workspace_id, subjects, now=clock.now())
+        with self.database.reading() as session:
+            [result] = lookups.look_up(session, self.workspace_id, subjects, prices=prices)
             return result
 
     def _make_due(self, job_id: str) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult
-from app.core.lookups import disclosure, known_people
+from app.core.lookups import disclosure, offers
 from app.core.lookups.disclosure import Disclosure
 from app.core.lookups.field_requests import ContactField, FieldRequest
 from app.core.privacy import redaction
@@ -37,18 +37,19 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
 
     """
     request = FieldRequest.parse(field, claim.request)
-    known = known_people.assess(
+    known = offers.assess(
         session,
         claim.workspace_id,
         Subject(**claim.request["subject"]),
         request,
+        field_resolver.offer_of(claim, settings.prices[claim.kind]),
         default_max_age=settings.default_max_age,
         now=claim.claimed_at,
     )
-    if known.suppressed:
-        return _suppressed(session, claim)
-    if known.needs_purpose and claim.purpose is None:
+    if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.suppressed):
         return JobResult(outcome=None, error=settings.purpose_rule.refusal())
+    if known.suppressed:
+        return _suppressed(session, claim, is_told=not known.is_hidden)
     purchase = field_resolver.purchase_of(
         claim, price=settings.prices[claim.kind], countries=known.countries, now=claim.claimed_at
     )
@@ -56,7 +57,10 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
     if known.contact is None or not known.has_fresh_value or not is_paid:
         return None
     disclosed = disclosure.disclose(session, purchase, known.contact, request, known.data)
-    return None if disclosed is None else _found(disclosed, field)
+    if disclosed is None:
+        return None
+    offers.remember_sale(session, claim.workspace_id, known, disclosed.contact_id, now=claim.claimed_at)
+    return _found(disclosed, field)
 
 
 @job(Kind.REVEAL_EMAIL, from_stored=partial(_from_stored, ContactField.EMAIL))
@@ -103,15 +107,18 @@ class RevealResolution:
         except PurposeRequired as problem:
             return JobResult(outcome=None, error=problem, trace=trace)
         if stored.suppressed:
-            return _suppressed(session, self.claim, trace)
+            known = self.resolved.known
+            return _suppressed(session, self.claim, trace, is_told=not (known.suppressed and known.is_hidden))
         if stored.disclosure is None:
             return JobResult(outcome=Outcome.NOT_FOUND, trace=trace)
         return _found(stored.disclosure, self.resolved.request.field, trace)
 
 
-def _suppressed(session: Session, claim: Claim, trace: Sequence[dict[str, Any]] = ()) -> JobResult:
+def _suppressed(
+    session: Session, claim: Claim, trace: Sequence[dict[str, Any]] = (), *, is_told: bool
+) -> JobResult:
     redaction.remove_subject(session, claim.job_id, claim.request)
-    return JobResult(outcome=Outcome.SUPPRESSED, trace=trace)
+    return JobResult(outcome=Outcome.SUPPRESSED if is_told else Outcome.NOT_FOUND, trace=trace)
 
 
 def _found(disclosed: Disclosure, field: ContactField, trace: Sequence[dict[str, Any]] = ()) -> JobResult:

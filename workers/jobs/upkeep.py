@@ -21,6 +21,7 @@ from app.core.jobs.sweeper import StaleJob
 from app.core.ledger import spending_limits
 from app.core.lists import imported_rows, queued_imports
 from app.core.lookups import people_counts
+from app.core.matching import reverse_lookups
 from app.core.privacy import contact_retention, mailbox_proofs, redaction
 from app.core.queues import worker_heartbeats as presence
 from app.core.uploads import uploads as stored_uploads
@@ -84,6 +85,7 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(presence.purge_expired, now=now),
         partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
+        partial(reverse_lookups.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),

@@ -13,10 +13,11 @@ from app.core.contacts import bulk, learned_patterns, switchboards
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import LIMITED_BY
 from app.core.ledger import ownership
-from app.core.lookups import contact_data, disclosure, known_people
+from app.core.lookups import contact_data, disclosure, known_people, offers
 from app.core.lookups.disclosure import Disclosure, Purchase
 from app.core.lookups.field_requests import FieldRequest
 from app.core.lookups.known_people import KnownPerson
+from app.core.lookups.offers import Offer
 from app.core.matching import caller_identifiers
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import InsufficientCredits, SpendingLimitReached
@@ -85,16 +86,17 @@ def resolve_field(
 
     """
     with services.database.reading() as session:
-        known = known_people.assess(
+        known = offers.assess(
             session,
             claim.workspace_id,
             subject,
             field_request,
+            offer_of(claim, price),
             default_max_age=services.settings.default_max_age,
             now=database_clock.value(session),
         )
     known = _placed_in(known, countries, field_request, services.settings)
-    if known.needs_purpose and not known.suppressed and claim.purpose is None:
+    if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.suppressed):
         raise services.settings.purpose_rule.refusal()
     if not known.suppressed and not known.owned and price > claim.budget:
         raise _unaffordable(claim, price)
@@ -237,6 +239,7 @@ def store(
         data = contact_data.load(session, workspace_id, [contact])
         disclosed = disclosure.disclose(session, purchase, contact, resolution.request, data)
         if disclosed is not None:
+            offers.remember_sale(session, workspace_id, known, disclosed.contact_id, now=now)
             return StoredField(disclosed)
     is_hidden = any(known_people.is_suppressed(session, workspace_id, contact) for contact in contacts)
     if (
@@ -247,6 +250,11 @@ def store(
     ):
         raise RetryLater(after=0.0, snooze=True)  # refunded meanwhile: no longer owned, and not paid for
     return StoredField(suppressed=is_hidden)
+
+
+def offer_of(claim: Claim, price: int) -> Offer:
+    """Return what a job can do with a field of this price."""
+    return Offer(is_paid=price <= claim.budget, purpose=claim.purpose)
 
 
 def purchase_of(claim: Claim, *, price: int, countries: frozenset[str], now: datetime) -> Purchase:

@@ -87,7 +87,7 @@ def store_item(
 ) -> None:
     """Store the values, disclose the paid fields, and fill in the item."""
     if resolution.suppressed:
-        item.outcome = Outcome.SUPPRESSED.value
+        _suppress(session, claim, item, resolution)
     elif "company" in item.request:
         requested = profile_resolver.requested_company(item.request)
         profile = resolution.profile
@@ -98,8 +98,16 @@ def store_item(
         _fill_in(session, item, ["company"], records, contact=None, company=company, disclosures={})
     else:
         _store_person(session, claim, item, resolution, now=now)
-    if item.outcome == Outcome.SUPPRESSED and "subject" in item.request:
+
+
+def _suppress(session: Session, claim: Claim, item: JobItem, resolution: ItemResolution) -> None:
+    """Mark the item as suppressed or, if the workspace is not told about the person, as not found."""
+    item.outcome = Outcome.SUPPRESSED.value
+    if "subject" in item.request:
         item.request = redaction.without_subject(item.request)
+    if not resolution.profile.is_told:
+        fields = claim.request["fields"]
+        _fill_in(session, item, fields, SourceRecords(), contact=None, company=None, disclosures={})
 
 
 def _paid_fields(
@@ -146,17 +154,22 @@ def _store_person(
     profile = resolution.profile
     bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
     if _is_suppressed_by_now(session, claim, subject, resolution):
-        item.outcome = Outcome.SUPPRESSED.value
+        _suppress(session, claim, item, resolution)
         return
     records = survivorship.store_person(
-        session, profile.subject or subject, profile.result.contacts, ranking=profile.ranking, now=now
+        session,
+        profile.subject or subject,
+        profile.result.contacts,
+        ranking=profile.ranking,
+        now=now,
+        workspace_id=claim.workspace_id,
     )
     known = _stored_contact(session, claim, subject) or _resolved_contact(
         session, profile.subject or subject, records
     )
     disclosures, refused = _disclose_fields(session, claim, resolution, known, now=now)
     if disclosures is None:
-        item.outcome = Outcome.SUPPRESSED.value
+        _suppress(session, claim, item, resolution)
         return
     contact = _stored_contact(session, claim, subject)
     if contact is None and (contact := survivorship.first_contact(session, records)) is not None:
@@ -166,7 +179,7 @@ def _store_person(
         and not disclosures
         and known_people.is_suppressed(session, claim.workspace_id, contact)
     ):
-        item.outcome = Outcome.SUPPRESSED.value  # suppressed during the provider calls
+        _suppress(session, claim, item, resolution)  # during the provider calls
         return
     company = companies.get(session, contact.company_id) if contact and contact.company_id else None
     _fill_in(

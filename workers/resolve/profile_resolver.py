@@ -7,13 +7,18 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from sqlalchemy.orm import Session
+
 from app.core.contacts import companies, switchboards
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import JobItem
-from app.core.lookups import field_requests, known_people
-from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
+from app.core.lookups import offers
+from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
+from app.core.lookups.field_requests import ContactField
+from app.core.lookups.known_people import KnownPerson
+from app.core.lookups.offers import Offer
 from app.domain.findings import FoundCompany, Source, SourceKind
 from app.domain.normal.countries import country_of
 from app.domain.records.merging import sortable
@@ -38,12 +43,14 @@ _CALLER = Source("caller", SourceKind.PROVIDER, datetime.min.replace(tzinfo=UTC)
 class ProfileResolution:
     """A resolved profile; `ranking` names the providers, most trusted first.
 
-    `subject` is that of the calls; None if no provider was called.
+    `subject` is that of the calls; None if no provider was called. `is_told` is whether the workspace is told
+    that the person is suppressed.
     """
 
     result: WaterfallResult = field(default_factory=WaterfallResult)
     ranking: tuple[str, ...] = ()
     subject: Subject | None = None
+    is_told: bool = True
 
 
 @dataclass(slots=True)
@@ -79,16 +86,9 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
     requested = {name for part in claim.request["fields"] for name in _FIELDS_BY_PART.get(part, ())}
     with services.database.reading() as session:
         now = database_clock.value(session)
-        known = known_people.assess(
-            session,
-            claim.workspace_id,
-            Subject(**item.request["subject"]),
-            DEFAULT_FIELD_REQUESTS[field_requests.ContactField.EMAIL],
-            default_max_age=settings.default_max_age,
-            now=now,
-        )
+        known = _known(session, claim, settings, Subject(**item.request["subject"]), now=now)
     if known.suppressed:
-        return ProfileResolution(result=WaterfallResult(suppressed=True))
+        return ProfileResolution(result=WaterfallResult(suppressed=True), is_told=not known.is_hidden)
     missing = _MissingFields(
         "contact", requested - _fresh_fields(known.contact, requested, since=now - settings.default_max_age)
     )
@@ -109,6 +109,27 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
         if switchboards.suppressed_people(session, finding_identifiers.of_contacts(result.contacts)):
             result = replace(result, suppressed=True)
     return ProfileResolution(result=result, ranking=_ranking(settings, request), subject=known.subject)
+
+
+def _known(
+    session: Session, claim: Claim, settings: Settings, subject: Subject, *, now: datetime
+) -> KnownPerson:
+    """Return what is stored of the person, also if a value that the job sells is all that tells of it."""
+    sold = [name for name in DEFAULT_FIELD_REQUESTS if name.value in claim.request["fields"]]
+    for name in sold or [ContactField.EMAIL]:
+        price = settings.prices[JOB_KIND_BY_FIELD[name]]
+        known = offers.assess(
+            session,
+            claim.workspace_id,
+            subject,
+            DEFAULT_FIELD_REQUESTS[name],
+            Offer(is_paid=bool(sold) and price <= claim.budget, purpose=claim.purpose),
+            default_max_age=settings.default_max_age,
+            now=now,
+        )
+        if known.is_sold or not known.is_hidden or known.suppressed:
+            break
+    return known
 
 
 def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileResolution:

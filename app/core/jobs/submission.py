@@ -22,7 +22,7 @@ from app.core.jobs.result_reuse import SAME_REQUEST, Freshness
 from app.core.ledger import credits, ownership
 from app.core.lookups import contact_data, known_people
 from app.core.lookups.field_requests import FieldRequest
-from app.core.matching import candidates
+from app.core.matching import candidates, reverse_lookups
 from app.domain.errors import ContactNotFound, InsufficientCredits, PurposeRequired
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Status
@@ -114,8 +114,20 @@ def submit(
         session.flush()
         if submitted.has_endpoints:
             webhooks.subscribe_endpoints(session, job, now=now)
+        reverse_lookups.admit(session, job.workspace_id, _tried(job_request), now=now)
     webhooks.subscribe(session, job, job_request.webhook_url, now=now)
     return submitted
+
+
+def _tried(job_request: JobRequest) -> list[Subject]:
+    """Return the person that a request is about; lists are not counted, and told what they buy only.
+
+    Counted last, so that neither the price nor a refusal depends on what is stored about a new value.
+    """
+    if isinstance(job_request.price, RevealPrice):
+        return [job_request.price.subject]
+    subjects = [item["subject"] for item in job_request.items if "subject" in item]
+    return [Subject(**subjects[0])] if len(subjects) == 1 else []
 
 
 def _check_purpose(session: Session, job_request: JobRequest) -> None:
@@ -227,8 +239,9 @@ def _price(session: Session, job_request: JobRequest) -> _Price:
     subject, field = price.subject, price.field_request.field.value
     if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
         raise ContactNotFound
+    (told,) = reverse_lookups.visible(session, job_request.workspace_id, [subject])
     listed = suppression_checks.request_parameters(
-        session, contact_data.requested_identifiers(subject, names=False)
+        session, contact_data.requested_identifiers(told, names=False)
     )
     profile = subject.linkedin_url if subject.contact_id is None else None
     owned = ownership.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)

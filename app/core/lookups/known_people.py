@@ -40,6 +40,9 @@ class KnownPerson:
     `stored_country`. `needs_purpose` is whether a purpose must be stated before the workspace obtains values
     of this person that it does not own. `company_id` is the stored company of the subject's facts. `data` is
     what was read of the contact.
+
+    `is_hidden` is whether the workspace is told nothing about an address or number of `provided`, not even
+    that the person is suppressed. `is_sold` is whether the contact was found by it: only a sale tells that.
     """
 
     provided: Subject
@@ -57,6 +60,8 @@ class KnownPerson:
     unverified: tuple[FoundEmail, ...] = ()
     company_id: str | None = None
     data: ContactData
+    is_hidden: bool = False
+    is_sold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +88,17 @@ def assess(
     *,
     default_max_age: timedelta,
     now: datetime,
+    is_sale: bool = False,
 ) -> KnownPerson:
     """Match the subject to a contact and return whether its stored values satisfy the request.
+
+    A person whom the workspace is not told about is an unknown one, unless the answer `is_sale` (`offers`).
 
     Raises:
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    stored = _stored_person(session, workspace_id, subject, field_request)
+    stored = _stored_person(session, workspace_id, subject, field_request, is_sale=is_sale)
     match, contact = stored.match, stored.contact
     stored_country = _stored_country(stored)
     provider_subject = subject
@@ -115,6 +123,7 @@ def assess(
         unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
         company_id=_company_id(match, provider_subject),
         data=stored.data,
+        is_hidden=match.subject != subject,
     )
 
 
@@ -123,13 +132,15 @@ def is_owned(
 ) -> tuple[bool, set[Identifier]]:
     """Return whether the workspace owns the values, and all identifiers of the person, given and stored.
 
+    Values that it is told nothing about are left out.
+
     Raises:
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
     stored = _stored_person(session, workspace_id, subject, field_request, check_suppressions=False)
     people = stored.match.remembered or ((stored.contact,) if stored.contact else ())
-    identifiers = set(contact_data.requested_identifiers(subject, names=not people))
+    identifiers = set(contact_data.requested_identifiers(stored.match.subject, names=not people))
     for person in people:
         identifiers.update(stored.data.identifiers_of(person))
     return stored.owned, identifiers
@@ -142,8 +153,9 @@ def _stored_person(
     field_request: FieldRequest,
     *,
     check_suppressions: bool = True,
+    is_sale: bool = False,
 ) -> _StoredPerson:
-    match, data = find(session, workspace_id, subject, check_suppressions=check_suppressions)
+    match, data = find(session, workspace_id, subject, check_suppressions=check_suppressions, is_sale=is_sale)
     contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
     values = field_requests.requested_values(data, contact.id, field_request) if contact else []
     people = match.remembered or ((contact,) if contact else ())
@@ -153,21 +165,26 @@ def _stored_person(
         contact,
         values,
         owned=contact is not None and field_requests.owns(data, contact.id, field_request, values),
-        suppressed=any(data.is_suppressed(person, subject) for person in people or (None,)),
+        suppressed=any(data.is_suppressed(person, match.subject) for person in people or (None,)),
         countries=frozenset(country for person in people if (country := data.country_of(person))),
     )
 
 
 def find(
-    session: Session, workspace_id: str, subject: Subject, *, check_suppressions: bool = True
+    session: Session,
+    workspace_id: str,
+    subject: Subject,
+    *,
+    check_suppressions: bool = True,
+    is_sale: bool = False,
 ) -> tuple[Match, ContactData]:
-    """Return the match of the subject and the data of the matched contacts.
+    """Return the match of the subject and the data of the matched contacts; see `contact_matching.find_many`.
 
     Raises:
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    match = contact_matching.find(session, subject, workspace_id=workspace_id)
+    match = contact_matching.find(session, subject, workspace_id=workspace_id, is_sale=is_sale)
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
     people = match.remembered or ([match.contact] if match.contact else [])
@@ -175,7 +192,7 @@ def find(
         session,
         workspace_id,
         people,
-        [subject],
+        [match.subject],
         same_people=[match.remembered],
         companies=match.companies,
         check_suppressions=check_suppressions,

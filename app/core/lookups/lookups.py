@@ -25,10 +25,13 @@ def look_up(
 ) -> list[dict[str, Any]]:
     """Return one result for each subject, in order.
 
-    `prices` are credits by kind of job. The number of queries does not depend on the number of subjects,
-    except that each subject matched by name needs its own.
+    `prices` are credits by kind of job. The caller has counted the addresses and numbers that the workspace
+    tries (`reverse_lookups.admit`); those about which it is told nothing change nothing in the result. The
+    number of queries does not depend on the number of subjects, except that each subject matched by name
+    needs its own.
     """
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
+    subjects = [match.subject for match in matches]
     urls = [url for subject, match in zip(subjects, matches, strict=True) for url in _urls(subject, match)]
     data = contact_data.load(
         session,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact, parsed_name
-from app.core.matching import caller_identifiers, candidates, near_names
+from app.core.matching import caller_identifiers, candidates, near_names, reverse_lookups
 from app.core.matching.candidates import KEYS, ContactRow
 from app.core.matching.company_candidates import CandidateCompany, candidate_companies
 from app.domain.errors import InvalidValue
@@ -31,6 +31,7 @@ _KINDS: dict[Outcome, tuple[str, ...]] = {
     "ambiguous": (caller_identifiers.WORDS,),
 }
 """The kinds of caller identifiers to search by outcome; an ambiguous subject only matches as a whole."""
+_NOBODY = Subject()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Match:
     """The result of matching a subject. `company` is the contact's or, without one, the subject's.
 
     `remembered` are the contacts that the workspace received earlier for the same subject, `contact` first;
-    the caller's identifiers are not stored with them.
+    the caller's identifiers are not stored with them. `subject` is the one that was searched for: without the
+    values about which the workspace is told nothing (`reverse_lookups`).
     """
 
     outcome: Outcome
@@ -58,6 +60,7 @@ class Match:
     company: Company | None = None
     candidates: tuple[Candidate, ...] = ()
     remembered: tuple[Contact, ...] = ()
+    subject: Subject = _NOBODY
 
     @property
     def companies(self) -> list[Company]:
@@ -66,29 +69,42 @@ class Match:
         return [company for company in read if company is not None]
 
 
-def find(session: Session, subject: Subject, *, workspace_id: str | None = None) -> Match:
-    """Return the match of the subject; an unknown `contact_id` matches no contact."""
-    return find_many(session, [subject], workspace_id=workspace_id)[0]
+def find(
+    session: Session, subject: Subject, *, workspace_id: str | None = None, is_sale: bool = False
+) -> Match:
+    """Return the match of the subject, as `find_many` does; an unknown `contact_id` matches no contact."""
+    return find_many(session, [subject], workspace_id=workspace_id, is_sale=is_sale)[0]
 
 
 def find_many(
-    session: Session, subjects: Sequence[Subject], *, workspace_id: str | None = None
+    session: Session,
+    subjects: Sequence[Subject],
+    *,
+    workspace_id: str | None = None,
+    is_sale: bool = False,
 ) -> list[Match]:
     """Return the match of each subject, in order; exact keys and companies are queried for all at once.
 
     The contacts' own keys are tried first, then the identifiers by which the given workspace requested a
-    contact before, then the name at a company.
+    contact before, then the name at a company. An address or a number about which the workspace is told
+    nothing leads to no contact, unless the answer `is_sale`, which is paid for.
     """
+    given = subjects
+    if workspace_id is not None and not is_sale:
+        subjects = reverse_lookups.visible(session, workspace_id, given)
     matches = [
         _by_keys(subject, people)
         for subject, people in zip(subjects, candidates.by_keys(session, subjects), strict=True)
     ]
     if workspace_id is not None:
-        matches = _or_remembered(session, workspace_id, subjects, matches)
+        matches = _or_remembered(session, workspace_id, given, matches)
     missed = [subject for subject, match in zip(subjects, matches, strict=True) if match.outcome == "none"]
     employers = candidate_companies(session, missed)
     return [
-        _by_name(session, subject, employers.get(subject, ())) if match.outcome == "none" else match
+        replace(
+            _by_name(session, subject, employers.get(subject, ())) if match.outcome == "none" else match,
+            subject=subject,
+        )
         for subject, match in zip(subjects, matches, strict=True)
     ]
 

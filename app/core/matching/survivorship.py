@@ -41,13 +41,16 @@ def store_person(
     *,
     ranking: tuple[str, ...],
     now: datetime,
+    workspace_id: str | None = None,
 ) -> SourceRecords:
     """Store the providers' records of the person; `ranking` lists the providers, most trusted first.
+
+    The stored record counts if the workspace is told about it (`reverse_lookups`).
 
     `subject` is what the providers were asked about: stored values of a contact, or a caller's identifiers. A
     LinkedIn URL missing from a record is added only if all providers were certainly asked about one person.
     """
-    match = contact_matching.find(session, subject)
+    match = contact_matching.find(session, subject, workspace_id=workspace_id)
     people: list[tuple[str, SourceRecord, str | None]] = []
     companies_found: list[tuple[str, SourceRecord]] = []
     if match.contact is not None:

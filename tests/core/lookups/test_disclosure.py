@@ -16,8 +16,10 @@ from app.core.ledger import acquisition
 from app.core.lookups import contact_data, known_people
 from app.core.lookups.field_requests import TYPES, ContactField, FieldRequest, MinStatus
 from app.core.lookups.known_people import KnownPerson
+from app.core.matching import reverse_lookups
 from app.domain.errors import ContactNotFound
 from app.domain.records.subjects import Subject
+from app.infra import database_clock
 
 WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.VALID)
 ANY_PHONE = FieldRequest(field=ContactField.PHONE, types=TYPES[ContactField.PHONE], min_status=MinStatus.ANY)
@@ -173,6 +175,8 @@ def test_a_suppressed_identifier_stored_or_provided_hides_the_person(session: Se
     ada = a_contact(session)
     an_email(session, ada, "ada@acme.com")
     suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
+    given = Subject(email="ada@acme.com")
+    reverse_lookups.admit(session, workspace, [given], now=database_clock.now())
 
     stored = know(session, workspace, contact_id=ada.id)
     requested = know(session, workspace, email="ada@acme.com")

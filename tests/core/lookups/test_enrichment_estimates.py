@@ -15,6 +15,9 @@ from app.core.contacts.suppression_digests import Identifier
 from app.core.lookups import enrichment_estimates
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, Estimate
 from app.core.lookups.field_requests import ContactField
+from app.core.matching import reverse_lookups
+from app.domain.records.subjects import Subject
+from app.infra import database_clock
 from app.settings import Settings
 
 
@@ -60,6 +63,8 @@ def test_a_person_who_occurs_twice_is_counted_once(session: Session, settings: S
         {"subject": {"email": "bob@acme.com"}},
         {"subject": {"email": "bob@acme.com"}},
     ]
+    tried = Subject(email="ada@acme.com")
+    reverse_lookups.admit(session, workspace, [tried], now=database_clock.now())
 
     costs = estimate(session, settings, workspace, requests, "email")
 

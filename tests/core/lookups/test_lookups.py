@@ -22,7 +22,9 @@ from stored_support import (
 
 from app.core.lookups import lookups, profile_snapshots, representations
 from app.core.lookups.profile_snapshots import ProfileSnapshot
+from app.core.matching import reverse_lookups
 from app.domain.records.subjects import Subject
+from app.infra import database_clock
 
 NOTHING: dict[str, Any] = {
     "outcome": "none",
@@ -38,7 +40,9 @@ NOTHING: dict[str, Any] = {
 
 
 def look_up(session: Session, workspace_id: str, **values: str) -> dict[str, Any]:
-    [answer] = lookups.look_up(session, workspace_id, [Subject(**values)], prices=PRICES)
+    subjects = [Subject(**values)]
+    reverse_lookups.admit(session, workspace_id, subjects, now=database_clock.now())
+    [answer] = lookups.look_up(session, workspace_id, subjects, prices=PRICES)
     return answer
 
 

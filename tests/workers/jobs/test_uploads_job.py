@@ -74,7 +74,7 @@ def test_a_list_is_read_with_a_proposed_mapping_and_priced(ada: Uploader) -> Non
     assert upload.header == list(HEADER)
     assert upload.columns == ["full_name", "work_email", None]
     assert upload.estimate == {
-        "credits_min": 1,
+        "credits_min": 0,  # whose the addresses are is told by the result only
         "credits_max": 3,
         "owned": 0,
         "suppressed": 0,
@@ -83,6 +83,16 @@ def test_a_list_is_read_with_a_proposed_mapping_and_priced(ada: Uploader) -> Non
         "invalid": 1,
     }
     assert count(ada, UploadFile) == 0
+
+
+def test_the_price_of_a_list_does_not_tell_whose_addresses_are_stored_or_suppressed(ada: Uploader) -> None:
+    ada.know(*addresses(2))
+    ada.harness.suppress("email", "person.1@acme.com")
+
+    prices = [ada.get(ada.ready(a_list(*people(1, first=number)))).estimate for number in range(3)]
+
+    assert prices == [prices[0]] * 3
+    assert prices[0]["credits_max"] == 1
 
 
 def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(ada: Uploader) -> None:
@@ -103,13 +113,13 @@ def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(a
     found = [(row[3], row[6], row[7]) for row in result]
     assert found == [
         ("person.0@acme.com", "found", "1"),
-        ("", "suppressed", "0"),
+        ("", "not_found", "0"),  # is suppressed, which the address does not tell
         ("", "not_found", "0"),
         ("person.0@acme.com", "found", "0"),
         ("", "invalid", "0"),
     ]
     assert (upload.status, upload.charged) == (UploadStatus.FINISHED, 1)
-    assert upload.outcomes == {"found": 1, "suppressed": 1, "not_found": 1}
+    assert upload.outcomes == {"found": 1, "not_found": 2}
     assert balances(ada) == (999, 0, 1)
 
 
