@@ -153,7 +153,7 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
             before=before,
             limit=paging.ROWS + 1,
         )
-        mine = _endpoints(session, workspace_id) if viewer().is_admin else []
+        mine = _endpoints(session, workspace_id) if viewer().acts_as_admin else []
     shown, older = paging.split(rows, lambda row: row.webhook.id)
     return page(
         "webhooks.html",

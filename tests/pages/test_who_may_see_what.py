@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from apiflask import APIFlask
 from page_support import ACCEPT, Visitor, is_page, visitor
 from settings_support import change_settings
+from sqlalchemy import select
 from users_support import create_user
 
 from app.core.accounts.accounts import Account, Role
+from app.core.events import endpoints
+from app.infra import clock
 
 OPEN, MEMBER, ADMIN, OPERATOR = "everyone", "member", "admin", "operator"
 PAGES = {
@@ -124,6 +129,20 @@ ALLOWED = {
     ADMIN: {"admin"},
     OPERATOR: {"operator"},
 }
+ROOT = Path(__file__).parents[2]
+READS_A_ROLE = re.compile(r"is_admin|Role\.ADMIN|\.role\b")
+MAY_READ_A_ROLE = {
+    "app/api/http/admins.py": "decides who acts as an admin",
+    "app/api/session.py": "returns the role of the caller's own account",
+    "app/core/accounts/accounts.py": "stores it",
+    "app/core/accounts/authentication.py": "reads it for the caller",
+    "app/pages/admin/accounts.py": "shows and changes the roles of others",
+    "app/pages/admin/workspaces.py": "creates the first admin of a workspace",
+    "app/pages/http/access.py": "links to the pages that ask for two-factor sign-in",
+    "app/pages/templates/account.html": "shows the viewer's own role",
+    "app/pages/templates/admin/accounts.html": "shows the roles of others",
+}
+"""The modules that may read a role, and why. All others ask `acts_as_admin`."""
 
 
 @dataclass(slots=True)
@@ -169,6 +188,46 @@ def test_a_visitor_gets_only_the_pages_that_are_allowed(app: APIFlask, team: Tea
     assert refused == {
         route for route, needs in routes.items() if route != "POST /sign-out" and name not in ALLOWED[needs]
     }
+
+
+def test_an_admin_without_the_required_second_factor_sees_what_a_member_sees(
+    app: APIFlask, team: Team
+) -> None:
+    change_settings(app, totp_required_for="admins")
+    with app.extensions["services"].database.transaction() as session:
+        workspace_id = session.scalars(select(Account.workspace_id)).first() or ""
+        url, types = "https://hooks.acme.example/", ["job.finished"]
+        endpoints.create(session, workspace_id, url=url, types=types, now=clock.now())
+    paths = [
+        route.removeprefix("GET ")
+        for route, needs in PAGES.items()
+        if route.startswith("GET ") and needs == MEMBER and not re.search("<|/account", route)
+    ]
+
+    seen = {path: _content(team.admin, path) for path in paths}
+
+    assert seen == {path: _content(team.member, path) for path in paths}
+    assert "set it up" in team.admin.open("/webhooks").text
+
+
+def test_only_these_modules_read_a_role() -> None:
+    folders = ("app/api", "app/core", "app/pages", "mcp_server", "workers")
+    files = [
+        file for folder in folders for file in (ROOT / folder).rglob("*") if file.suffix in {".py", ".html"}
+    ]
+
+    reading = {str(file.relative_to(ROOT)) for file in files if READS_A_ROLE.search(file.read_text())}
+
+    assert reading == MAY_READ_A_ROLE.keys()
+
+
+def _content(browser: Visitor, path: str) -> str:
+    """Return the main part of a page without the notice for admins and what names the viewer."""
+    text = browser.open(path).text.partition("<main")[2]
+    text = re.sub(r'<p class="notice">This server requires two-factor.*?</p>', "", text)
+    return "\n".join(
+        line.strip() for line in text.splitlines() if re.search("<form|<button|<a |secret|<input", line)
+    )
 
 
 def _is_admitted(browser: Visitor, route: str) -> bool:

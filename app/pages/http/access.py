@@ -9,7 +9,7 @@ from typing import Literal, ParamSpec
 
 from flask import Response, g
 
-from app.api.http import second_factor, session_cookie
+from app.api.http import admins, second_factor, session_cookie
 from app.api.http.auth import authenticate, caller
 from app.api.http.services import services
 from app.core.accounts.accounts import Account, Role
@@ -29,7 +29,11 @@ Needs = Literal["member", "admin", "operator"]
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The signed-in account and its workspace, as the header of a page shows them."""
+    """The signed-in account and its workspace, as the header of a page shows them.
+
+    What only admins may see or do depends on `acts_as_admin`. It is false for an admin who
+    `lacks_second_factor`: the operator requires two-factor sign-in of admins and operators.
+    """
 
     account_id: str
     name: str
@@ -40,15 +44,12 @@ class Viewer:
     workspace_name: str
     balance: Balance
     is_operator: bool
+    acts_as_admin: bool
+    lacks_second_factor: bool
 
-    @property
-    def is_admin(self) -> bool:
-        """Return whether the account may see the pages of admins."""
-        return self.role is Role.ADMIN
-
-    def may_see(self, needs: Needs) -> bool:
-        """Return whether the account may see a page that needs this."""
-        return needs == "member" or (self.is_admin if needs == "admin" else self.is_operator)
+    def has_link_to(self, needs: Needs) -> bool:
+        """Return whether the navigation has the pages that need this, even without the second factor."""
+        return needs == "member" or (self.role is Role.ADMIN if needs == "admin" else self.is_operator)
 
 
 def signed_in(view: View[P]) -> View[P]:
@@ -87,22 +88,14 @@ def _require(needs: Needs, view: View[P]) -> View[P]:
             raise MissingToken
         if authenticate(token).kind != "session":
             raise InsufficientScope
-        if needs == "admin" and not viewer().is_admin:
-            raise AdminRequired
-        if needs == "operator" and not viewer().is_operator:
-            raise OperatorRequired
-        if needs != "member":
-            _require_second_factor()
+        if not viewer().has_link_to(needs):
+            raise AdminRequired if needs == "admin" else OperatorRequired
+        if needs != "member" and viewer().lacks_second_factor:
+            raise TotpRequiredForAdmins
         return view(*args, **kwargs)
 
     checked_view.needs = needs  # type: ignore[attr-defined]  # functions accept attributes
     return checked_view
-
-
-def _require_second_factor() -> None:
-    with services().database.reading() as session:
-        if not second_factor.suffices(session, caller()):
-            raise TotpRequiredForAdmins
 
 
 def _read_viewer() -> Viewer:
@@ -110,6 +103,10 @@ def _read_viewer() -> Viewer:
     with services().database.reading() as session:
         account = session.get_one(Account, current.account_id)
         workspace = session.get_one(Workspace, current.workspace_id)
+        is_operator = services().settings.is_operator(account.email)
+        acts_as_admin = admins.acts_as_admin(session, current)
+        has_rights = is_operator or account.role == Role.ADMIN
+        lacks_second_factor = has_rights and not second_factor.suffices(session, current)
     return Viewer(
         account_id=account.id,
         name=account.name,
@@ -119,5 +116,7 @@ def _read_viewer() -> Viewer:
         workspace_id=workspace.id,
         workspace_name=workspace.name,
         balance=Balance(workspace.available, workspace.held),
-        is_operator=services().settings.is_operator(account.email),
+        is_operator=is_operator,
+        acts_as_admin=acts_as_admin,
+        lacks_second_factor=lacks_second_factor,
     )

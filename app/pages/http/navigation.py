@@ -70,5 +70,5 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
 
 
 def groups_for(viewer: Viewer) -> list[tuple[str, tuple[Entry, ...]]]:
-    """Return the groups with at least one link that the viewer may see."""
-    return [group for needs, group in GROUPS.items() if viewer.may_see(needs) and group[1]]
+    """Return the groups with at least one link to the viewer's pages."""
+    return [group for needs, group in GROUPS.items() if viewer.has_link_to(needs) and group[1]]
