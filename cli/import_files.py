@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import shutil
 import sys
@@ -16,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.cells import escape_formula
+from app.domain.lists.csv_lines import csv_line
 from app.domain.lists.csv_records import Row
 
 
@@ -47,9 +46,12 @@ def rejects(path: str | None, header: Sequence[str]) -> Iterator[Callable[[Row, 
         return
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 -- a descriptor
-        writer = csv.writer(file)
-        writer.writerow(["line", "reason", *map(escape_formula, header)])
-        yield lambda row, reason: writer.writerow([row.line, reason, *map(escape_formula, row.cells)])
+
+        def write(*cells: object) -> None:
+            file.write(csv_line(cells))
+
+        write("line", "reason", *header)
+        yield lambda row, reason: write(row.line, reason, *row.cells)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import sys
@@ -17,8 +16,8 @@ import click
 
 from app.core.lists import importer
 from app.domain.errors import InvalidValue
-from app.domain.lists.cells import escape_formula
 from app.domain.lists.column_mapping import Entity
+from app.domain.lists.csv_lines import csv_line
 from app.domain.lists.dates import DateOrder
 from app.domain.lists.header_fields import FIELDS
 from app.infra import clock
@@ -103,10 +102,9 @@ def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]
     """Write the rows as CSV with formulas escaped; the file appears once it is complete."""
     count = 0
     with opened_for_writing(file) as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(columns)
+        out.write(csv_line(columns))
         for row in rows:
-            writer.writerow([escape_formula(row.get(name, "")) for name in columns])
+            out.write(csv_line([row.get(name, "") for name in columns]))
             count += 1
     if as_json:
         click.echo(json.dumps({"file": file, "rows": count}), err=file == "-")

@@ -158,7 +158,8 @@ def cancel_upload(upload_id: str) -> Response:
 def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
     """Return the result as CSV, or a page of it as JSON; also of an upload that is not finished.
 
-    A cell that a spreadsheet program might run as a formula has an apostrophe in front of it.
+    The cells of the file come back as they were. In the columns that are added, what a spreadsheet program
+    might run as a formula has an apostrophe in front of it.
     """
     with services().database.reading() as session:
         upload = uploads.get(session, caller().workspace_id, upload_id)

@@ -447,7 +447,11 @@ def test_how_a_file_was_read_is_told_and_its_cells_come_back(
         "phones_read_as": None,
     }
     assert [column["field"] for column in shown["columns"]] == ["first_name", "last_name", "email", None]
-    assert result.data.decode("utf-8-sig").splitlines()[1].startswith("Jiří;Dvořák;jiri@acme.com;příště;")
+    assert (
+        result.data.decode("utf-8-sig")
+        .splitlines()[1]
+        .startswith('"Jiří";"Dvořák";"jiri@acme.com";"příště";')
+    )
 
 
 def test_how_a_file_is_read_can_be_said(user: SignedInUser, services: WorkerServices) -> None:

@@ -457,7 +457,7 @@ def test_the_json_of_an_export_has_the_number_of_rows(run: Run, file: Path, tmp_
 def test_an_empty_export_has_a_header(run: Run) -> None:
     result = run("export", "-")
 
-    assert result.stdout.startswith("full_name,first_name,last_name,title,")
+    assert result.stdout.startswith('"full_name","first_name","last_name","title",')
     assert len(result.stdout.splitlines()) == 1
 
 
@@ -472,7 +472,7 @@ def test_a_failed_export_leaves_no_file(
     run: Run, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("import", file)
-    monkeypatch.setattr(list_commands, "escape_formula", lambda _text: 1 / 0)
+    monkeypatch.setattr(list_commands, "csv_line", lambda _text: 1 / 0)
 
     result = run("export", tmp_path / "out.csv")
 

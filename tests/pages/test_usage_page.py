@@ -62,8 +62,8 @@ def test_the_file_is_a_csv_table_of_the_same_rows(browser: Visitor, user: Signed
     file = browser.open(link.group(1).replace("&amp;", "&"))
 
     assert file.mimetype == "text/csv"
-    assert file.get_data().startswith(b"\xef\xbb\xbfid,name,credits,jobs,")
-    assert "reveal.email,,0,1,0,0,0,0.0" in file.text
+    assert file.get_data().startswith(b'\xef\xbb\xbf"id","name","credits","jobs",')
+    assert '"reveal.email","","0","1","0","0","0","0.0"' in file.text
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +14,7 @@ from app.core.lists import importer, queued_imports
 from app.core.lists.importer import Checkpoint, ImportOptions
 from app.core.lists.queued_imports import Progress, QueuedImport
 from app.domain.lists.cell_warnings import CellWarnings
-from app.domain.lists.cells import escape_formula
+from app.domain.lists.csv_lines import csv_line
 from app.domain.lists.csv_records import Row
 from app.infra import database_clock, import_folder
 from app.infra.db import Database
@@ -114,8 +112,8 @@ class ImportTurn:
         with self._folder.continued(self._rejects_name, length) as file:
             self._rejects = file
             if not length:
-                file.write(_line(["line", "reason", *map(escape_formula, header)]))
-            yield lambda row, reason: _write(file, [row.line, reason, *map(escape_formula, row.cells)])
+                _write(file, ["line", "reason", *header])
+            yield lambda row, reason: _write(file, [row.line, reason, *row.cells])
 
     def _advance(self) -> None:
         if self._is_over():
@@ -140,10 +138,4 @@ class ImportTurn:
 
 
 def _write(file: IO[bytes], cells: Sequence[object]) -> None:
-    file.write(_line(cells))
-
-
-def _line(cells: Sequence[object]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text).writerow(cells)
-    return text.getvalue().encode()
+    file.write(csv_line(cells).encode())

@@ -5,8 +5,6 @@ A download runs after its request has ended and gave its slot back: a slow reade
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +13,7 @@ from typing import Any
 
 from flask import Response, current_app
 
-from app.domain.lists.cells import escape_formula
+from app.domain.lists.csv_lines import csv_line
 
 FORMATS = ("csv", "json")
 BYTE_ORDER_MARK = "\ufeff"
@@ -54,15 +52,9 @@ def _started(items: Iterable[Any]) -> Iterator[Any]:
 
 
 def _csv_lines(columns: Sequence[str], rows: Iterator[dict[str, str]]) -> Iterator[str]:
-    yield _line(columns)
+    yield csv_line(columns)
     for row in rows:
-        yield _line([escape_formula(row.get(name, "")) for name in columns])
-
-
-def _line(cells: Iterable[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerow(cells)  # RFC 4180
-    return out.getvalue()
+        yield csv_line([row.get(name, "") for name in columns])
 
 
 def _json_parts(name: str, items: Iterator[dict[str, Any]]) -> Iterator[str]:

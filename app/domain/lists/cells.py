@@ -42,7 +42,9 @@ _EMPTY_NAMES = frozenset(
     {"-", "--", "---", ".", "n/a", "#n/a", "n.a.", "(null)", "undefined", "(blank)", "?"}
 )
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_SEPARATORS = re.compile(r"([;,\t\r\n])")
+_SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]"  # also full-width and small ones
+_FORMULA = re.compile(rf"[\s\x00-\x1f\ufeff\u200b\"']*+{_SIGNS}")
 _EMAILS = re.compile(r":::|[;,|\s]|/(?=[^@/\s]{1,64}@)")
 _SPACED_AT = re.compile(r" {1,3}@ {0,3}|@ {1,3}")
 _PHONES = re.compile(r":::|[|\n\r]|;(?!\s*ext)")
@@ -52,16 +54,21 @@ _DOTTED = re.compile(r"[a-z0-9]\.[a-z]", re.IGNORECASE)
 
 
 def escape_formula(text: str) -> str:
-    """Return a cell that spreadsheets do not run as a formula: an apostrophe is prepended (OWASP)."""
-    return f"'{text}" if _FORMULA.match(text) else text
+    """Return a cell that spreadsheets do not run as a formula: an apostrophe is put before it (OWASP).
+
+    A spreadsheet may split the cell at a separator that is not that of the file, or at a line break. So the
+    text after each of them is escaped, too.
+    """
+    return "".join(f"'{part}" if _FORMULA.match(part) else part for part in _SEPARATORS.split(text))
 
 
 def unescape_formula(text: str) -> str:
-    """Remove the apostrophe of `escape_formula` and invisible spaces."""
+    """Remove the apostrophes of `escape_formula` and invisible spaces."""
     text = text.strip("\ufeff\u200b\0 \t\r\n\u00a0") if text[:1] != "'" else text.rstrip()
-    if text[:1] == "'" and _FORMULA.match(text):
-        return text[1:]
-    return text
+    if "'" not in text:
+        return text
+    parts = _SEPARATORS.split(text)
+    return "".join(part[1:] if part[:1] == "'" and _FORMULA.match(part) else part for part in parts)
 
 
 def value(text: str) -> str | None:

@@ -18,9 +18,10 @@ from sqlalchemy import text
 
 from app.core.lists import exports, importer
 from app.core.lists.importer import ImportOptions, ImportSummary
-from app.domain.lists.cells import escape_formula, value
+from app.domain.lists.cells import value
 from app.domain.lists.column_mapping import Entity
 from app.domain.lists.column_values import Kind, kind_of
+from app.domain.lists.csv_lines import csv_lines
 from app.domain.lists.warning_kinds import INVALID
 from app.infra.db import Database
 
@@ -103,12 +104,10 @@ def imported(database: Database, content: str | bytes) -> ImportSummary:
 
 
 def exported(database: Database) -> str:
-    out = io.StringIO()
     with database.reading() as session:
         columns = exports.contact_columns(session)
         rows = [[row.get(name, "") for name in columns] for row in exports.contact_rows(session)]
-    csv.writer(out).writerows([columns, *(map(escape_formula, row) for row in rows)])
-    return out.getvalue()
+    return csv_lines([columns, *rows])
 
 
 def emptied(database: Database) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -85,12 +86,34 @@ def test_an_invalid_date_is_refused(text: str) -> None:
         dates.parse_timestamp(text)
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=("C", "Z"))))
+FORMULA_PARTS = "=+-@'\"a ;,\t\n\uff1d\uff0b\uff0d\uff20"
+
+
+@given(
+    st.one_of(st.text(st.characters(exclude_categories=("C", "Z"))), st.text(FORMULA_PARTS).map(str.strip))
+)
 def test_an_escaped_formula_is_read_back_unchanged(text: str) -> None:
     written = cells.escape_formula(text)
 
     assert cells.unescape_formula(written) == text
-    assert not written.startswith(("=", "+", "-", "@"))
+    assert not any(part.lstrip(' "')[:1] in {*"=+-@\uff1d"} for part in re.split("[;,\t\n]", written) if part)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("CEO;=cmd|' /C calc'!A0", "CEO;'=cmd|' /C calc'!A0"),
+        ("CEO\t@SUM(A1)", "CEO\t'@SUM(A1)"),
+        ("\n=1+1", "\n'=1+1"),
+        (' "=1+1', "' \"=1+1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("\ufe63x", "'\ufe63x"),
+        ("Sales - EMEA", "Sales - EMEA"),
+        ("ada@acme.example", "ada@acme.example"),
+    ],
+)
+def test_a_formula_is_escaped_wherever_a_spreadsheet_may_start_a_cell(text: str, written: str) -> None:
+    assert cells.escape_formula(text) == written
 
 
 @pytest.mark.parametrize("text", ["", "N/A", " - ", "null", "#N/A", "None", "\u00a0"])

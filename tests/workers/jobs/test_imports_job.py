@@ -294,7 +294,7 @@ def test_an_import_that_fails_again_and_again_at_one_place_ends_there(
     assert failed.detail.startswith("The import failed 5 times after row 20 and was ended.")
     assert report(folder, "rejected")["detail"] == failed.detail
     (rejected,) = (folder / "rejected").glob("*.rejected.csv")
-    assert rejected.read_text().splitlines() == ["line,reason,Name,Email,Updated At"]
+    assert rejected.read_text().splitlines() == ['"line","reason","Name","Email","Updated At"']
     assert (other.status, other.rows_done) == ("finished", 15)
     assert contacts(database) == 20
 
@@ -336,7 +336,7 @@ def test_a_kill_at_any_step_of_the_end_loses_no_rejected_row(
 
     assert rows(database)[0].status == ImportStatus.FINISHED
     (rejected,) = (folder / "done").glob("*.rejected.csv")
-    assert [line.split(",")[0] for line in rejected.read_text().splitlines()] == ["line", str(ROWS + 2)]
+    assert [line[0] for line in csv.reader(rejected.read_text().splitlines())] == ["line", str(ROWS + 2)]
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing(

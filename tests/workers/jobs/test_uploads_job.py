@@ -107,7 +107,7 @@ def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(a
     header, *result = ada.csv(upload_id)
     assert header == [*HEADER, *COLUMNS]
     assert [row[:3] for row in result] == [list(row) for row in rows[:3]] + [
-        ["Ruth Person0", "PERSON.0@acme.com", "'=1+1"],
+        ["Ruth Person0", "PERSON.0@acme.com", "=1+1"],
         ["", "", "nobody"],
     ]
     found = [(row[3], row[6], row[7]) for row in result]
