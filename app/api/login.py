@@ -151,7 +151,9 @@ def start(checked: CheckedLogin, body: dict[str, Any]) -> dict[str, Any]:
         try:
             return _start(checked, body)
         except InvalidTotp:
-            checked.attempt.record_failure(checked.account, reason=InvalidTotp.code)
+            checked.attempt.record_failure(
+                checked.account, reason=InvalidTotp.code, slows_other_networks=False
+            )
             raise
         except AccountDisabled as refusal:
             with services().database.transaction() as session:
@@ -191,14 +193,15 @@ def _require_code(
 
     Raises:
         TotpRequired, InvalidTotp: there is none, or it is not valid.
-        TooManyAttempts: too many codes of the account were wrong.
+        TooManyAttempts: too many codes were wrong.
 
     """
-    attempt.check_totp_limit(account.id)
     if not code:
         raise TotpRequired
+    wrong_codes = attempt.wrong_codes(session, account.id, code)
+    wrong_codes.check()
     if not totp.use(session, account.id, code, now=now):
-        attempt.count_totp_failure(account.id)
+        wrong_codes.add()
         raise InvalidTotp
 
 

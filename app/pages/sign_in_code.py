@@ -10,6 +10,7 @@ from flask import Response, request
 from app.api import login
 from app.api.http.services import services
 from app.api.login import CheckedLogin
+from app.core.accounts import totp
 from app.core.accounts.accounts import Account
 from app.domain.errors import AccountDisabled, InvalidCredentials, InvalidTotp, TooManyAttempts, TotpRequired
 from app.pages.http import forms
@@ -51,7 +52,8 @@ def submit() -> Response:
     except (InvalidCredentials, AccountDisabled):
         return _start_again()
     except TooManyAttempts as problem:
-        return _form(problem.status, errors={"": sentence(problem)})
+        way_out = " Or enter a recovery code." if totp.is_app_code(forms.text("totp")) else ""
+        return _form(problem.status, errors={"": sentence(problem) + way_out})
     response = complete(signed["access_token"], request.form.get("next", ""))
     COOKIE.clear(response)
     return response

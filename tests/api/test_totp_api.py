@@ -142,6 +142,52 @@ def test_wrong_codes_from_many_networks_are_limited_for_the_account(
 
 
 @pytest.mark.usefixtures("recovery_codes")
+def test_a_stranger_with_the_password_does_not_keep_the_owner_out(
+    app: APIFlask, user: SignedInUser, app_codes: pyotp.TOTP, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_settings(app, limit_login_address="1000/minute", limit_login_account="1000/minute")
+    monkeypatch.setattr(login_attempts, "TOTP_RATE", "5/hour")
+    user.sign_in(totp=app_codes.at(NOW), address="10.9.0.1")
+    stranger = [user.sign_in(totp="000000", address=f"10.0.{n}.1") for n in range(20)]
+
+    at_home = user.sign_in(totp=app_codes.at(NOW + STEP), address="10.9.0.1")
+
+    assert Counter(response.status_code for response in stranger) == {401: 5, 429: 15}
+    assert at_home.status_code == 200
+
+
+def test_a_stranger_with_the_password_does_not_use_up_the_limit_of_recovery_codes(
+    app: APIFlask, user: SignedInUser, recovery_codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_settings(app, limit_login_address="1000/minute", limit_login_account="1000/minute")
+    monkeypatch.setattr(login_attempts, "TOTP_RATE", "5/hour")
+    monkeypatch.setattr(login_attempts, "RECOVERY_RATE", "5/hour")
+    wrong = ("000000", "AAAAAA-AAAAAA")
+    stranger = [user.sign_in(totp=wrong[n % 2], address="10.0.0.1") for n in range(40)]
+
+    without_a_code = user.sign_in(address="10.9.0.1")
+    elsewhere = user.sign_in(totp=recovery_codes[0], address="10.9.0.1")
+
+    assert Counter(response.status_code for response in stranger) == {401: 10, 429: 30}
+    assert outcome(without_a_code) == (401, "totp_required")
+    assert elsewhere.status_code == 200
+
+
+@pytest.mark.usefixtures("recovery_codes")
+def test_a_network_of_the_account_has_no_more_codes_than_the_others(
+    app: APIFlask, user: SignedInUser, app_codes: pyotp.TOTP, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(login_attempts, "TOTP_RATE", "5/hour")
+    user.sign_in(totp=app_codes.at(NOW))
+
+    statuses = [user.sign_in(totp="000000").status_code for _ in range(5)]
+    right = user.sign_in(totp=app_codes.at(NOW + STEP))
+
+    assert statuses == [401] * 5
+    assert outcome(right) == (429, "too_many_attempts")
+
+
+@pytest.mark.usefixtures("recovery_codes")
 def test_of_many_codes_at_once_no_more_are_compared_than_may_be_wrong(
     app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.api.http.failure_limits import FailureCounter, network
 from app.api.http.request_actor import account_actor, network_digest, request_actor
 from app.api.http.services import services
-from app.core.accounts import accounts, login_throttle, sessions
+from app.core.accounts import accounts, login_throttle, sessions, totp
 from app.core.accounts.accounts import Account
 from app.core.audit_log import entries as audit_log
 from app.domain.audit_actions import Action, Outcome
@@ -24,7 +24,10 @@ MAX_PER_NETWORK = (passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES) 
 """Parallel checks per network and process, so that one network cannot fill the queue."""
 RETRY_SECONDS = 1
 TOTP_RATE = "20/hour"
-"""Wrong codes per account, from all networks: whoever enters them knows the password (RFC 4226, 7.3)."""
+"""Wrong codes of an app. 3 of 1,000,000 are right (RFC 4226, 7.3): guessing takes 1.9 years on average."""
+RECOVERY_RATE = "20/hour"
+"""Wrong recovery codes per account and network. 10 of 31^12 are right: a million networks that guess for ten
+years find one with a probability of 1 in 45,000."""
 _checking: Counter[str] = Counter()
 _lock = threading.Lock()
 
@@ -36,6 +39,10 @@ class LoginAttempt:
     Failures are counted per network and per e-mail address and network; attackers in other networks cannot
     use up these limits. Failures are also counted per e-mail address alone. This slows down guessing from
     many networks, but never a network that the account has signed in from.
+
+    Whoever enters wrong codes of two-factor sign-in knows the password, and must neither guess a code nor
+    keep the owner out. So each network that the account has signed in from has a limit of its own, all
+    others share one, and recovery codes, which cannot be guessed, are limited per network.
     """
 
     email: str
@@ -92,6 +99,7 @@ class LoginAttempt:
         *,
         action: Action = Action.SIGN_IN,
         reason: str = InvalidCredentials.code,
+        slows_other_networks: bool = True,
     ) -> None:
         """Count a failure, and record it in the audit log; without an account, no one is named there.
 
@@ -100,31 +108,19 @@ class LoginAttempt:
 
         """
         with services().database.transaction() as session:
-            login_throttle.record_failure(session, self.email, now=database_clock.now())
+            if slows_other_networks:
+                login_throttle.record_failure(session, self.email, now=database_clock.now())
             record_refusal(session, account, action=action, reason=reason)
         for failures in self._failures():
             failures.add()
         metrics.SIGN_INS.labels(outcome="wrong").inc()
 
-    def check_totp_limit(self, account_id: str) -> None:
-        """Check the limit of wrong codes, before a code is compared and with the account locked.
-
-        Raises:
-            TooManyAttempts: too many codes of the account were wrong.
-
-        """
-        self._totp_failures(account_id).check()
-
-    def count_totp_failure(self, account_id: str) -> None:
-        """Count a wrong code before the account is unlocked, so that the next code is compared after it.
-
-        Raises:
-            TooManyAttempts: the limit had already been reached.
-
-        """
-        self._totp_failures(account_id).add()
-
-    def _totp_failures(self, account_id: str) -> FailureCounter:
+    def wrong_codes(self, session: Session, account_id: str, code: str) -> FailureCounter:
+        """Return the counter of wrong codes that limits this one."""
+        if not totp.is_app_code(code):
+            return FailureCounter.for_client("recovery_code", RECOVERY_RATE, account_id)
+        if sessions.has_signed_in_from(session, account_id, self.network):
+            return FailureCounter.for_client("totp", TOTP_RATE, account_id)
         return FailureCounter.for_account("totp", TOTP_RATE, account_id)
 
     def _failures(self) -> tuple[FailureCounter, FailureCounter]:

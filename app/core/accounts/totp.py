@@ -103,11 +103,16 @@ def confirm(session: Session, account_id: str, code: str, *, now: datetime) -> l
 def use(session: Session, account_id: str, code: str, *, now: datetime) -> bool:
     """Return whether the code is valid, and use it up; the caller has locked the account."""
     normal = _normal(code)
-    if _APP_CODE.fullmatch(normal):
+    if is_app_code(code):
         return _use_app_code(session, account_id, normal, now)
     digest = _digest(session, account_id, normal)
     query = delete(RecoveryCode).where(RecoveryCode.account_id == account_id, RecoveryCode.digest == digest)
     return session.execute(query.returning(RecoveryCode.account_id)).one_or_none() is not None
+
+
+def is_app_code(code: str) -> bool:
+    """Return whether the code is compared with those of the app, and not with the recovery codes."""
+    return _APP_CODE.fullmatch(_normal(code)) is not None
 
 
 def disable(session: Session, account_id: str) -> None:
