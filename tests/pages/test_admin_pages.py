@@ -15,8 +15,11 @@ from app.core.accounts import accounts, company_identities
 from app.core.accounts.accounts import Account, Role
 from app.core.jobs.jobs import Job
 from app.infra import clock
+from app.pages.admin.accounts import ASK_AN_OPERATOR
 
 NEW = {"name": "Grace Hopper", "email": "Grace@Acme.example", "password": PASSWORD, "role": "member"}
+
+NAMES = ("eve", "joe")
 
 
 def promote(user: SignedInUser) -> None:
@@ -84,7 +87,7 @@ def test_an_admin_creates_no_account_of_the_domain_of_another_workspace(
     created = admin.send("/admin/accounts", **NEW)
 
     assert (refused.status_code, created.status_code) == (422, 200)
-    assert "belong to another workspace" in refused.text
+    assert ASK_AN_OPERATOR in refused.text
 
 
 def test_with_company_sign_in_an_admin_creates_accounts_of_the_domains_of_the_workspace_only(
@@ -103,7 +106,7 @@ def test_with_company_sign_in_an_admin_creates_accounts_of_the_domains_of_the_wo
     other_domain = admin.send("/admin/accounts", **NEW | {"email": "bob@sub.acme.example"})
 
     assert (refused.status_code, created.status_code, other_domain.status_code) == (422, 200, 422)
-    assert "Ask an operator to create the first account of the domain." in refused.text
+    assert ASK_AN_OPERATOR in refused.text
 
 
 def test_with_company_sign_in_an_admin_creates_accounts_of_mapped_domains(
@@ -143,7 +146,7 @@ def test_only_an_operator_creates_the_account_of_an_operator(
     created = admin.send("/admin/accounts", **NEW)
 
     assert refused.status_code == 422
-    assert "Only an operator can create its account." in refused.text
+    assert ASK_AN_OPERATOR in refused.text
     assert "The account is created" in created.text
 
 
@@ -170,6 +173,47 @@ def test_an_enabled_account_can_sign_in_again(admin: Visitor, user: SignedInUser
 
     assert refused.get_json()["code"] == "account_disabled"
     assert user.sign_in(email="grace@acme.example").status_code == 200
+
+
+def test_an_admin_does_not_enable_what_an_operator_disabled(
+    app: APIFlask, admin: Visitor, user: SignedInUser, bob: SignedInUser
+) -> None:
+    with user.database.transaction() as session:
+        accounts.disable(session, bob.account_id, now=clock.now())
+    admin.send(f"/admin/accounts/{bob.account_id}/disable")
+
+    refused = admin.send(f"/admin/accounts/{bob.account_id}/enable")
+
+    is_refused = stored(bob).disabled_at is not None
+    change_settings(app, operators=(user.email,))
+    admin.send(f"/admin/accounts/{bob.account_id}/enable")
+    assert "Only an operator can enable it." in refused.text
+    assert f"/admin/accounts/{bob.account_id}/enable" not in refused.text
+    assert is_refused
+    assert stored(bob).disabled_at is None
+
+
+def test_an_admin_does_not_learn_who_has_an_account_in_another_workspace(
+    app: APIFlask, user: SignedInUser, admin: Visitor
+) -> None:
+    create_user(app, email="eve@babbage.example")
+    create_user(app, email="eve@gmail.com")
+    user.colleague(email="bob@gmail.com")
+
+    taken, free = (
+        admin.send("/admin/accounts", **NEW | {"email": f"{name}@babbage.example"}) for name in NAMES
+    )
+    webmail = [admin.send("/admin/accounts", **NEW | {"email": f"{name}@gmail.com"}) for name in NAMES]
+
+    assert ASK_AN_OPERATOR in taken.text
+    assert taken.text.replace("eve@", "joe@") == free.text
+    assert [ASK_AN_OPERATOR in page.text for page in webmail] == [True, True]
+
+
+def test_in_the_only_workspace_an_admin_creates_accounts_of_every_domain(admin: Visitor) -> None:
+    page = admin.send("/admin/accounts", **NEW | {"email": "grace@gmail.com"})
+
+    assert "The account is created" in page.text
 
 
 def test_a_role_takes_effect_with_the_next_request(app: APIFlask, admin: Visitor, bob: SignedInUser) -> None:

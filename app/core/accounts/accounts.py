@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import CheckConstraint, String, bindparam, exists, select
+from sqlalchemy import CheckConstraint, String, bindparam, exists, false, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts import api_keys, sessions
@@ -23,6 +23,10 @@ from app.infra.statements import Statement
 
 class EmailTaken(ValueError):  # noqa: N818 -- named after what is wrong with the value
     """Another account has this e-mail."""
+
+
+class DisabledByOperator(Exception):  # noqa: N818 -- named after what happened
+    """An operator disabled the account, so only an operator enables it."""
 
 
 class Role(StrEnum):
@@ -46,6 +50,7 @@ class Account(Base):
     api_access: Mapped[bool]
     password_hash: Mapped[str]
     disabled_at: Mapped[datetime | None]
+    disabled_by_operator: Mapped[bool] = mapped_column(default=False, server_default=false())
     totp_enabled_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
 
@@ -131,6 +136,13 @@ def of_workspace(session: Session, workspace_id: str) -> Sequence[Account]:
     return session.scalars(query).all()
 
 
+def has_domain(session: Session, workspace_id: str, domain: str) -> bool:
+    """Return whether an account of the workspace has an address of this e-mail domain."""
+    of_domain = Account.email.endswith(f"@{domain}", autoescape=True)
+    query = select(exists().where(Account.workspace_id == workspace_id, of_domain))
+    return bool(session.scalar(query))
+
+
 def get(session: Session, workspace_id: str, account_id: str) -> Account:
     """Return the account of the workspace.
 
@@ -172,18 +184,27 @@ def set_password(session: Session, account_id: str, password_hash: str, *, now: 
     end_all(session, account_id, now=now)
 
 
-def disable(session: Session, account_id: str, *, now: Moment) -> None:
+def disable(session: Session, account_id: str, *, by_operator: bool = True, now: Moment) -> None:
     """Disable the account and revoke all its sessions and API keys."""
     account = locked(session, account_id)
     account.disabled_at = account.disabled_at or now
+    account.disabled_by_operator = account.disabled_by_operator or by_operator
     _record(session, Action.ACCOUNT_DISABLE, account)
     end_all(session, account_id, now=now)
 
 
-def enable(session: Session, account_id: str) -> None:
-    """Enable the account again; revoked sessions and API keys stay revoked."""
+def enable(session: Session, account_id: str, *, by_operator: bool = True) -> None:
+    """Enable the account again; revoked sessions and API keys stay revoked.
+
+    Raises:
+        DisabledByOperator: an operator disabled it, and an admin of the workspace would enable it.
+
+    """
     account = locked(session, account_id)
+    if account.disabled_by_operator and not by_operator:
+        raise DisabledByOperator
     account.disabled_at = None
+    account.disabled_by_operator = False
     _record(session, Action.ACCOUNT_ENABLE, account)
 
 

@@ -62,6 +62,11 @@ def list_all(session: Session) -> Sequence[Workspace]:
 _BALANCE = select(Workspace.available, Workspace.held).where(Workspace.id == bindparam("workspace_id"))
 
 
+def are_several(session: Session) -> bool:
+    """Return whether the deployment has more than one workspace."""
+    return len(session.scalars(select(Workspace.id).limit(2)).all()) > 1
+
+
 def balance(session: Session, workspace_id: str) -> Balance:
     """Return the current balance of the workspace."""
     row = session.execute(_BALANCE, {"workspace_id": workspace_id}).one()

@@ -15,9 +15,10 @@ from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, StrictSchema, email
-from app.core.accounts import accounts, company_identities, sessions
-from app.core.accounts.accounts import Account, EmailTaken, Role
+from app.core.accounts import accounts, company_identities, sessions, workspaces
+from app.core.accounts.accounts import Account, DisabledByOperator, EmailTaken, Role
 from app.domain.errors import NotFound
+from app.domain.normal.emails import email_reasons
 from app.infra import database_clock, passwords
 from app.infra.log import log
 from app.pages.http import forms
@@ -29,11 +30,9 @@ from app.pages.http.rendering import go_to, page
 blueprint = PageBlueprint("admin_accounts", __name__)
 
 EMAIL_TAKEN = "This address already has an account on this server."
-OPERATORS_ADDRESS = "This is the address of an operator. Only an operator can create its account."
-OTHERS_DOMAIN = "Accounts of this e-mail domain belong to another workspace. Ask an operator."
-NEW_DOMAIN = (
-    "No one with an address of this e-mail domain signs in to your workspace with a company account yet. "
-    "Ask an operator to create the first account of the domain."
+ASK_AN_OPERATOR = (
+    "Only an operator can create an account with this address. Admins create accounts of the e-mail domains "
+    "that their workspace uses already."
 )
 Change = Callable[[Session, str], object]
 
@@ -52,10 +51,15 @@ class NewAccountSchema(StrictSchema):
 
 CHANGES: dict[str, tuple[Change, str]] = {
     "disable": (
-        lambda session, account_id: accounts.disable(session, account_id, now=database_clock.value(session)),
+        lambda session, account_id: accounts.disable(
+            session, account_id, by_operator=viewer().is_operator, now=database_clock.value(session)
+        ),
         "is disabled; its sessions and API keys have ended",
     ),
-    "enable": (accounts.enable, "can sign in again"),
+    "enable": (
+        lambda session, account_id: accounts.enable(session, account_id, by_operator=viewer().is_operator),
+        "can sign in again",
+    ),
     "make-admin": (
         lambda session, account_id: accounts.set_role(session, account_id, Role.ADMIN),
         "is an admin of the workspace",
@@ -94,13 +98,13 @@ def create() -> Response:
     typed = forms.texts("email", "name", "role") | {"password": request.form.get("password", "")}
     try:
         new = forms.load(NewAccountSchema(), {**typed, "api_access": "api_access" in request.form})
-        if not viewer().is_operator and (reserved := _reserved(new["email"])):
-            return _page(422, errors={"email": reserved})
+        if not _may_create(new["email"]):
+            return _page(422, errors={"email": ASK_AN_OPERATOR})
         account_id = _create(new)
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except EmailTaken:
-        return _page(422, errors={"email": EMAIL_TAKEN})
+        return _page(422, errors={"email": _why_taken(new["email"])})
     log.info("account created", account=account_id, by=caller().account_id)
     flash("The account is created. Give its password to the person, who can change it.", "success")
     return go_to("admin_accounts.index")
@@ -117,34 +121,48 @@ def change(account_id: str, change: str) -> Response:
         flash("Another admin can do this to your account, but not you.", "failure")
         return go_to("admin_accounts.index")
     apply, sentence = CHANGES[change]
-    with admission.transaction() as session:
-        name = accounts.get(session, caller().workspace_id, account_id).name
-        apply(session, account_id)
+    try:
+        with admission.transaction() as session:
+            name = accounts.get(session, caller().workspace_id, account_id).name
+            apply(session, account_id)
+    except DisabledByOperator:
+        flash("An operator disabled this account. Only an operator can enable it.", "failure")
+        return go_to("admin_accounts.index")
     log.info("account changed", account=account_id, change=change, by=caller().account_id)
     flash(f"{name} {sentence}.", "success")
     return go_to("admin_accounts.index")
 
 
-def _reserved(email: str) -> str:
-    """Return why only an operator can create an account with this address; empty if an admin can, too.
+def _may_create(address: str) -> bool:
+    """Return whether the viewer may create an account with this address, whether or not somebody has one.
 
-    Who owns the address would sign in to the account with a company account.
+    Who owns the address would sign in to the account with a company account. And an admin who could try every
+    address would learn who has an account in another workspace. So only operators create accounts of domains
+    that the workspace does not use yet.
     """
-    settings = services().settings
-    if settings.is_operator(email):
-        return OPERATORS_ADDRESS
-    domain = email.rpartition("@")[2]
+    settings, workspace_id = services().settings, caller().workspace_id
+    if viewer().is_operator:
+        return True
+    if settings.is_operator(address):
+        return False
+    domain = address.rpartition("@")[2]
     owner = dict(settings.oidc_create_accounts).get(domain)
     if owner is not None:
-        return "" if owner == caller().workspace_id else OTHERS_DOMAIN
-    return NEW_DOMAIN if settings.oidc_issuer and not _is_known(domain) else ""
-
-
-def _is_known(domain: str) -> bool:
-    """Return whether a company account of this e-mail domain signs in to the workspace."""
-    issuer = services().settings.oidc_issuer
+        return owner == workspace_id
     with services().database.reading() as session:
-        return company_identities.have_domain(session, issuer, caller().workspace_id, domain)
+        if settings.oidc_issuer:
+            return company_identities.have_domain(session, settings.oidc_issuer, workspace_id, domain)
+        is_company = not {"webmail", "disposable"}.intersection(email_reasons(address))
+        is_own = is_company and accounts.has_domain(session, workspace_id, domain)
+        return is_own or not workspaces.are_several(session)
+
+
+def _why_taken(address: str) -> str:
+    """Return why no account was created, without a word about the accounts of other workspaces."""
+    with services().database.reading() as session:
+        account = accounts.by_email(session, address)
+    is_visible = viewer().is_operator or account is None or account.workspace_id == caller().workspace_id
+    return EMAIL_TAKEN if is_visible else ASK_AN_OPERATOR
 
 
 def _create(new: dict[str, Any]) -> str:
@@ -167,7 +185,7 @@ def _create(new: dict[str, Any]) -> str:
 def _actions(account: Account) -> list[tuple[str, str]]:
     """Return the changes that make sense now, with the texts of their buttons."""
     if account.disabled_at is not None:
-        return [("enable", "Enable")]
+        return [("enable", "Enable")] if viewer().is_operator or not account.disabled_by_operator else []
     is_admin = account.role == Role.ADMIN
     return [
         ("make-member", "Make member") if is_admin else ("make-admin", "Make admin"),
