@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ from urllib.parse import urlsplit
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -20,6 +21,33 @@ MAX_CONNECTIONS = 500
 """More are refused with 503; each may hold a body in memory."""
 BODY_SECONDS = 20.0
 NO_TOKEN = "Send an API key of the service as Authorization: Bearer key_…."  # noqa: S105 -- a message
+
+
+_ADDRESS = r"(?:[a-z0-9._-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?"
+_WELL_FORMED = {
+    "host": (re.compile(_ADDRESS, re.ASCII | re.IGNORECASE), 421),
+    "origin": (re.compile(rf"null|[a-z][a-z0-9+.-]*://{_ADDRESS}", re.ASCII | re.IGNORECASE), 403),
+}
+"""What Host and Origin look like, and the status if they do not. The library compares only how they begin:
+`127.0.0.1:80@evil.example` passes it."""
+
+
+class WellFormedAddress:
+    """Refuses HTTP requests whose Host or Origin is not a host with an optional port, or is sent twice."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or respond with 421 or 403, as the library does."""
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        for name, (pattern, status) in _WELL_FORMED.items():
+            values = headers.getlist(name)
+            if len(values) > 1 or not all(map(pattern.fullmatch, values)):
+                response = PlainTextResponse(f"Invalid {name.title()} header", status)
+                await response(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
 
 
 class BearerRequired:
@@ -67,7 +95,7 @@ def application(server: MCPServer, public_urls: Sequence[str]) -> ASGIApp:
             allowed_origins=[f"http://{host}:*" for host in LOOPBACK] + [_origin(url) for url in public_urls],
         ),
     )
-    return BearerRequired(app)
+    return WellFormedAddress(BearerRequired(app))
 
 
 async def _received(receive: Receive) -> Receive:

@@ -24,6 +24,7 @@ from app.domain.lists import upload_columns
 from app.domain.lists.csv_files import ListFormat
 from app.domain.lists.csv_records import Row
 from app.domain.lists.tables import Table, TableOptions, read_table
+from app.infra import child_environment
 
 MAX_MEMORY = 512 << 20
 MAX_OUTPUT = 256 << 20
@@ -89,7 +90,12 @@ def _run(limits: list[int], file: IO[bytes], output: IO[bytes], is_wanted: Calla
     """Run this module with the file as its input, and return its exit code."""
     command = [sys.executable, "-m", "workers.workbook_reader", *map(str, limits)]
     with subprocess.Popen(  # noqa: S603 -- this program, with numbers for arguments
-        command, cwd=_ROOT, stdin=file, stdout=output, stderr=subprocess.DEVNULL
+        command,
+        cwd=_ROOT,
+        env=child_environment.minimal(),
+        stdin=file,
+        stdout=output,
+        stderr=subprocess.DEVNULL,
     ) as process:
         for _ in range(int(MAX_SECONDS / CHECK_SECONDS)):
             try:

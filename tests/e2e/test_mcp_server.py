@@ -250,6 +250,10 @@ def test_the_tools_declare_what_they_do_and_take(mcp_url: str) -> None:
         ({"Authorization": "Basic a2V5"}, 401),
         ({"Authorization": "Bearer key_any", "Origin": "https://attacker.example"}, 403),
         ({"Authorization": "Bearer key_any", "Host": "attacker.example"}, 421),
+        ({"Authorization": "Bearer key_any", "Origin": "http://127.0.0.1:80@attacker.example"}, 403),
+        ({"Authorization": "Bearer key_any", "Origin": "http://localhost:80.attacker.example"}, 403),
+        ({"Authorization": "Bearer key_any", "Host": "127.0.0.1:80@attacker.example"}, 421),
+        ({"Authorization": "Bearer key_any", "Host": "localhost:80.attacker.example"}, 421),
     ],
 )
 def test_a_request_without_a_key_or_from_a_foreign_page_is_refused(

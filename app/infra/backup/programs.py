@@ -13,6 +13,7 @@ from typing import IO
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL
 
+from app.infra import child_environment
 from app.infra.backup.archive import BackupError
 
 
@@ -44,9 +45,9 @@ def address(url: URL) -> str:
 
 
 def environment(url: URL) -> dict[str, str]:
-    """Return the environment of these programs, with the password."""
+    """Return the environment of these programs, with the password and PostgreSQL's own variables."""
     password = {} if url.password is None else {"PGPASSWORD": str(url.password)}
-    return {**os.environ, **password}
+    return child_environment.minimal("PG", "KRB5", "SSL_", **password)
 
 
 @contextmanager

@@ -1,0 +1,76 @@
+"""The environment of the programs that the service starts."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import make_url
+
+from app.infra import child_environment
+from app.infra.backup import programs
+from workers import workbook_reader
+
+ROOT = Path(__file__).parents[2]
+SECRETS = ("SECRET_KEY", "DATABASE_URL", "HUNTER_API_KEY", "SALESFORCE_CLIENT_SECRET", "SMTP_PASSWORD")
+
+
+@pytest.fixture(autouse=True)
+def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SECRETS:
+        monkeypatch.setenv(name, "concealed")
+    monkeypatch.setenv("PGSSLMODE", "require")
+
+
+def test_it_has_no_settings_of_the_service_and_starts_a_program() -> None:
+    code = "import os; print(sorted(os.environ.values()))"
+
+    printed = subprocess.run(
+        [sys.executable, "-c", code],
+        env=child_environment.minimal(),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+    assert "concealed" not in printed
+
+
+def test_the_programs_of_postgresql_get_the_password_and_their_own_variables_only() -> None:
+    environment = programs.environment(make_url("postgresql+psycopg://u:pw@host/db"))
+
+    assert (environment["PGPASSWORD"], environment["PGSSLMODE"]) == ("pw", "require")
+    assert "concealed" not in environment.values()
+
+
+def test_the_parser_of_workbooks_gets_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+
+    class Recorded(subprocess.Popen[bytes]):
+        def __init__(self, *args: object, **options: object) -> None:
+            given.append(options.get("env"))
+            super().__init__(*args, **options)  # type: ignore[call-overload]  # as it was called
+
+    monkeypatch.setattr(workbook_reader.subprocess, "Popen", Recorded)
+    with pytest.raises(workbook_reader.InvalidValue):
+        workbook_reader.read_workbook(b"PK", max_unpacked=1, max_rows=1, is_wanted=lambda: True)
+
+    (environment,) = given
+    assert environment is not None
+    assert "concealed" not in environment.values()
+
+
+def test_every_program_is_started_with_an_environment_of_its_own() -> None:
+    starts = re.compile(r"subprocess\.(?:Popen|run|check_\w+)\((?:[^()]|\([^()]*\))*\)")
+    found = {
+        str(file.relative_to(ROOT)): match[0]
+        for folder in ("app", "workers")
+        for file in (ROOT / folder).rglob("*.py")
+        for match in starts.finditer(file.read_text())
+    }
+
+    assert found.keys() == {"app/infra/backup/programs.py", "workers/workbook_reader.py"}
+    assert all("env=" in call for call in found.values())
