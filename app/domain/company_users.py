@@ -50,12 +50,12 @@ class CompanyUser:
         """Return the user that the claims of a verified ID token describe."""
         email = _verified_email(claims)
         name = claims.get("name")
+        printable = "".join(filter(str.isprintable, name)) if isinstance(name, str) else ""
         return cls(
             issuer=claims["iss"],
             subject=claims["sub"],
             email=email,
-            name=(name.strip()[:MAX_NAME] if isinstance(name, str) else "")
-            or (email or "").partition("@")[0],
+            name=printable.strip()[:MAX_NAME] or (email or "").partition("@")[0],
             access=rules.access(claims),
         )
 
@@ -77,7 +77,7 @@ def _verified_email(claims: Mapping[str, Any]) -> str | None:
 
 def _is_true(value: object) -> bool:
     """Return whether the claim is true; some providers send it as text or number."""
-    return value is True or value == 1 or value in {"true", "1"}
+    return value in (True, "true", "1")
 
 
 def _values(claims: Mapping[str, Any], path: str) -> set[str]:

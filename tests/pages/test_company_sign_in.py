@@ -289,6 +289,68 @@ def test_a_token_with_a_wrong_claim_is_refused(browser: CompanyBrowser, claims: 
     assert not browser.is_signed_in
 
 
+ODD_VALUES = [5, 1.5, True, "", "\0", "\ud800", [], [[]], [{}], {}, {"a": []}, "x" * 100_000]
+
+
+@pytest.mark.parametrize(
+    "claim", ["iss", "sub", "aud", "azp", "exp", "nbf", "iat", "nonce", "acr", "at_hash"]
+)
+@pytest.mark.usefixtures("user")
+def test_a_claim_of_a_wrong_type_is_refused_or_ignored(browser: CompanyBrowser, claim: str) -> None:
+    statuses = set()
+    for value in ODD_VALUES:
+        browser.provider.claims = {claim: value}
+        statuses.add(browser.sign_in().status_code)
+
+    assert statuses <= {303, 401}
+
+
+@pytest.mark.parametrize("claim", ["email", "email_verified", "xms_edov", "name", "groups"])
+@pytest.mark.usefixtures("user")
+def test_a_wrong_type_of_what_describes_the_user_is_ignored(
+    app: APIFlask, browser: CompanyBrowser, claim: str
+) -> None:
+    change_settings(app, oidc_role_claim="groups", oidc_admin_values=("admins",))
+    statuses = set()
+    for value in ODD_VALUES:
+        browser.provider.profile = browser.provider.profile | {"sub": secrets.token_hex(8), claim: value}
+        statuses.add(browser.sign_in().status_code)
+
+    assert statuses <= {303, 401, 403}
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"token_endpoint_auth_methods_supported": 5},
+        {"authorization_endpoint": "https://login.acme.example/\r\nX: y"},
+        {"authorization_endpoint": {}},
+        {"jwks_uri": "x"},
+        {"token_endpoint": "http://["},
+        {"userinfo_endpoint": 5},
+    ],
+)
+@pytest.mark.usefixtures("user")
+def test_metadata_of_a_wrong_type_fail_the_sign_in_at_most(
+    browser: CompanyBrowser, metadata: dict[str, Any]
+) -> None:
+    browser.provider.metadata = metadata
+
+    response = browser.get("/sign-in/company")
+    if response.status_code == 303:
+        response = browser.get(browser.provider.approve(response.headers["Location"]))
+
+    assert response.status_code in {303, 401, 503}
+
+
+@pytest.mark.usefixtures("user")
+def test_a_token_with_a_header_of_a_wrong_type_is_refused(browser: CompanyBrowser) -> None:
+    header = base64.urlsafe_b64encode(b'{"alg":"RS256","crit":5}').rstrip(b"=").decode()
+    browser.provider.sign = lambda claims: f"{header}.{browser.provider.signed(claims).partition('.')[2]}"
+
+    assert browser.sign_in().status_code == 401
+
+
 @pytest.mark.parametrize(
     "claims",
     [{"exp": -30}, {"aud": ["contact-lookup"]}, {"azp": "contact-lookup"}],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from typing import Any
@@ -17,7 +18,8 @@ MIN_REFRESH_SECONDS = 60.0
 RETRY_SECONDS = 5.0
 """How long a provider that did not answer is not asked again: requests would wait for each other."""
 _METADATA = "/.well-known/openid-configuration"
-_REQUIRED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+_URL = re.compile(r"https?://[!-~]{1,2000}", re.ASCII)
 
 
 class ProviderDocuments:
@@ -58,9 +60,9 @@ class ProviderDocuments:
 
     def _read_metadata(self) -> dict[str, Any]:
         response = self._get(self._issuer.rstrip("/") + _METADATA)
-        if response.status != OK or not all(isinstance(response.body.get(name), str) for name in _REQUIRED):
+        if response.status != OK or not all(_is_url(response.body.get(name)) for name in _ENDPOINTS):
             raise ProviderUnreachable("no metadata")
-        if response.body["issuer"] != self._issuer:
+        if response.body.get("issuer") != self._issuer:
             raise ProviderUnreachable("metadata of another issuer than OIDC_ISSUER")
         return response.body
 
@@ -72,7 +74,7 @@ class ProviderDocuments:
         signing = [key for key in keys if isinstance(key, dict) and key.get("use", "sig") == "sig"]
         try:
             return KeySet.import_key_set({"keys": signing})
-        except (JoseError, ValueError, KeyError):
+        except (JoseError, ValueError, KeyError, TypeError):
             raise ProviderUnreachable("no usable keys") from None
 
     def _get(self, url: str) -> JsonResponse:
@@ -83,6 +85,10 @@ class ProviderDocuments:
         except ProviderUnreachable:
             self._failed_at = time.monotonic()
             raise
+
+
+def _is_url(value: object) -> bool:
+    return isinstance(value, str) and _URL.fullmatch(value) is not None
 
 
 def _age(cached: tuple[float, object]) -> float:

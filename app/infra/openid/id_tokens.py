@@ -11,6 +11,7 @@ from joserfc.jwt import JWTClaimsRegistry
 from app.infra.openid.documents import MIN_REFRESH_SECONDS, ProviderDocuments
 
 CLOCK_SKEW_SECONDS = 60
+MAX_SUBJECT = 255
 ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "Ed25519", "EdDSA"),
@@ -45,10 +46,11 @@ def verify(
     try:
         claims = _decoded(id_token, documents)
         required.validate(claims)
-    except (JoseError, ValueError) as error:
+    except (JoseError, ValueError, TypeError) as error:  # the library trusts the type of `crit`
         claim = getattr(error, "claim", "")
         raise SignInInvalid(f"the ID token is not valid: {type(error).__name__} {claim}".rstrip()) from None
     _check_party(claims, client_id)
+    _check_subject(claims["sub"])
     return claims
 
 
@@ -67,3 +69,9 @@ def _check_party(claims: dict[str, Any], client_id: str) -> None:
     is_only_one = isinstance(audience, str) or len(audience) == 1
     if claims.get("azp", client_id if is_only_one else None) != client_id:
         raise SignInInvalid("the ID token was issued to another client")
+
+
+def _check_subject(subject: str) -> None:
+    """Raise SignInInvalid unless the subject has at most 255 ASCII characters (section 2)."""
+    if not (subject.isascii() and subject.isprintable() and len(subject) <= MAX_SUBJECT):
+        raise SignInInvalid("the subject of the ID token is not valid")

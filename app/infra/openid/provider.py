@@ -126,7 +126,8 @@ class OpenIdProvider:
         """Return what authenticates this client, as form fields and headers (RFC 6749, section 2.3.1)."""
         client = self._client
         methods = self._documents.metadata().get("token_endpoint_auth_methods_supported")
-        if client.client_secret and "client_secret_basic" in (methods or ["client_secret_basic"]):
+        takes_basic = not isinstance(methods, list) or not methods or "client_secret_basic" in methods
+        if client.client_secret and takes_basic:
             pair = f"{quote(client.client_id, safe='')}:{quote(client.client_secret, safe='')}"
             return {}, {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
         secret = {"client_secret": client.client_secret} if client.client_secret else {}
