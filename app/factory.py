@@ -111,6 +111,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
         version=VERSION,
         spec_path="/openapi.json",
         docs_path="/docs",
+        docs_oauth2_redirect_path=None,  # the API has bearer tokens only
         static_folder=None,  # type: ignore[arg-type]  # Flask takes None for none
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]

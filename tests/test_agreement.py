@@ -56,7 +56,6 @@ OPEN_TO_ALL = {
     "/llms.txt",
     "/docs",
     "/docs/assets/<path:name>",
-    "/docs/oauth2-redirect",
     "/sign-in",
     "/sign-in/code",
     "/sign-in/company",

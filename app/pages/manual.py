@@ -7,12 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flask import Response, redirect, send_from_directory
+from flask import Response, send_from_directory
 from werkzeug.exceptions import NotFound as FileNotFound
-from werkzeug.wrappers import Response as WerkzeugResponse
 
 from app.domain.errors import NotFound
-from app.pages.http.blueprint import PageBlueprint
+from app.pages.http.blueprint import PageBlueprint, protect
 
 FOLDER = Path(__file__).parents[1] / "manual"
 MANIFEST = "manifest.json"
@@ -27,9 +26,9 @@ blueprint = PageBlueprint("manual", __name__)
 
 
 @blueprint.get("/manual")
-def add_slash() -> WerkzeugResponse:
+def add_slash() -> Response:
     """Redirect to the start page, whose relative links need the slash."""
-    return redirect("/manual/", code=308)
+    return protect(Response(status=308, headers={"Location": "/manual/"}))
 
 
 @blueprint.get("/manual/")
@@ -46,7 +45,7 @@ def file(name: str = "index.html") -> Response:
         response = send_from_directory(FOLDER, name, conditional=True, etag=True)
     except FileNotFound:
         raise NotFound(f"The manual has no page {name}.") from None
-    response.headers["Content-Security-Policy"] = policy
+    protect(response).headers["Content-Security-Policy"] = policy
     response.headers["Cache-Control"] = "no-cache"
     return response
 

@@ -206,7 +206,6 @@ ACCESS_RULES = {
     "GET /llms.txt": open_to_all("it is documentation"),
     "GET /docs": open_to_all("it is documentation"),
     "GET /docs/assets/<path:name>": open_to_all("files of the documentation page"),
-    "GET /docs/oauth2-redirect": open_to_all("a file of the documentation page"),
 }
 """By method, rule and, where it selects the resource, query."""
 WITHOUT_A_BODY = {

@@ -53,6 +53,38 @@ def test_a_page_limits_what_it_loads_and_is_not_embedded(app: APIFlask, user: Si
     assert not re.search(r"<script>|<style|style=|\son[a-z]+=|javascript:", response.text)
 
 
+def test_every_page_has_a_content_policy_and_is_not_embedded(app: APIFlask, user: SignedInUser) -> None:
+    browser = visitor(app, user)
+    paths = [
+        rule.rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ()) and not rule.arguments
+    ]
+
+    pages = {
+        path: page
+        for path in [*paths, "/no-such-page"]
+        if "html" in ((page := browser.open(path, buffered=True)).mimetype or "")
+    }
+
+    assert {"/", "/docs", "/problems", "/sign-in", "/privacy", "/no-such-page"} <= pages.keys()
+    for path, page in pages.items():
+        policy = page.headers.get("Content-Security-Policy", "")
+        assert "default-src 'none'" in policy, path
+        assert "frame-ancestors 'none'" in policy, path
+        assert "unsafe" not in policy or path == "/manual/", path  # the search of the manual adds styles
+        assert page.headers.get("Referrer-Policy"), path
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/docs", "/healthz", "/api/ext/session", "/static/icon.svg", "/no-such-page"]
+)
+def test_browsers_that_used_tls_are_told_to_insist_on_it(app: APIFlask, path: str) -> None:
+    client = visitor(app).client
+
+    with client.get(path, base_url="https://localhost") as over_tls, client.get(path) as without:
+        assert over_tls.headers["Strict-Transport-Security"] == "max-age=31536000"
+        assert "Strict-Transport-Security" not in without.headers
+
+
 def test_static_files_may_be_kept_because_their_url_changes(app: APIFlask, user: SignedInUser) -> None:
     browser = visitor(app, user)
     urls = re.findall(r'(?:href|src)="(/static/[^"]+)"', browser.open("/").text)

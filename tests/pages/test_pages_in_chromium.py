@@ -149,6 +149,19 @@ def test_a_reveal_without_javascript_shows_its_progress_and_then_the_number(brow
         expect(page.get_by_text("You are signed out")).to_be_visible()
 
 
+def test_the_api_documentation_works_under_its_content_policy(browser: PageBrowser) -> None:
+    with browser.visit() as page:
+        page.goto("/docs")
+        page.locator(".opblock-summary", has_text="/api/ext/sign-in-options").click()
+        page.get_by_role("button", name="Try it out").click()
+        page.get_by_role("button", name="Execute").click()
+
+        expect(page.locator(".live-responses-table .response .response-col_status").first).to_contain_text(
+            "200"
+        )
+        assert page.evaluate("getComputedStyle(document.body).margin") == "0px"
+
+
 def test_searching_and_signing_out_work_by_keyboard_with_a_visible_focus(browser: PageBrowser) -> None:
     with browser.visit() as page:
         page.goto("/")

@@ -15,6 +15,8 @@ from app.domain.errors import MalformedJson
 from app.domain.version import API_VERSION
 from app.infra import metrics, tracing
 
+HSTS_SECONDS = 365 * 24 * 3600
+"""How long a browser that reached the service over TLS refuses to reach it without."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
 _HOST = re.compile(r"(?:[A-Za-z0-9._~-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?", re.ASCII)
 
@@ -65,6 +67,8 @@ def _finish(response: Response) -> Response:
     response.headers["API-Version"] = API_VERSION
     response.headers.setdefault("Cache-Control", "no-store")
     response.headers["X-Content-Type-Options"] = "nosniff"
+    if request.is_secure:  # other responses must not have it (RFC 6797, 7.2)
+        response.headers["Strict-Transport-Security"] = f"max-age={HSTS_SECONDS}"
     if response.calculate_content_length() == 0:
         response.headers.pop("Content-Type", None)
     endpoint = _endpoint()
