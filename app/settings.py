@@ -49,6 +49,7 @@ class Settings:
     metrics_token: str = field(repr=False)
     otlp_endpoint: str
     trusted_proxies: int
+    public_url: str
     web_concurrency: int
     cors_origins: tuple[str, ...]
     session_idle_days: int
@@ -262,6 +263,7 @@ def _settings(env: Environment) -> Settings:
         metrics_token=env.str("METRICS_TOKEN", ""),
         otlp_endpoint=readers.otlp_endpoint(env, "OTEL_EXPORTER_OTLP_ENDPOINT"),
         trusted_proxies=readers.between(env, "TRUSTED_PROXIES", 0, 0, 100),
+        public_url=sign_in_readers.public_url(env, "PUBLIC_URL"),
         web_concurrency=readers.between(env, "WEB_CONCURRENCY", 1, 1, 1000),
         cors_origins=readers.origins(env, "CORS_ORIGINS"),
         session_idle_days=readers.between(env, "SESSION_IDLE_DAYS", 14, 1, MAX_DAYS),

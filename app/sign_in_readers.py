@@ -10,6 +10,10 @@ from app.provider_settings import SettingsError
 from app.setting_readers import Environment, collect_errors
 
 _EXTENSION_ID = re.compile(r"[a-p]{32}", re.ASCII)
+_HOST = r"(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])"
+_PUBLIC_URL = re.compile(
+    rf"(?:https://{_HOST}|http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[0-9]{{1,5}})?", re.ASCII
+)
 
 
 @collect_errors
@@ -29,6 +33,16 @@ def _is_issuer(text: str) -> bool:
         return False
     is_local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost"}
     return bool(parts.hostname) and not parts.query and (parts.scheme == "https" or is_local)
+
+
+@collect_errors
+def public_url(env: Environment, name: str) -> str:
+    """Return the origin that users open, or an empty text; only on this machine may it be without TLS."""
+    url: str = env.str(name, "").strip().rstrip("/").lower()
+    if url and not _PUBLIC_URL.fullmatch(url):
+        message = f"{name} is {url!r}; it must be an address such as https://contacts.example.com."
+        raise SettingsError(message)
+    return url
 
 
 def words(env: Environment, name: str) -> tuple[str, ...]:

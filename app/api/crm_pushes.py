@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, request
+from flask import Response
 from marshmallow import fields
 from sqlalchemy.orm import Session
 
@@ -16,7 +16,7 @@ from app.api.crm_schemas import (
     PushResponseSchema,
 )
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission
+from app.api.http import admission, public_urls
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
@@ -79,7 +79,7 @@ def create(body: dict[str, Any]) -> Response:
             connection,
             contact_ids,
             account_id=caller().account_id,
-            origin=request.host_url,
+            origin=public_urls.absolute("/"),
             dry_run=body["dry_run"],
             now=now,
         )

@@ -14,7 +14,7 @@ from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
 from app.api import session_start
-from app.api.http import admission, session_cookie
+from app.api.http import admission, public_urls, session_cookie
 from app.api.http.failure_limits import FailureCounter
 from app.api.http.login_attempts import LoginAttempt, record_refusal
 from app.api.http.services import services
@@ -177,4 +177,4 @@ def _provider() -> OpenIdProvider:
 
 
 def _callback_url() -> str:
-    return url_for("company_sign_in.callback", _external=True)
+    return public_urls.absolute(url_for("company_sign_in.callback"))

@@ -6,7 +6,7 @@ from flask import Response, flash, request, url_for
 from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import crm_named
-from app.api.http import admission
+from app.api.http import admission, public_urls
 from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.core.crm import authorizations, connections
@@ -39,7 +39,7 @@ def authorize() -> Response:
             connection,
             crm,
             session_id=caller().token_id,
-            redirect_uri=url_for("crm_oauth.callback", _external=True),
+            redirect_uri=public_urls.absolute(url_for("crm_oauth.callback")),
         )
     return page("crm_authorize.html", crm=crm, url=url)
 

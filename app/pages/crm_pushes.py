@@ -8,7 +8,7 @@ from flask import Response, request
 from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import crm_named
-from app.api.http import admission
+from app.api.http import admission, public_urls
 from app.api.http.auth import caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
@@ -69,7 +69,7 @@ def create() -> Response:
             connection,
             contact_ids,
             account_id=caller().account_id,
-            origin=request.host_url,
+            origin=public_urls.absolute("/"),
             dry_run=forms.text("action") == "preview",
             now=database_clock.now(),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from app.secret_strength import flower_login_fault, suppression_key_fault
 from app.settings import REQUIRED, Settings
-from cli.checks.findings import Finding, error, note, ok
+from cli.checks.findings import Finding, error, note, ok, warning
 
 PLACEHOLDER = "change-me"
 
@@ -41,12 +41,22 @@ def findings(
             "not set: /privacy sends no codes, and names PRIVACY_CONTACT instead",
             "set it, and MAIL_FROM, to let people see, correct and erase their data themselves",
         )
+    yield _public_url(settings)
     if settings.trusted_proxies == 0:
         yield note(
             "TRUSTED_PROXIES",
             "0: no proxy with TLS is expected in front",
             "the extension needs https: put a proxy in front and set TRUSTED_PROXIES=1 (docs/install.md)",
         )
+
+
+def _public_url(settings: Settings) -> Finding:
+    if settings.public_url:
+        return ok("PUBLIC_URL", settings.public_url)
+    state = "not set: links in a CRM and redirect addresses have the Host that a request names"
+    remedy = "set it to the address that users open, such as https://contacts.example.com"
+    is_open = settings.trusted_proxies or settings.oidc_issuer or settings.crm_variables
+    return warning("PUBLIC_URL", state, remedy) if is_open else note("PUBLIC_URL", state, remedy)
 
 
 def _finding(name: str, sentence: str) -> Finding:

@@ -153,6 +153,7 @@ def test_a_correct_installation_has_only_notes(base: str, redis: Any) -> None:
     reported = findings(result)
     assert {name for name in reported if name != "ok" and not name.startswith("disk of")} == {
         "METRICS_TOKEN",
+        "PUBLIC_URL",
         "SMTP_URL",
         "TRUSTED_PROXIES",
         "workers",

@@ -41,7 +41,8 @@ def configure(app: APIFlask) -> None:
         SWAGGER_UI_BUNDLE_JS=f"{ASSETS}/swagger-ui-bundle.js",
         SWAGGER_UI_STANDALONE_PRESET_JS=f"{ASSETS}/swagger-ui-standalone-preset.js",
     )
-    app.config["SERVERS"] = [{"url": "/"}]
+    public_url = app.extensions["services"].settings.public_url
+    app.config["SERVERS"] = [{"url": url} for url in (public_url, "/") if url]
     app.register_blueprint(blueprint)
     app.spec_processor(partial(finalize_spec, app))
 
