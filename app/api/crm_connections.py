@@ -28,6 +28,7 @@ from app.core.crm import connections
 from app.core.crm.connections import Credentials, CrmConnection
 from app.crm import mapping, registry, sentences
 from app.crm.person import CrmField
+from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, FieldError, InvalidValue, NotFound, ValidationFailed
 from app.infra import clock, database_clock
 from app.infra.log import log
@@ -64,7 +65,7 @@ def vendors() -> Response:
 
 @blueprint.get("/api/crm/connections")
 @documented()
-@blueprint.auth_required(bearer)
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.READ)
 @blueprint.output(ConnectionsResponseSchema)
 def index() -> Response:

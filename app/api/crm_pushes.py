@@ -89,7 +89,7 @@ def create(body: dict[str, Any]) -> Response:
 
 @blueprint.get("/api/crm/pushes")
 @documented(ValidationFailed)
-@blueprint.auth_required(bearer)
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.READ)
 @blueprint.input(PushesQuery, location="query", arg_name="query")
 @blueprint.output(PushesResponseSchema)
@@ -110,7 +110,7 @@ def index(query: dict[str, Any]) -> Response:
 
 @blueprint.get("/api/crm/pushes/<push_id>")
 @documented(NotFound, ValidationFailed, path_parameters={"push_id": id_parameter("psh")})
-@blueprint.auth_required(bearer)
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.READ)
 @blueprint.input(ItemsQuery, location="query", arg_name="query")
 @blueprint.output(PushResponseSchema)

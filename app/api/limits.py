@@ -22,6 +22,7 @@ from app.api.schemas.paging import IdCursor, page_size, split
 from app.core.ledger import limit_settings
 from app.core.ledger.limit_settings import SubjectLimit
 from app.domain import ids
+from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, FieldError, InsufficientScope, NotFound, ValidationFailed
 from app.domain.spending import Period
 
@@ -67,7 +68,7 @@ class LimitsPageSchema(LimitsResponseSchema):
 
 @blueprint.get("/api/limits")
 @documented(ValidationFailed)
-@blueprint.auth_required(bearer)
+@blueprint.auth_required(bearer, roles=[Scope.REVEAL, Scope.ENRICH])
 @limited(Policy.READ)
 @blueprint.input(LimitsQuery, location="query", arg_name="query")
 @blueprint.output(LimitsPageSchema)

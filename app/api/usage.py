@@ -18,6 +18,7 @@ from app.api.http.rate_limits import Policy, limited
 from app.api.http.usage_reports import UsageReport, parse_period, read_report
 from app.api.schemas.fields import ResponseSchema
 from app.core.jobs.usage import Grouping
+from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
 from app.domain.ids import EXAMPLES
 
@@ -83,7 +84,7 @@ class UsageResponseSchema(ResponseSchema):
 
 @blueprint.get("/api/usage")
 @documented(ValidationFailed, other_body=json_file("usage"), sends_file=True)
-@blueprint.auth_required(bearer)
+@blueprint.auth_required(bearer, roles=[Scope.REVEAL, Scope.ENRICH])
 @limited(Policy.READ)
 @blueprint.input(UsageQuery, location="query", arg_name="query")
 @blueprint.output(UsageResponseSchema)

@@ -129,7 +129,7 @@ ACCESS_RULES = {
         code_if_missing="contact_not_found",
     ),
     "GET /api/crm/vendors": requires("token", 200),
-    "GET /api/crm/connections": requires("token", 200),
+    "GET /api/crm/connections": requires(Scope.SAVE, 200),
     "POST /api/crm/connections": requires("admin", 201, body={"vendor": "hubspot", "token": "t"}),
     "POST /api/crm/connections/<connection_id>": requires(
         "admin", 200, body={"token": "t"}, owned_by="the workspace's"
@@ -141,21 +141,21 @@ ACCESS_RULES = {
         body={"contact_ids": ["{contact_id}"], "connection_id": "{connection_id}"},
         owned_by="the workspace's",
     ),
-    "GET /api/crm/pushes": requires("token", 200),
-    "GET /api/crm/pushes/<push_id>": requires("token", 200, owned_by="the workspace's"),
+    "GET /api/crm/pushes": requires(Scope.SAVE, 200),
+    "GET /api/crm/pushes/<push_id>": requires(Scope.SAVE, 200, owned_by="the workspace's"),
     "POST /api/keys": requires("api access", 201, body={"name": "CRM"}, code_for_keys="api_access_required"),
     "GET /api/keys": requires("session", 200, code_for_keys="api_access_required"),
     "DELETE /api/keys/<key_id>": requires(
         "session", 204, owned_by="the account's", code_for_keys="api_access_required"
     ),
-    "GET /api/limits": requires("token", 200),
+    "GET /api/limits": requires("token", 200),  # of keys, those that may spend: test_usage_api
     "PUT /api/limits/accounts/<account_id>": requires(
         "admin", 200, body={"monthly_limit": 5}, owned_by="the workspace's"
     ),
     "PUT /api/limits/keys/<key_id>": requires(
         "session", 200, body={"spending_cap": 5}, owned_by="the account's"
     ),
-    "GET /api/usage": requires("token", 200),
+    "GET /api/usage": requires("token", 200),  # likewise
     "GET /api/sessions": requires("session", 200),
     "DELETE /api/sessions": requires("session", 204),
     "DELETE /api/sessions/<session_id>": requires("session", 204, owned_by="the account's"),
