@@ -41,7 +41,7 @@ def findings(
             "not set: /privacy sends no codes, and names PRIVACY_CONTACT instead",
             "set it, and MAIL_FROM, to let people see, correct and erase their data themselves",
         )
-    yield _public_url(settings)
+    yield from _public_url(settings, wrong)
     if settings.trusted_proxies == 0:
         yield note(
             "TRUSTED_PROXIES",
@@ -50,13 +50,16 @@ def findings(
         )
 
 
-def _public_url(settings: Settings) -> Finding:
+def _public_url(settings: Settings, wrong: Mapping[str, str]) -> Iterator[Finding]:
+    if "PUBLIC_URL" in wrong:
+        return
     if settings.public_url:
-        return ok("PUBLIC_URL", settings.public_url)
+        yield ok("PUBLIC_URL", settings.public_url)
+        return
     state = "not set: links in a CRM and redirect addresses have the Host that a request names"
     remedy = "set it to the address that users open, such as https://contacts.example.com"
     is_open = settings.trusted_proxies or settings.oidc_issuer or settings.crm_variables
-    return warning("PUBLIC_URL", state, remedy) if is_open else note("PUBLIC_URL", state, remedy)
+    yield warning("PUBLIC_URL", state, remedy) if is_open else note("PUBLIC_URL", state, remedy)
 
 
 def _finding(name: str, sentence: str) -> Finding:

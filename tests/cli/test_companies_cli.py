@@ -59,8 +59,9 @@ def test_exported_companies_can_be_imported_again(
     run("export", second)
 
     assert first.read_text(encoding="utf-8") == second.read_text(encoding="utf-8")
-    assert "Acme,acme.example,https://www.linkedin.com/company/acme-demo,Tools,51-200,,DE" in first.read_text(
-        encoding="utf-8"
+    assert (
+        '"Acme","acme.example","https://www.linkedin.com/company/acme-demo","Tools","51-200","","DE"'
+        in first.read_text(encoding="utf-8")
     )
 
 

@@ -161,6 +161,19 @@ def test_a_correct_installation_has_only_notes(base: str, redis: Any) -> None:
     assert (result.exit_code, reported["ok"]) == (0, True)
 
 
+def test_a_public_server_without_its_address_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]
+) -> None:
+    monkeypatch.setenv("TRUSTED_PROXIES", "1")
+    unset = findings()["PUBLIC_URL"]
+    monkeypatch.setenv("PUBLIC_URL", "https://contacts.acme.example/app")
+    wrong = findings()["PUBLIC_URL"]
+    monkeypatch.setenv("PUBLIC_URL", "https://contacts.acme.example")
+
+    assert (unset["level"], wrong["level"]) == ("warning", "error")
+    assert "PUBLIC_URL" not in findings()
+
+
 def test_the_findings_are_printed_as_an_aligned_table(environment: Mapping[str, str]) -> None:
     result = CliRunner().invoke(doctor)
 
