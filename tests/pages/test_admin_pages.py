@@ -210,6 +210,16 @@ def test_an_admin_does_not_learn_who_has_an_account_in_another_workspace(
     assert [ASK_AN_OPERATOR in page.text for page in webmail] == [True, True]
 
 
+def test_an_address_of_an_own_domain_that_another_workspace_has_is_the_operators(
+    app: APIFlask, admin: Visitor
+) -> None:
+    create_user(app, email="grace@acme.example")
+
+    page = admin.send("/admin/accounts", **NEW)
+
+    assert ASK_AN_OPERATOR in page.text
+
+
 def test_in_the_only_workspace_an_admin_creates_accounts_of_every_domain(admin: Visitor) -> None:
     page = admin.send("/admin/accounts", **NEW | {"email": "grace@gmail.com"})
 
