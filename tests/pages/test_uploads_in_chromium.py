@@ -109,7 +109,7 @@ def test_a_list_goes_on_while_its_page_is_closed(
         "found@sandbox.example",
         "",
     ]
-    assert rows[2][3] == "'=SUM(1)"
+    assert rows[2][3] == "=SUM(1)"
     assert [row[8] for row in rows[1:]] == ["1", "1", "0", "0", "0"]
 
 
