@@ -29,7 +29,7 @@ def test_what_no_admin_disabled_counts_as_disabled_by_an_operator(tmp_path: Path
     with empty_database(tmp_path, "before_disabled_by_operator") as url:
         engine = create_engine(url)
         with engine.connect() as connection:
-            command.upgrade(_config(connection), "0053")
+            command.upgrade(_config(connection), "0054")
             connection.execute(text(WORKSPACE))
             disabled, active = (text(ACCOUNT.format(value)) for value in (f"'{TIME}'", "NULL"))
             connection.execute(disabled, [{"id": "by_admin"}, {"id": "by_operator"}, {"id": "long_ago"}])
@@ -38,7 +38,7 @@ def test_what_no_admin_disabled_counts_as_disabled_by_an_operator(tmp_path: Path
             connection.execute(text(ENTRY), [{"id": "by_operator", "kind": "command"}])
             connection.commit()
 
-            command.upgrade(_config(connection), "0054")
+            command.upgrade(_config(connection), "0055")
 
             rows = connection.execute(text("SELECT id, disabled_by_operator FROM accounts")).all()
         engine.dispose()

@@ -1,6 +1,6 @@
 """Remember that an operator disabled an account, which admins then cannot enable.
 
-Revision: 0054, after 0053
+Revision: 0055, after 0054
 
 An account that is already disabled counts as disabled by an operator, unless the audit log says otherwise.
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0054"
-down_revision = "0053"
+revision = "0055"
+down_revision = "0054"
 branch_labels = None
 depends_on = None
 
