@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from redis.exceptions import ResponseError
+from sqlalchemy.orm import Session
 
 from app.api.http.services import AppServices
 from app.api.ops.probes import Probe, ProbeTimeout, Unreachable
@@ -18,7 +19,7 @@ from app.core.queues.backlog import Count
 from app.core.queues.queue_health import QueueHealth
 from app.core.queues.worker_heartbeats import WorkerRecord, WorkerState
 from app.domain.kinds import CLICKS, Queue
-from app.infra import broker, database_clock, redis_client
+from app.infra import broker, database_clock, redis_client, table_versions
 
 T = TypeVar("T")
 
@@ -34,6 +35,9 @@ CLOCK_TOLERANCE = 1.0
 ADVICE = {
     ("database", "unreachable"): "The database cannot be reached: is it running, and is DATABASE_URL right?",
     ("database", "no_answer"): "The database does not answer in time: is it overloaded?",
+    ("database", "newer_tables"): (
+        "This process was started with the tables of a later version: install that version."
+    ),
     ("queue", "unreachable"): (
         "{broker} cannot be reached: start it. "
         "Jobs are accepted meanwhile, and workers reconnect automatically."
@@ -60,6 +64,7 @@ class DatabaseStatus:
     """The result of the database probe: queues, unfinished jobs, the last audit and the live workers.
 
     `clock_offset` is the number of seconds by which this process's clock is ahead of the database's.
+    `has_newer_tables` is whether this process was started with the tables of a later version.
     """
 
     queues: dict[Queue, QueueHealth]
@@ -68,6 +73,7 @@ class DatabaseStatus:
     workers: list[WorkerRecord]
     clock_offset: float
     now: datetime
+    has_newer_tables: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,7 @@ class Readiness:
         self.queue = Probe(self._check_queue, seconds=PROBE_SECONDS)
         self._redis = redis_client.connect(services.settings.redis_url)
         self._broker = broker.connect(services.settings.queue_url)
+        self._has_newer_tables: bool | None = None
 
     def _check_database(self) -> DatabaseStatus:
         with self.services.database.reading() as session:
@@ -104,7 +111,14 @@ class Readiness:
                 live_workers,
                 database_clock.offset(session),
                 now,
+                self._started_with_newer_tables(session),
             )
+
+    def _started_with_newer_tables(self, session: Session) -> bool:
+        """Return what the first check found: tables that are migrated while a process serves are no fault."""
+        if self._has_newer_tables is None:
+            self._has_newer_tables = table_versions.are_newer(session)
+        return self._has_newer_tables
 
     def _check_queue(self) -> Messages:
         """Count the messages in each queue, and write a key that expires."""
@@ -119,6 +133,8 @@ class Readiness:
 def readiness(probes: Readiness) -> tuple[dict[str, str], str]:
     """Return the state of each part, and advice for the operator."""
     database, status = _run(probes.database)
+    if status is not None and status.has_newer_tables:
+        database = "newer_tables"
     queue, messages = _run(probes.queue)
     if messages is not None and not messages.is_writable:
         queue = "refuses_writes"

@@ -17,6 +17,7 @@ from jobs_support import a_question, a_workspace, submit
 from local_servers import closed_port, free_port
 from prometheus_client import CONTENT_TYPE_LATEST
 from settings_support import change_settings
+from sqlalchemy import text
 
 from app.api.ops.probes import Probe, ProbeTimeout
 from app.api.ops.readiness import PROBE_SECONDS
@@ -82,6 +83,33 @@ def test_with_database_queue_and_a_worker_the_service_is_ready(app: APIFlask) ->
     say(app)
 
     assert ready(app) == (200, ALL_WELL, "All parts answer, and jobs are processed.")
+
+
+def set_revision(app: APIFlask, revision: str) -> None:
+    """Record a migration as if another version of the service had run it."""
+    with app.extensions["services"].database.transaction() as session:
+        session.execute(text("CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32))"))
+        session.execute(text("DELETE FROM alembic_version"))
+        session.execute(text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": revision})
+
+
+def test_a_process_that_starts_with_the_tables_of_a_later_version_is_not_ready(app: APIFlask) -> None:
+    say(app)
+    set_revision(app, "9999")
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (503, ALL_WELL | {"database": "newer_tables"})
+    assert "install that version" in detail
+
+
+def test_a_process_whose_tables_are_migrated_while_it_serves_stays_ready(app: APIFlask) -> None:
+    say(app)
+    set_revision(app, "0001")
+    before = ready(app)
+    set_revision(app, "9999")
+
+    assert (before[0], ready(app)[0]) == (200, 200)
 
 
 @pytest.mark.parametrize(("seconds", "advice"), [(-3600, "3600.0 s behind"), (1.5, "1.5 s ahead of")])
