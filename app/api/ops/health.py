@@ -46,7 +46,7 @@ class ReadinessResponseSchema(ResponseSchema):
             "description": (
                 "`database`, `queue`, `workers` and `progress`: each `ok` or the kind of fault, which is "
                 "`unreachable`, `no_answer`, `newer_tables`, `refuses_writes`, `missing`, `without_queue`, "
-                "`stalled` or `unknown`. `clocks` is `differ` if the clock of a process is more than a second "
+                "`stalled` or `unknown`. `clocks` is `differ` if a process's clock is more than a second "
                 "off the database's clock. This is only a warning: jobs are still processed."
             )
         },
