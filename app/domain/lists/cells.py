@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 from functools import lru_cache
+
+from app.domain.normal.text_forms import unescaped
 
 MAX_LENGTH = 300  # characters; a longer title or industry is an error in the file
 
@@ -121,7 +122,7 @@ def emails_in(text: str) -> list[str]:
 
     Words without an @ beside an address, such as a name or `(work)`, are left out, too.
     """
-    text = html.unescape(text) if "&" in text else text
+    text = unescaped(text)
     if addresses := _ADDRESS.findall(text):
         return [part.strip() for part in addresses]
     text = _SPACED_AT.sub("@", text)

@@ -26,6 +26,7 @@ _CODE = re.compile(r"[A-Z]{2}")
 _DIGITS = re.compile(r"[0-9]+")
 _MAX_NUMBERS = 50
 """The phone numbers that `fitting_country` tries."""
+_MAX_NUMBER = 60  # characters of a number, which has at most 15 digits
 _COUNTRY_FIELDS = ("country", "company_country")
 _STATE_FIELDS = ("state", "company_state")
 _LOCATION_FIELDS = ("location", "company_location")
@@ -127,7 +128,7 @@ def _texts(layout: ColumnMapping, cells: Sequence[str], fields: Iterable[str]) -
 def _phones(layout: ColumnMapping, cells: Sequence[str]) -> Iterator[str]:
     for column in layout.phones:
         for part in phones_in(cells[column.index]):
-            yield from (found.number for found in phone_texts(part) if found.number)
+            yield from (found.number for found in phone_texts(part) if 0 < len(found.number) <= _MAX_NUMBER)
 
 
 def _domains(layout: ColumnMapping, cells: Sequence[str]) -> Iterator[str]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from html import unescape
 from typing import TypeAlias
+
+from app.domain.normal.text_forms import unescaped
 
 Links: TypeAlias = dict[int, dict[int, str]]
 """Targets by the number of the row, from 1, and the index of the column, from 0."""
@@ -68,7 +69,7 @@ def _found(archive: zipfile.ZipFile, part: str, targets: Mapping[str, str]) -> I
     """Yield the cell and the target of each link in a sheet."""
     for text in _pieces(archive, part):
         for found in _FORMULA.finditer(text) if b"HYPERLINK(" in text else ():
-            yield _attributes(found[1]).get("r", ""), unescape(found[2].decode("utf-8", "replace"))
+            yield _attributes(found[1]).get("r", ""), unescaped(found[2].decode("utf-8", "replace"))
         for found in _HYPERLINK.finditer(text) if targets else ():
             named = _attributes(found[1])
             yield named.get("ref", ""), targets.get(named.get("id", ""), "#")
@@ -103,7 +104,7 @@ def _pieces(archive: zipfile.ZipFile, part: str) -> Iterator[bytes]:
 def _attributes(text: bytes) -> dict[str, str]:
     """Return the attributes of an element by their names without a namespace."""
     found = _ATTRIBUTE.finditer(text.decode("utf-8", "replace"))
-    return {match[1]: unescape(match[2] or match[3] or "") for match in found}
+    return {match[1]: unescaped(match[2] or match[3] or "") for match in found}
 
 
 def _index(letters: str) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from app.domain.normal.company_domains import SharedHost, company_domain, is_named_after
 from app.domain.normal.text_folding import fold
+from app.domain.normal.text_forms import normalized
 from app.domain.normal.wordlists import entries, words
 
 NO_EMPLOYER_ERROR = (
@@ -89,4 +89,4 @@ def _words() -> frozenset[str]:
 def _key(text: str) -> str:
     """Return the letters and digits of a text, without case, accents, and a word for now before it."""
     plain = _NOW.sub("", text, count=1).casefold() if _NOW.match(text) else text.casefold()
-    return "".join(filter(str.isalnum, plain if plain.isascii() else unicodedata.normalize("NFKD", plain)))
+    return "".join(filter(str.isalnum, plain if plain.isascii() else normalized("NFKD", plain)))

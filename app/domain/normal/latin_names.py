@@ -9,6 +9,7 @@ from anyascii import anyascii
 
 from app.domain.normal.name_keys import name_key, without_generation
 from app.domain.normal.names import PersonName
+from app.domain.normal.text_forms import normalized
 
 _MARKS = str.maketrans("", "", "'`~")
 """Removes the signs for letters without a Latin counterpart, such as ayin and the soft sign."""
@@ -30,7 +31,7 @@ def latin_key(text: str) -> str:
     key = name_key(text)
     if key.isascii():
         return key
-    latin = name_key(anyascii(unicodedata.normalize("NFC", text)).translate(_MARKS))
+    latin = name_key(anyascii(normalized("NFC", text)).translate(_MARKS))
     return latin.replace("c", "s") if script_of(text) == "TAMIL" else latin  # one letter, spelt s or ch
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +11,7 @@ from itertools import chain
 from cleanco.termdata import terms_by_country, terms_by_type
 
 from app.domain.normal.name_keys import name_key
+from app.domain.normal.text_forms import normalized
 from app.domain.normal.wordlists import entries, words
 
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.\s?){2,}(?:[^\W\d_]\b(?!\.?\w))?")
@@ -51,7 +51,7 @@ def without_signed_form(text: str) -> tuple[str, str]:
 
 def spaced_forms(text: str) -> str:
     """Return the text with spaces around the legal forms of scripts that are written without spaces."""
-    return _unspaced_form().sub(r" \g<0> ", unicodedata.normalize("NFKC", text))
+    return _unspaced_form().sub(r" \g<0> ", normalized("NFKC", text))
 
 
 def form_at_end(names: list[str]) -> int:

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 
 from app.domain.normal.generations import IN_FAMILY_NAME, generation_of
 from app.domain.normal.name_texts import APOSTROPHE_SIGNS, APOSTROPHES
+from app.domain.normal.text_forms import normalized
 
 _NICKNAME = re.compile(
     r"""(?<!\s)\s*(?:["\u201c]([^\W\d_][\w'.-]*)["\u201d]|\(([^\W\d_][\w'.-]*)\))(?=\s+\w)"""
@@ -84,7 +85,7 @@ def spellings(text: str) -> tuple[str, ...]:
     if text.isascii():
         return (name_key(text),)
     folded = text.casefold()
-    composed = unicodedata.normalize("NFC", folded)
+    composed = normalized("NFC", folded)
     if composed == folded and _EXPANDED.isdisjoint(folded):
         return (name_key(text),)
     return tuple(dict.fromkeys((name_key(text), name_key(composed.translate(_UMLAUTS)))))
@@ -92,11 +93,11 @@ def spellings(text: str) -> tuple[str, ...]:
 
 def _plain_letters(folded: str) -> str:
     """Return case-folded text without accents, its letters transliterated, other signs as spaces."""
-    folded = unicodedata.normalize("NFKD", APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
+    folded = normalized("NFKD", APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
     folded = _ACCENTS.sub("", folded.translate(_LETTERS))
     if folded.isascii():
         return folded
-    return unicodedata.normalize("NFC", "".join(map(_kept, folded)))
+    return normalized("NFC", "".join(map(_kept, folded)))
 
 
 @cache

@@ -6,7 +6,6 @@ and what no person has as an address is refused.
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from functools import lru_cache
@@ -14,6 +13,7 @@ from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.emails import email_kind, mailbox_name, normal_email
+from app.domain.normal.text_forms import normalized, unescaped
 from app.domain.normal.websites import is_top_level
 from app.domain.normal.wordlists import lines
 
@@ -94,9 +94,8 @@ def _exists(top_level: str) -> bool:
 
 
 def _unwrapped(text: str) -> str:
-    address = _visible(text if text.isascii() else unicodedata.normalize("NFKC", text)).translate(_ASCII)
-    if "&" in address:
-        address = html.unescape(address)
+    address = _visible(text if text.isascii() else normalized("NFKC", text)).translate(_ASCII)
+    address = unescaped(address)
     if found := _NAMED.search(address):
         address = found[1]
     address = address.strip(_AROUND)

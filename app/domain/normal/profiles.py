@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.member_ids import PROFILES, is_member_id
+from app.domain.normal.text_forms import normalized
 from app.domain.normal.url_decorations import undecorated
 from app.domain.normal.websites import split_url
 from app.domain.normal.wrapped_urls import unwrapped
@@ -174,7 +175,7 @@ def _slug(raw: str) -> str:
         if _ESCAPE.search(slug):
             slug = unquote(slug, errors="replace")
     slug = _STRAY_JOINERS.sub("", _undecorated(_STRAY_JOINERS.sub("", slug)))
-    slug = unicodedata.normalize("NFC", unicodedata.normalize("NFC", slug).lower())
+    slug = normalized("NFC", normalized("NFC", slug).lower())
     if not slug or any(_is_forbidden(character) for character in slug):
         raise NotAProfileUrl(_FORBIDDEN_CHARACTERS)
     return slug

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from app.domain.normal.text_forms import normalized
+
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 _SIGNS = re.compile(r"[\W_]+")
 
@@ -13,7 +15,7 @@ def fold(text: str) -> str:
     """Return lower-case words without accents, one space apart: `Téléphone-Nr.` becomes `telephone nr`."""
     plain = text.casefold()
     if not plain.isascii():
-        decomposed = unicodedata.normalize("NFKD", plain)
+        decomposed = normalized("NFKD", plain)
         plain = "".join(character for character in decomposed if not unicodedata.combining(character))
     return _SIGNS.sub(" ", plain).strip()
 

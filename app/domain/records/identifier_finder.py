@@ -11,18 +11,19 @@ from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.emails import normal_email
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_profile_url
+from app.domain.records.person_matcher import numbers_in
 
 Found: TypeAlias = tuple[str, str]
 """A kind (email, linkedin_url or phone), and the value in normal form."""
 
-_EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
+_DOMAIN = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
+_LOCAL = re.compile(r"[\w.+'-]+\Z")
+_MAX_LOCAL = 64  # RFC 5321, section 4.5.3.1.1
 _QUOTES = "'.+-"
 """Signs that belong to an address, but at its start rather to the text around it."""
 _PROFILE = re.compile(
-    r"(?:[\w-]+\.)*linkedin\.com/(?:in|pub|sales/(?:lead|people|profile))/[^\s\"'<>?#,;]+", re.IGNORECASE
+    r"linkedin\.com/(?:in|pub|sales/(?:lead|people|profile))/[^\s\"'<>?#,;]{1,1000}", re.IGNORECASE
 )
-_NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
-_NO_DIGIT = re.compile(r"\D")
 
 
 def identifiers_in(value: Any) -> Iterator[Found]:  # noqa: ANN401 -- any JSON
@@ -43,11 +44,18 @@ def identifiers_in(value: Any) -> Iterator[Found]:  # noqa: ANN401 -- any JSON
 def _in_text(text: str) -> Iterator[Found]:
     plain = unquote(text) if "%" in text else text
     if "@" in plain:
-        addresses = _EMAIL.findall(plain)
+        addresses = set(_addresses_in(plain))
         yield from _read("email", {*addresses, *(text.lstrip(_QUOTES) for text in addresses)}, normal_email)
     if "/" in plain:
         yield from _read("linkedin_url", _PROFILE.findall(plain), normal_profile_url)
-    yield from _read("phone", _NUMBER.findall(text), _e164)
+    yield from _read("phone", numbers_in(text), _e164)
+
+
+def _addresses_in(text: str) -> Iterator[str]:
+    """Yield the addresses, found by their @: a pattern of a whole address is tried at each character."""
+    for domain in _DOMAIN.finditer(text):
+        if local := _LOCAL.search(text[max(0, domain.start() - _MAX_LOCAL) : domain.start()]):
+            yield f"{local[0]}{domain[0]}"
 
 
 def _read(kind: str, texts: Iterable[str], form: Callable[[str], str]) -> Iterator[Found]:
@@ -58,5 +66,5 @@ def _read(kind: str, texts: Iterable[str], form: Callable[[str], str]) -> Iterat
             continue
 
 
-def _e164(text: str) -> str:
-    return parse_phone("+" + _NO_DIGIT.sub("", text).removeprefix("00")).e164
+def _e164(digits: str) -> str:
+    return parse_phone(f"+{digits}").e164

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from urllib.parse import unquote
 from app.domain.normal.company_names import company_key
 from app.domain.normal.member_ids import PROFILES, is_member_url
 from app.domain.normal.name_keys import person_key
+from app.domain.normal.text_forms import normalized
 
 _NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
 _NO_DIGIT = re.compile(r"\D")
@@ -104,7 +104,7 @@ def _escaped(value: str) -> str:
 
 def folded(text: str) -> str:
     """Return the text case-folded and percent-decoded."""
-    return unicodedata.normalize("NFC", unquote(text)).casefold()
+    return normalized("NFC", unquote(text)).casefold()
 
 
 def parts(value: Any) -> Iterator[str | Mapping[str, Any]]:  # noqa: ANN401 -- any JSON

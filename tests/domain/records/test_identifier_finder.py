@@ -33,3 +33,11 @@ PROFILE = ("linkedin_url", "https://www.linkedin.com/in/zoë-ray")
 )
 def test_identifiers_are_found_in_any_text(value: object, found: set[tuple[str, str]]) -> None:
     assert set(identifiers_in(value)) == found
+
+
+def test_an_address_is_found_behind_a_long_text_without_spaces() -> None:
+    text = f"{'/@con_' * 20_000}/ada@acme.com,linkedin.com/in/zoë-ray"
+
+    found = set(identifiers_in(text))
+
+    assert found >= {("email", "ada@acme.com"), PROFILE}
