@@ -28,6 +28,10 @@ ERRORS: Mapping[str, str] = {
     "person_in_trash": "The person is in the CRM's trash. "
     "Restore the record there, or delete it for good, and push again.",
     "record_not_writable": "The credentials may not change this record.",
+    "turns_failed": "An error of this server stopped the pushes ten times in a row. "
+    "Ask its operator to find the cause in the log, then connect again.",
+    "given_up": "The push was begun several times, and its worker was lost each time. "
+    "Push the person again, or ask the operator of this server to find the cause.",
     "invalid_values": "The CRM refused the values",
 }
 

@@ -68,7 +68,7 @@ def verify_due(services: WorkerServices, verifiers: Sequence[Provider]) -> None:
     for address in due:
         if time.monotonic() > deadline:
             break
-        verified += _verify(services, address, verifiers)
+        verified += _verified(services, address, verifiers)
     if due:
         log.info("addresses reverified", due=len(due), verified=verified)
 
@@ -92,6 +92,22 @@ def _decide(services: WorkerServices, contact_id: str) -> int:
     except Unavailable:
         log.warning("database unavailable, bounces of a contact are decided later")
         return 0
+    except Exception as error:  # noqa: BLE001 -- the bounces of the others are decided
+        log.error("bounces of a contact not decided", contact=contact_id, exc_info=error)
+        return 0
+
+
+def _verified(services: WorkerServices, due: DueVerification, verifiers: Sequence[Provider]) -> bool:
+    """Return whether a verdict was stored; an address whose verification fails is postponed."""
+    try:
+        return _verify(services, due, verifiers)
+    except Unavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 -- the others are verified
+        log.error("address not verified", email_id=due.email_id, exc_info=error)
+        with services.database.transaction() as session:
+            verifications.give_up(session, due.email_id, now=database_clock.now())
+        return False
 
 
 def _verify(services: WorkerServices, due: DueVerification, verifiers: Sequence[Provider]) -> bool:

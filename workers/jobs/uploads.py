@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import timedelta
 
-from app.core.uploads import chunks, collection, dispatch
+from app.core.uploads import chunks, collection, dispatch, failures
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.upload_tables import Upload, UploadStatus
-from app.domain.errors import UploadNotFound
+from app.domain.errors import Unavailable, UploadNotFound
 from app.domain.kinds import ADVANCE_UPLOAD, Kind, Queue
 from app.infra import database_clock
 from app.infra.log import log
@@ -22,7 +22,7 @@ PAUSE = timedelta(seconds=1)
 
 @maintenance.task(ADVANCE_UPLOAD)
 def advance_upload(upload_id: str, services: WorkerServices) -> None:
-    """Continue one upload; if it fails, another worker does after the lease."""
+    """Continue one upload; if it fails, another worker does, up to `dispatch.MAX_ATTEMPTS` times."""
     advance(upload_id, services)
 
 
@@ -32,20 +32,40 @@ def advance(upload_id: str, services: WorkerServices) -> None:
         turn = dispatch.begin(session, upload_id, now=database_clock.now())
     if turn is None:
         return
-    with suppress(UploadNotFound):  # deleted meanwhile
-        match turn.status:
-            case UploadStatus.READING:
-                upload_reading.read(turn, services)
-            case UploadStatus.PRICING:
-                if upload_pricing.price(turn, services):
-                    services.publisher.push(ADVANCE_UPLOAD, Queue.UPKEEP, [upload_id])
-            case _:
-                _run_jobs(turn, services)
+    if turn.is_exhausted:
+        _give_up(turn, services)
+        return
+    try:
+        with suppress(UploadNotFound):  # deleted meanwhile
+            _continue(turn, services)
+    except Unavailable:
+        raise
+    except Exception:
+        with services.database.transaction() as session:
+            dispatch.release(session, turn, now=database_clock.now())
+        raise
 
 
 def send_due(services: WorkerServices) -> None:
     """Publish the uploads that a worker has to continue."""
     due_messages.publish(services, ADVANCE_UPLOAD, any_due=dispatch.any_due, claim_due=dispatch.claim_due)
+
+
+def _continue(turn: Turn, services: WorkerServices) -> None:
+    match turn.status:
+        case UploadStatus.READING:
+            upload_reading.read(turn, services)
+        case UploadStatus.PRICING:
+            if upload_pricing.price(turn, services):
+                services.publisher.push(ADVANCE_UPLOAD, Queue.UPKEEP, [turn.upload_id])
+        case _:
+            _run_jobs(turn, services)
+
+
+def _give_up(turn: Turn, services: WorkerServices) -> None:
+    with services.database.transaction() as session:
+        failures.end(session, turn, now=database_clock.now())
+    log.error("upload given up", upload=turn.upload_id, status=turn.status, attempts=turn.attempts - 1)
 
 
 def _run_jobs(turn: Turn, services: WorkerServices) -> None:

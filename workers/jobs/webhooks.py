@@ -10,6 +10,7 @@ from standardwebhooks import Webhook
 
 from app.core.jobs import webhooks
 from app.core.jobs.webhooks import AttemptResult, Delivery
+from app.domain.errors import Unavailable
 from app.domain.kinds import DELIVER
 from app.infra import clock, database_clock
 from app.infra.log import log
@@ -32,8 +33,15 @@ def deliver(webhook_id: str, services: WorkerServices) -> None:
 
 def post(webhook_id: str, services: WorkerServices, client: WebhookClient) -> None:
     """Post a webhook with no transaction open, and record the attempt before and after."""
-    with services.database.transaction() as session:
-        delivery = webhooks.begin(session, webhook_id, now=database_clock.now())
+    try:
+        with services.database.transaction() as session:
+            delivery = webhooks.begin(session, webhook_id, now=database_clock.now())
+    except Unavailable:
+        raise
+    except Exception:  # its payload cannot be made; then the attempt counts, too, and the retries end
+        with services.database.transaction() as session:
+            webhooks.fail(session, webhook_id, now=database_clock.now())
+        raise
     if delivery is None:
         return
     attempt = _attempt(delivery, client)

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.api.http.services import AppServices
+from app.api.ops import given_up
 from app.api.ops.probes import Probe
 from app.core.accounts import workspaces
 from app.core.audit_log import backups
@@ -57,6 +58,7 @@ class DatabaseActivity:
     credits: dict[str, int]
     providers: dict[str, ProviderActivity]
     imports: Backlog
+    given_up: dict[str, int]
     backup_age: timedelta | None
 
 
@@ -91,6 +93,7 @@ class Activity:
                 workspaces.credit_totals(session),
                 _providers(session, self._services.settings, now),
                 queued_imports.backlog(session),
+                given_up.counts(session, now=now),
                 _backup_age(session, now),
             )
 

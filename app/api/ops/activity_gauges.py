@@ -73,6 +73,14 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
     yield from _of_webhooks(database.webhooks)
     yield from _of_providers(database.providers)
     yield from _of_imports(database.imports)
+    given_up = GaugeMetricFamily(
+        "ext_given_up",
+        "Uploads and imports that workers gave up in the last hour, and CRM connections that they suspended.",
+        labels=["kind"],
+    )
+    for kind, count in database.given_up.items():
+        given_up.add_metric([kind], count)
+    yield given_up
     yield GaugeMetricFamily(
         "ext_backup_age_seconds",
         "Seconds since `flask backup create` last succeeded; absent if it never did.",

@@ -6,7 +6,7 @@ from marshmallow import ValidationError, fields, validate
 
 from app.api.schemas.fields import AsciiInteger, NormalizedString, ResponseSchema, StrictSchema, purpose
 from app.api.schemas.paging import IdCursor, page_size
-from app.core.uploads import chunks, starters
+from app.core.uploads import chunks, failures, row_store, starters
 from app.core.uploads.upload_tables import UploadStatus
 from app.domain import ids
 from app.domain.errors import (
@@ -34,7 +34,8 @@ REASONS = (
     ProviderFailed.code,
     starters.ACCOUNT_DISABLED,
     starters.KEY_ENDED,
-    "unreadable",
+    row_store.UNREADABLE,
+    failures.PROCESSING_FAILED,
 )
 
 

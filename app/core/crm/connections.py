@@ -45,7 +45,8 @@ class CrmConnection(Base):
 
     `base_url` is null unless every workspace has its own. `account` is the account of the CRM to which the
     credentials belong: null before the CRM was asked, empty if it does not say it. A worker works on a
-    connection alone, for which it increments `lease` and sets `leased_until`. `due_at` is when there is
+    connection alone, for which it increments `lease` and sets `leased_until`; `attempts` counts its turns
+    since the last one that ended or finished a push. `due_at` is when there is
     something to do, null without; `resume_at` is when the CRM's rate limit permits the next request.
     `published_at` is when its message was last published.
     """
@@ -70,6 +71,7 @@ class CrmConnection(Base):
     published_at: Mapped[datetime | None]
     lease: Mapped[int]
     leased_until: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

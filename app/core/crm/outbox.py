@@ -32,6 +32,9 @@ LEASE = timedelta(seconds=90)
 """It is renewed before each contact and before each request that writes, so a late worker writes nothing."""
 REPUBLISH_AFTER = timedelta(minutes=1)
 BATCH = 20
+MAX_TURNS = 10
+"""Turns without progress after which a connection is suspended; more than the attempts of one push."""
+TURNS_FAILED = "turns_failed"
 
 
 class LeaseLost(Exception):  # noqa: N818 -- it names what happened
@@ -77,17 +80,28 @@ def claim_due(session: Session, *, now: Moment) -> list[str]:
 
 
 def begin(session: Session, connection_id: str, *, now: Moment) -> Turn | None:
-    """Take the lease of a connection; return None if it is not due or another worker has it."""
+    """Take the lease of a connection; return None if it is not due or another worker has it.
+
+    A connection at which every worker fails is suspended instead.
+    """
     row = session.execute(
         update(CrmConnection)
         .where(CrmConnection.id == connection_id, _ready(now))
-        .values(lease=CrmConnection.lease + 1, leased_until=now + LEASE, published_at=None)
+        .values(
+            lease=CrmConnection.lease + 1,
+            leased_until=now + LEASE,
+            published_at=None,
+            attempts=CrmConnection.attempts + 1,
+        )
         .returning(CrmConnection.id)
         .execution_options(synchronize_session=False)
     ).one_or_none()
     if row is None:
         return None
     connection = session.get_one(CrmConnection, connection_id, populate_existing=True)
+    if connection.attempts > MAX_TURNS:
+        _refuse(session, connection, TURNS_FAILED, now=now)
+        return None
     try:
         credentials = connections.decrypted(session, connection)
     except Undecryptable:
@@ -171,7 +185,7 @@ def end(
         is_checking = connection.status == ConnectionStatus.CHECKING
         connection.due_at = now if is_checking else next_at
         connection.resume_at = now + pause
-    connection.leased_until = None
+    connection.leased_until, connection.attempts = None, 0
     session.flush()
 
 
@@ -180,7 +194,7 @@ def _refuse(session: Session, connection: CrmConnection, reason: str, *, now: Mo
     connection.status = ConnectionStatus.RECONNECT.value
     connection.error = reason
     connection.due_at = None
-    connection.leased_until = None
+    connection.leased_until, connection.attempts = None, 0
     events.record(
         session,
         connection.workspace_id,

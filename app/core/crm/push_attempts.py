@@ -30,6 +30,8 @@ from app.infra.database_clock import Moment
 RETRY_SCHEDULE = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1800, 7200, 21_600))
 """The waits after failures that may pass; then the item has failed. Rate limits do not count."""
 JITTER = 0.2
+GIVEN_UP = "given_up"
+"""The error of an item whose worker was lost at each attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +64,8 @@ def next_attempt(
 ) -> Attempt | Literal[PushOutcome.SKIPPED] | None:
     """Begin the next due item and return it; None if none is due.
 
-    An item that may not be pushed is ended as skipped instead. There may be thousands of them, so each is
-    ended in a transaction of its own.
+    An item that may not be pushed is ended as skipped instead, and one that was begun too often as failed.
+    There may be thousands of them, so each is ended in a transaction of its own.
     """
     hold(session, turn, now=now)
     query = (
@@ -79,6 +81,10 @@ def next_attempt(
     if row is None:
         return None
     item, push = row
+    if item.attempts > len(RETRY_SCHEDULE):
+        _finish(session, item, ItemResult(outcome=PushOutcome.FAILED, error=GIVEN_UP), now=now)
+        _record_failure(session, turn, item, now=now)
+        return PushOutcome.SKIPPED
     link = f"{push.origin}crm/pushes/{push.id}"
     person = people.load(session, turn.workspace_id, item.contact_id, receipt_link=link)
     if isinstance(person, str):
@@ -108,7 +114,7 @@ def note_values(
 
 def finish(session: Session, turn: Turn, attempt: Attempt, result: ItemResult, *, now: Moment) -> None:
     """Store the result of an attempt; an item or contact that was deleted meanwhile stays deleted."""
-    hold(session, turn, now=now)
+    hold(session, turn, now=now).attempts = 0
     item = session.get(PushItem, attempt.item_id, populate_existing=True)
     if item is None:
         return
@@ -123,7 +129,7 @@ def finish(session: Session, turn: Turn, attempt: Attempt, result: ItemResult, *
 
 def postpone(session: Session, turn: Turn, attempt: Attempt, error: str, *, now: Moment) -> None:
     """Schedule the next attempt after a failure that may pass; after the last one the item has failed."""
-    hold(session, turn, now=now)
+    hold(session, turn, now=now).attempts = 0
     item = session.get(PushItem, attempt.item_id, populate_existing=True)
     if item is None:
         return

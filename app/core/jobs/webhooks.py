@@ -48,6 +48,8 @@ MAX_QUEUED = 10
 OK = range(200, 300)
 GONE = 410
 THROTTLED = frozenset({429, 503})
+NOT_STARTED = "internal_error"
+"""The error of an attempt whose payload or signature could not be made."""
 _BEGUN = (
     Webhook.workspace_id, Webhook.job_id, Webhook.event_id, Webhook.endpoint_id, Webhook.url, Webhook.next_at,
 )  # fmt: skip
@@ -199,6 +201,22 @@ def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: 
     session.flush()
     if not delivered and webhook.next_at is None and delivery.endpoint_id is not None:
         _disable(session, delivery.endpoint_id, is_gone=result.status == GONE, now=now)
+
+
+def fail(session: Session, webhook_id: str, *, now: Moment) -> None:
+    """Count an attempt of a due webhook that could not be started, and schedule the next, if any."""
+    query = select(Webhook).where(
+        Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now
+    )
+    webhook = session.scalar(query.with_for_update())
+    if webhook is None:
+        return
+    attempt_id = webhook_attempts.start(session, webhook_id, now=now)
+    webhook_attempts.complete(session, attempt_id, status=None, error=NOT_STARTED, latency_ms=0)
+    webhook.attempts += 1
+    delay = _retry_delay(webhook.attempts, AttemptResult(error=NOT_STARTED, latency_ms=0))
+    webhook.next_at, webhook.published_at = (None if delay is None else now + delay), None
+    session.flush()
 
 
 def _disable(session: Session, endpoint_id: str, *, is_gone: bool, now: Moment) -> None:

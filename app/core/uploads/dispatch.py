@@ -25,6 +25,8 @@ LEASE = timedelta(seconds=20)
 REPUBLISH_AFTER = timedelta(seconds=10)
 """Age after which a message that no worker has processed is considered lost."""
 BATCH = 50
+MAX_ATTEMPTS = 5
+"""Turns without progress after which an upload is ended: its list, or an error of ours, stops each worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,12 @@ class Turn:
     workspace_id: str
     status: str
     revision: int
+    attempts: int = 1
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Return whether the turns before this one used up the attempts."""
+        return self.attempts > MAX_ATTEMPTS
 
 
 def any_due(session: Session, *, now: Moment) -> bool:
@@ -70,15 +78,18 @@ def begin(session: Session, upload_id: str, *, now: Moment) -> Turn | None:
     row = session.execute(
         update(Upload)
         .where(Upload.id == upload_id, Upload.next_at <= now, ~_must_wait(lambda other: other.next_at > now))
-        .values(next_at=now + LEASE, published_at=None)
-        .returning(Upload.id, Upload.workspace_id, Upload.status, Upload.revision)
+        .values(next_at=now + LEASE, published_at=None, attempts=Upload.attempts + 1)
+        .returning(Upload.id, Upload.workspace_id, Upload.status, Upload.revision, Upload.attempts)
         .execution_options(synchronize_session=False)
     ).one_or_none()
     return None if row is None else Turn(*row)
 
 
 def renew(session: Session, turn: Turn, *, now: Moment, **values: Any) -> bool:
-    """Renew the lease and store values; return whether status and mapping are still those of the turn."""
+    """Renew the lease and store values; return whether status and mapping are still those of the turn.
+
+    It is no progress: a worker that begins again would come as far. Pass `attempts=0` for what it would skip.
+    """
     return _update(session, turn, next_at=now + LEASE, published_at=None, **values)
 
 
@@ -87,7 +98,12 @@ def end(session: Session, turn: Turn, *, next_at: Moment | None, published_at: M
 
     `published_at` is given if the caller publishes the next one itself.
     """
-    _update(session, turn, next_at=next_at, published_at=published_at)
+    _update(session, turn, next_at=next_at, published_at=published_at, attempts=0)
+
+
+def release(session: Session, turn: Turn, *, now: Moment) -> None:
+    """End a turn that failed: the upload is due again, after the others of its workspace that wait."""
+    _update(session, turn, next_at=now, published_at=None)
 
 
 def _update(session: Session, turn: Turn, **values: Any) -> bool:

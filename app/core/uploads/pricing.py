@@ -56,7 +56,6 @@ class RowReader:
     @classmethod
     def of(cls, upload: Upload, sample: Sequence[Sequence[str]], *, now: datetime) -> RowReader:
         """Return the reader of an upload; `sample` are rows that show what the rows of the list share."""
-        sample = [cells for cells in sample if cells]  # rows of erased people are empty
         layout = upload_columns.layout_of(upload.columns, upload.header)
         countries = list_countries(layout, sample)
         defaults = ImportDefaults(SOURCE, now, now, uploads.country_of(upload), countries)
@@ -144,7 +143,7 @@ def store(
     now: Moment,
 ) -> bool:
     """Store a batch, and what was counted so far; return whether the price is still needed."""
-    done = {"priced": batch.end, "counts": dict(counts), "warnings": warnings.to_json()}
+    done = {"priced": batch.end, "counts": dict(counts), "warnings": warnings.to_json(), "attempts": 0}
     if not dispatch.renew(session, turn, now=now, **done):
         return False
     erased = erasure.of_erased_people(session, batch.people)
@@ -177,6 +176,7 @@ def finish(session: Session, turn: Turn, counts: Counter[str], phones_read_as: s
             table_format=table_format and {**table_format, "phones_read_as": phones_read_as},
             next_at=None,
             published_at=None,
+            attempts=0,
             touched_at=database_clock.now(),
         )
         .execution_options(synchronize_session=False)

@@ -18,6 +18,8 @@ from app.infra.database_clock import Moment
 from app.infra.db import insert
 from app.infra.encrypted_columns import encrypted, row_name
 
+UNREADABLE = "unreadable"
+
 
 def content(session: Session, upload_id: str) -> bytes | None:
     """Return the bytes of the uploaded file; None if its rows are stored already."""
@@ -82,9 +84,9 @@ def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: in
     _finish(session, turn, values)
 
 
-def fail_reading(session: Session, turn: Turn, detail: str) -> None:
+def fail_reading(session: Session, turn: Turn, detail: str, *, reason: str = UNREADABLE) -> None:
     """End the upload because its file cannot be read, and delete what was stored of it."""
-    values = {"status": UploadStatus.FAILED.value, "reason": "unreadable", "detail": detail, "next_at": None}
+    values = {"status": UploadStatus.FAILED.value, "reason": reason, "detail": detail, "next_at": None}
     values |= _mapping(session, turn, [], [])
     if _finish(session, turn, values):
         session.execute(delete(UploadRow).where(UploadRow.upload_id == turn.upload_id))
@@ -127,7 +129,7 @@ def _finish(session: Session, turn: Turn, values: dict[str, Any]) -> bool:
     row = session.execute(
         update(Upload)
         .where(Upload.id == turn.upload_id, Upload.status == turn.status)
-        .values(published_at=None, **values)
+        .values(published_at=None, attempts=0, **values)
         .returning(Upload.id)
         .execution_options(synchronize_session=False)
     ).one_or_none()

@@ -51,8 +51,9 @@ class Upload(Base):
     the format of `CellWarnings`. `outcomes` counts the people of finished jobs by outcome, and `charged`
     is what those jobs cost. `account_id` and `api_key_id` started the upload; `purpose` is the last one
     that was stated. `next_at` is when a worker has to continue, or the end of the lease of the one that
-    does; `published_at` is when its message was published. `touched_at` is the last change of the status
-    or the rows, except while rows are read or priced.
+    does; `published_at` is when its message was published. `attempts` counts the turns since the last
+    progress. `touched_at` is the last change of the status or the rows, except while rows are read or
+    priced.
     """
 
     __tablename__ = "uploads"
@@ -88,6 +89,7 @@ class Upload(Base):
     next_chunk: Mapped[int]
     next_at: Mapped[datetime | None]
     published_at: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     touched_at: Mapped[datetime] = mapped_column(index=True)
 

@@ -108,9 +108,10 @@ def latest(session: Session, workspace_id: str, *, before: str | None, limit: in
 
 
 def sample(session: Session, upload_id: str, *, limit: int) -> list[list[str]]:
-    """Return the cells of the first readable rows."""
+    """Return the cells of the first readable rows, as many as the header has; erased rows are left out."""
     query = select(UploadRow.cells).where(UploadRow.upload_id == upload_id, UploadRow.fault.is_(None))
-    return list(session.scalars(query.order_by(UploadRow.number).limit(limit)))
+    rows = session.scalars(query.order_by(UploadRow.number).limit(limit))
+    return [cells for cells in rows if cells]
 
 
 def map_columns(
@@ -238,6 +239,6 @@ def _is_free(upload: Upload) -> bool:
 def _wake(session: Session, upload: Upload, now: Moment) -> None:
     """Schedule the upload, so that a worker continues it now."""
     upload.next_at = upload.touched_at = now
-    upload.published_at = None
+    upload.published_at, upload.attempts = None, 0
     session.flush()
     session.refresh(upload)

@@ -10,6 +10,7 @@ from jobs_support import a_workspace
 from sqlalchemy import select, update
 from stored_support import a_contact, an_email
 
+from app.api.ops import given_up
 from app.core.contacts.contacts import Contact
 from app.core.contacts.emails import Email
 from app.core.crm import authorizations, outbox, people, push_attempts, pushes
@@ -17,6 +18,7 @@ from app.core.crm.connections import CrmConnection
 from app.core.crm.outbox import LeaseLost, Turn
 from app.core.crm.push_attempts import Attempt, ItemResult
 from app.core.crm.pushes import PushOutcome
+from app.core.events.events import Event
 from app.core.ledger.reveals import RevealedValue
 from app.domain.errors import NotFound
 from app.domain.ids import new_id
@@ -105,6 +107,44 @@ def test_credentials_of_a_replaced_key_ask_to_connect_again(harness: CrmHarness)
 
     assert turn is None
     assert (harness.connection().status, harness.connection().error) == ("reconnect", "secret_key_changed")
+
+
+def test_a_connection_at_which_every_worker_fails_is_suspended_and_says_why(harness: CrmHarness) -> None:
+    harness.push(harness.owned_contact())
+    for _ in range(outbox.MAX_TURNS):
+        begin(harness)
+        harness.later(seconds=outbox.LEASE.seconds + 1)
+
+    with harness.database.transaction() as session:
+        turn = outbox.begin(session, harness.connection_id, now=harness.now)
+
+    connection = harness.connection()
+    assert turn is None
+    assert (connection.status, connection.error, connection.due_at) == ("reconnect", "turns_failed", None)
+    assert connection.attempts == 0
+    with harness.database.reading() as session:
+        assert given_up.counts(session, now=harness.now)["crm_connection"] == 1
+        assert [event.type for event in session.scalars(select(Event))] == ["crm.push_failed"]
+
+
+def test_a_push_whose_worker_is_lost_each_time_fails_and_the_others_go_on(harness: CrmHarness) -> None:
+    push_id = harness.push(harness.owned_contact())
+    for _ in range(len(push_attempts.RETRY_SCHEDULE) + 1):
+        turn = begin(harness)
+        with harness.database.transaction() as session:
+            assert isinstance(push_attempts.next_attempt(session, turn, now=harness.now), Attempt)
+        harness.later(seconds=outbox.LEASE.seconds + 1)
+    harness.push(harness.owned_contact("bob@acme.com", "Bob Ray"))
+
+    turn = begin(harness)
+    with harness.database.transaction() as session:
+        ended = push_attempts.next_attempt(session, turn, now=harness.now)
+        other = push_attempts.next_attempt(session, turn, now=harness.now)
+
+    [item] = harness.items(push_id)
+    assert ended is PushOutcome.SKIPPED
+    assert (item.outcome, item.error) == ("failed", "given_up")
+    assert isinstance(other, Attempt)
 
 
 def test_a_state_without_a_connection_is_refused(harness: CrmHarness) -> None:

@@ -11,6 +11,7 @@ import pytest
 from fake_providers import FakeProvider
 from jobs_support import a_workspace, set_clock
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from stored_support import NOW, a_contact, an_email, own
 from structlog.testing import capture_logs
 
@@ -22,7 +23,7 @@ from app.core.contacts.emails import Email
 from app.core.ledger import credits
 from app.core.ledger.reveals import Reveal
 from app.core.lookups import contact_data
-from app.core.quality import feedback
+from app.core.quality import feedback, verifications
 from app.core.quality.due_verifications import LEASE
 from app.core.quality.feedback import FeedbackReport
 from app.core.quality.refunds import Allowance
@@ -172,6 +173,28 @@ def test_no_transaction_is_open_during_a_verification(services: WorkerServices) 
     verify_due(services, [Writing(hit())])
 
     assert stored(services.database) == ("invalid", LATER)
+
+
+def test_an_address_that_cannot_be_verified_is_postponed_and_the_others_are_verified(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(services.database, "bob@acme.com")
+    record = verifications.record
+
+    def record_bob(session: Session, email_id: str, verdict: FoundEmail) -> bool:
+        if session.get_one(Email, email_id).email == "ada@acme.com":
+            raise LookupError
+        return record(session, email_id, verdict)
+
+    monkeypatch.setattr(verifications, "record", record_bob)
+
+    verify_due(services, [FakeProvider(hit(), hit())])
+
+    with services.database.reading() as session:
+        assert set(session.scalars(select(Email.status))) == {"valid", "invalid"}
+    postponed = plan(services.database)
+    assert postponed is not None
+    assert postponed.next_at == LATER + UNKNOWN_RETRY_INTERVAL
 
 
 def test_a_run_ends_after_its_time_limit(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:

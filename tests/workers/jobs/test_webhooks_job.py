@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from ipaddress import ip_network
@@ -17,7 +17,7 @@ import httpcore2
 import pytest
 import redis
 from findings_support import ADA, a_source, company, person
-from jobs_support import DIGEST_KEYS, a_question, a_workspace, claim, submit
+from jobs_support import DIGEST_KEYS, a_question, a_workspace, claim, set_clock, submit
 from local_servers import free_port
 from pytest_httpserver import HTTPServer
 from sqlalchemy import select
@@ -504,3 +504,23 @@ def test_upkeep_purges_old_attempts(
     purge()
 
     assert [attempt.id for attempt in attempts(database, webhook_id)] == [attempt_id]
+
+
+def test_a_webhook_whose_payload_cannot_be_made_is_given_up_after_its_attempts(
+    services: WorkerServices, database: Database, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook_id = over(database, url)
+    monkeypatch.setattr(webhooks, "to_public", lambda _job: {}["status"])
+    now = datetime.now(UTC)
+    set_clock(monkeypatch, lambda: now)
+
+    for _ in range(len(webhooks.RETRY_SCHEDULE) + 2):
+        with suppress(KeyError):
+            post(webhook_id, services, LOOPBACK)
+        now += timedelta(days=2)
+
+    with database.reading() as session:
+        webhook = session.get_one(Webhook, webhook_id)
+        attempts = webhook_attempts.list_for_webhook(session, webhook_id)
+    assert (webhook.attempts, webhook.next_at, webhook.delivered_at) == (10, None, None)
+    assert {attempt.error for attempt in attempts} == {"internal_error"}

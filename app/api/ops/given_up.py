@@ -1,0 +1,32 @@
+"""Counts what workers gave up after too many turns without progress."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.core.crm import outbox
+from app.core.crm.connections import CrmConnection
+from app.core.lists import queued_imports
+from app.core.lists.queued_imports import QueuedImport
+from app.core.uploads import failures
+from app.core.uploads.upload_tables import Upload
+
+SHOWN_FOR = timedelta(hours=1)
+"""How long a list that was given up is counted; a connection is until the workspace connects again."""
+
+
+def counts(session: Session, *, now: datetime) -> dict[str, int]:
+    """Return how many uploads, imports and CRM connections were given up."""
+    since = now - SHOWN_FOR
+    conditions = {
+        "upload": (Upload.reason == failures.PROCESSING_FAILED, Upload.touched_at > since),
+        "import": (QueuedImport.attempts > queued_imports.MAX_ATTEMPTS, QueuedImport.finished_at > since),
+        "crm_connection": (CrmConnection.error == outbox.TURNS_FAILED,),
+    }
+    return {
+        kind: session.scalar(select(func.count()).where(*condition)) or 0
+        for kind, condition in conditions.items()
+    }
