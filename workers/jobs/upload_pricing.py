@@ -26,9 +26,10 @@ def price(turn: Turn, services: WorkerServices) -> bool:
     counts, first = Counter(upload.counts), upload.priced
     ends = time.monotonic() + TURN_SECONDS
     while first < upload.row_count:
-        if not _price_batch(turn, services, reader, counts, first):
+        end = _price_batch(turn, services, reader, counts, first)
+        if end is None:
             return False
-        first += BATCH
+        first = end
         if first < upload.row_count and (time.monotonic() > ends or shutdown_flag.has_begun()):
             with services.database.transaction() as session:
                 now = database_clock.now()
@@ -41,14 +42,15 @@ def price(turn: Turn, services: WorkerServices) -> bool:
 
 def _price_batch(
     turn: Turn, services: WorkerServices, reader: RowReader, counts: Counter[str], first: int
-) -> bool:
-    """Price the rows from this number on, and add them to the counts; return whether that is still needed."""
+) -> int | None:
+    """Price rows from this number on, and count them; return the next number, None if no price is needed."""
     with services.database.reading() as session:
         rows = row_store.batch(session, turn.upload_id, first=first, limit=BATCH)
         if not rows:
-            return False
+            return None
         now = database_clock.value(session)
         batch = pricing.price(session, turn, reader, rows, settings=services.settings, now=now)
     counts.update(batch.counts)
     with services.database.transaction() as session:
-        return pricing.store(session, turn, batch, counts, reader.warnings, now=database_clock.now())
+        is_needed = pricing.store(session, turn, batch, counts, reader.warnings, now=database_clock.now())
+    return batch.end if is_needed else None

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from app.core.uploads import dispatch, row_store
+from app.core.uploads import dispatch, erasure, row_store
 from app.core.uploads.dispatch import Turn
 from app.core.uploads.row_store import ReadTable
 from app.domain.errors import InvalidValue
@@ -52,9 +52,8 @@ def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
             if count + len(rows) > services.settings.upload_max_rows:
                 limit = services.settings.upload_max_rows
                 raise InvalidValue(f"The list has more than {limit:,} rows. Split it into several files.")
-            with services.database.transaction() as session:
-                if not row_store.add(session, turn, read, count, rows, now=database_clock.now()):
-                    return
+            if not _add(turn, services, read, count, rows):
+                return
             count += len(rows)
             if shutdown_flag.has_begun():
                 _hand_over(turn, services)
@@ -63,6 +62,16 @@ def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
             row_store.finish_reading(session, turn, read, count, now=database_clock.now())
     finally:
         table.close()
+
+
+def _add(turn: Turn, services: WorkerServices, read: ReadTable, first: int, rows: Sequence[Row]) -> bool:
+    """Store rows; what they mention is searched before the transaction that stores them."""
+    with services.database.reading() as session:
+        is_searched = erasure.is_needed(session)
+    mentions = erasure.mentioned_in(row.cells for row in rows) if is_searched else None
+    with services.database.transaction() as session:
+        now = database_clock.now()
+        return row_store.add(session, turn, read, first, rows, mentions=mentions, now=now)
 
 
 def _read_table(table: Table, first: Sequence[Row]) -> ReadTable:
@@ -102,7 +111,16 @@ def _table(turn: Turn, services: WorkerServices, content: bytes) -> Table:
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    while batch := list(islice(rows, BATCH)):
+    """Yield rows in batches that are stored well within the lease, however long their cells are."""
+    batch: list[Row] = []
+    characters = 0
+    for row in rows:
+        batch.append(row)
+        characters += sum(map(len, row.cells))
+        if len(batch) >= BATCH or characters > row_store.MAX_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
         yield batch
 
 

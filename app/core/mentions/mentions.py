@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
 from sqlalchemy import ColumnElement, Table, delete, select, update
@@ -18,7 +19,7 @@ from app.core.contacts.bulk import batched
 from app.core.mentions.mention_sources import SETTLING, SOURCES, Key, Place, Source
 from app.core.mentions.mention_tables import MentionPosition
 from app.domain.records.mentions import tokens_in, tokens_of
-from app.domain.records.person_matcher import PersonMatcher
+from app.domain.records.person_matcher import PersonMatcher, parts
 from app.infra import database_clock
 from app.infra.bulk_statements import insert_all
 from app.infra.database_clock import Moment
@@ -26,6 +27,7 @@ from app.infra.db import insert
 from app.infra.digest_keys import digest_keys
 
 BATCH = 500
+BATCH_CHARACTERS = 1 << 20
 _BEGINNING: Place = (datetime.fromtimestamp(0, UTC), "", -1)
 
 
@@ -39,7 +41,9 @@ def index_next(session: Session, source: Source, *, now: Moment) -> int:
     """Index the next batch of settled rows of the source; return how many there were."""
     rows = _settled(session, source, _locked(session, source), now, limit=BATCH)
     if rows:
-        _store(session, source, rows)
+        contents = _first(source.contents(session, rows))
+        rows = rows[: len(contents)]
+        _store(session, source, rows, contents)
         at, last_id, last_number = source.place_of(rows[-1])
         values = {"at": at, "last_id": last_id, "last_number": last_number, "key_check": _check(session)}
         session.execute(update(MentionPosition).where(MentionPosition.source == source.name).values(values))
@@ -84,7 +88,8 @@ def reindex(session: Session, source: Source, keys: Sequence[Key]) -> None:
     for part in batched(keys):
         session.flush()
         session.expire_all()
-        _store(session, source, session.execute(source.query.where(source.has_key(part))).all())
+        rows = session.execute(source.query.where(source.has_key(part))).all()
+        _store(session, source, rows, source.contents(session, rows))
 
 
 def lock(session: Session) -> None:
@@ -132,13 +137,19 @@ def _matching(
     yield from (found for found in zip(rows, contents, strict=True) if matcher.matches(found[1]))
 
 
-def _store(session: Session, source: Source, rows: Sequence[Any]) -> None:
+def _first(contents: Sequence[Any]) -> Sequence[Any]:
+    """Return the first contents, at least one: so many that the transaction that indexes them is short."""
+    lengths = accumulate(sum(len(part) for part in parts(content)) for content in contents)
+    return contents[: max(1, sum(1 for length in lengths if length <= BATCH_CHARACTERS))]
+
+
+def _store(session: Session, source: Source, rows: Sequence[Any], contents: Sequence[Any]) -> None:
     """Replace the mentions of these rows."""
     keys, table = [source.key_of(row) for row in rows], _table(source)
     session.execute(delete(table).where(source.has_key(keys, table)))
     mentions = [
         dict(zip(source.mention_key, key, strict=True)) | {"digest": digest}
-        for key, content in zip(keys, source.contents(session, rows), strict=True)
+        for key, content in zip(keys, contents, strict=True)
         for digest in _digests(session, tokens_in(content))
     ]
     insert_all(session, source.mentions, mentions)

@@ -28,6 +28,8 @@ from app.infra.encrypted_columns import encrypted, row_name
 
 RowKey = tuple[str, int]
 """The id of an upload and the number of a row."""
+RowMentions = list[frozenset[Identifier]]
+"""The identifiers in each cell of a row."""
 
 
 def named_after(session: Session, matcher: PersonMatcher) -> list[str]:
@@ -100,16 +102,31 @@ def of_erased_people(session: Session, people: Mapping[int, Subject]) -> frozens
     return frozenset(number for number, own in identifiers.items() if not own.isdisjoint(erased))
 
 
+def mentioned_in(rows: Iterable[Sequence[str]]) -> list[RowMentions]:
+    """Return the identifiers in each cell of the rows; call it with no transaction open: rows may be long."""
+    return [[frozenset(Identifier(*found) for found in identifiers_in(cell)) for cell in row] for row in rows]
+
+
+def is_needed(session: Session) -> bool:
+    """Return whether anybody was erased, so that rows have to be searched."""
+    return suppression_checks.has_reason(session, ERASED)
+
+
 def without_erased_people(
-    session: Session, rows: Mapping[int, Sequence[str]], columns: Sequence[str | None]
+    session: Session,
+    rows: Mapping[int, Sequence[str]],
+    columns: Sequence[str | None],
+    mentions: Sequence[RowMentions] | None,
 ) -> dict[int, list[str]]:
     """Return the cells to store of the rows that mention an erased person: none if the row is about them.
 
-    `columns` are the fields of the columns. Call it as `of_erased_people`.
+    `columns` are the fields of the columns, `mentions` those of the rows, None if nobody was erased when they
+    were read. Call it as `of_erased_people`.
     """
-    if not suppression_checks.has_reason(session, ERASED):
+    if not is_needed(session):
         return {}
-    mentioned = {number: [_identifiers(cell) for cell in cells] for number, cells in rows.items()}
+    found = mentioned_in(rows.values()) if mentions is None else mentions
+    mentioned = dict(zip(rows, found, strict=True))
     named = frozenset().union(*(found for cells in mentioned.values() for found in cells))
     erased = suppression_checks.with_reason(session, named, ERASED)
     kept: dict[int, list[str]] = {}
@@ -129,10 +146,6 @@ def await_writers(session: Session) -> None:
     """
     unfinished = select(Upload.id).where(Upload.status.in_(UNFINISHED))
     session.execute(unfinished.order_by(Upload.id).with_for_update()).all()
-
-
-def _identifiers(cell: str) -> frozenset[Identifier]:
-    return frozenset(Identifier(*found) for found in identifiers_in(cell))
 
 
 def _with_cells(session: Session, upload_id: str, number: int, cells: Sequence[str]) -> dict[str, Any]:

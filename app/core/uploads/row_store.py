@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from sqlalchemy import delete, select, update
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.core.uploads import dispatch, erasure, upload_files
 from app.core.uploads.dispatch import Turn
+from app.core.uploads.erasure import RowMentions
 from app.core.uploads.upload_tables import Upload, UploadFile, UploadRow, UploadStatus
 from app.domain.lists import upload_columns
 from app.domain.lists.csv_records import Row
@@ -19,6 +21,8 @@ from app.infra.db import insert
 from app.infra.encrypted_columns import encrypted, row_name
 
 UNREADABLE = "unreadable"
+MAX_CHARACTERS = 1 << 20
+"""The length of the cells that are read or priced at once, so that it takes a part of the lease."""
 
 
 def content(session: Session, upload_id: str) -> bytes | None:
@@ -44,10 +48,18 @@ def content_options(session: Session, upload_id: str) -> dict[str, Any]:
 
 
 def add(
-    session: Session, turn: Turn, table: ReadTable, first: int, rows: Sequence[Row], *, now: Moment
+    session: Session,
+    turn: Turn,
+    table: ReadTable,
+    first: int,
+    rows: Sequence[Row],
+    *,
+    mentions: Sequence[RowMentions] | None = None,
+    now: Moment,
 ) -> bool:
     """Insert rows with numbers from `first`; return whether the upload is still to be read.
 
+    `mentions` are those of `erasure.mentioned_in`, None if nobody was erased before.
     Rows that a lost worker inserted stay: the same file has the same rows. Those of erased people are empty.
     The header is stored with the first rows, since an erasure needs it to know whom a row is about.
     """
@@ -55,7 +67,7 @@ def add(
         return False
     numbered = dict(enumerate(rows, first))
     kept = erasure.without_erased_people(
-        session, {number: row.cells for number, row in numbered.items()}, table.columns
+        session, {number: row.cells for number, row in numbered.items()}, table.columns, mentions
     )
     values = [
         _values(session, turn.upload_id, number, row, kept.get(number, row.cells))
@@ -93,9 +105,12 @@ def fail_reading(session: Session, turn: Turn, detail: str, *, reason: str = UNR
 
 
 def batch(session: Session, upload_id: str, *, first: int, limit: int) -> list[UploadRow]:
-    """Return the rows from this number on."""
+    """Return rows from this number on, fewer than the limit if their cells are long, but at least one."""
     query = select(UploadRow).where(UploadRow.upload_id == upload_id, UploadRow.number >= first)
-    return list(session.scalars(query.order_by(UploadRow.number).limit(limit)))
+    rows = session.scalars(query.order_by(UploadRow.number).limit(limit)).all()
+    lengths = accumulate(sum(map(len, row.cells)) for row in rows)
+    fitting = sum(1 for length in lengths if length <= MAX_CHARACTERS)
+    return list(rows[: max(1, fitting)])
 
 
 def _mapping(

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
 import pytest
+from sqlalchemy.orm import Session
 from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
 from app.api.ops import given_up
+from app.core.accounts import workspaces
 from app.core.contacts import suppressions
 from app.core.contacts.suppression_digests import Identifier
-from app.core.ledger import credits
-from app.core.uploads import collection, dispatch, uploads
+from app.core.uploads import collection, dispatch, erasure, row_store, uploads
+from app.core.uploads.pricing import RowReader
 from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import Unavailable
 from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.settings import Settings
 from workers.execution import maintenance
-from workers.jobs import upload_pricing, upload_reading
-from workers.jobs import uploads as upload_jobs
+from workers.jobs import upload_pricing
 
 ERASED = Identifier("email", "person.1@acme.com")
 WITH_PHONES = ("Name", "Work email", "Phone")
@@ -55,7 +60,7 @@ def given_up_uploads(ada: Uploader) -> int:
 
 def balance(ada: Uploader) -> tuple[int, int]:
     with ada.harness.database.reading() as session:
-        found = credits.balance(session, ada.harness.workspace_id)
+        found = workspaces.balance(session, ada.harness.workspace_id)
         return found.available, found.held
 
 
@@ -69,7 +74,7 @@ def test_a_list_that_cannot_be_priced_fails_and_says_why(
     ada: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upload_id = read_one(ada)
-    monkeypatch.setattr(upload_pricing.RowReader, "of", failing)
+    monkeypatch.setattr(RowReader, "of", failing)
 
     failed = exhaust(ada, upload_id)
 
@@ -82,7 +87,7 @@ def test_a_list_that_cannot_be_priced_fails_and_says_why(
 def test_a_file_that_cannot_be_read_to_its_end_fails_without_its_rows(
     ada: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload_reading.row_store, "finish_reading", failing)
+    monkeypatch.setattr(row_store, "finish_reading", failing)
     upload_id = ada.upload(a_list(*people(3)))
 
     failed = exhaust(ada, upload_id)
@@ -101,11 +106,11 @@ def test_a_running_list_pauses_and_charges_only_what_was_found(
     ada.turn(upload_id)
     before = balance(ada)
     collect = collection.collect
-    monkeypatch.setattr(upload_jobs.collection, "collect", failing)
+    monkeypatch.setattr(collection, "collect", failing)
 
     paused = exhaust(ada, upload_id)
     exhausted_again = exhaust(ada, upload_id)
-    monkeypatch.setattr(upload_jobs.collection, "collect", collect)
+    monkeypatch.setattr(collection, "collect", collect)
     ada.start(upload_id)
     finished = ada.run(upload_id)
 
@@ -122,7 +127,7 @@ def test_a_canceled_list_that_cannot_be_counted_stays_canceled(
     upload_id = ada.ready(a_list(*people(3)))
     ada.start(upload_id)
     ada.cancel(upload_id)
-    monkeypatch.setattr(upload_jobs.collection, "collect", failing)
+    monkeypatch.setattr(collection, "collect", failing)
 
     canceled = exhaust(ada, upload_id)
 
@@ -135,12 +140,12 @@ def test_other_lists_of_the_workspace_do_not_wait_behind_a_failing_one(
     bad, good = read_one(ada), read_one(ada)
     price = upload_pricing.price
 
-    def price_good(turn: dispatch.Turn, *arguments: object) -> bool:
+    def price_good(turn: dispatch.Turn, *arguments: Any) -> bool:
         if turn.upload_id == bad:
             failing()
-        return price(turn, *arguments)  # type: ignore[arg-type]
+        return price(turn, *arguments)
 
-    monkeypatch.setattr(upload_jobs.upload_pricing, "price", price_good)
+    monkeypatch.setattr(upload_pricing, "price", price_good)
     attempt(ada, bad)
     with ada.harness.database.transaction() as session:
         published = dispatch.claim_due(session, now=clock.now())
@@ -153,12 +158,12 @@ def test_other_lists_of_the_workspace_do_not_wait_behind_a_failing_one(
 
 def test_a_database_outage_is_no_fault_of_the_list(ada: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:
     upload_id = read_one(ada)
-    monkeypatch.setattr(upload_jobs.upload_pricing, "price", unavailable)
+    monkeypatch.setattr(upload_pricing, "price", unavailable)
 
     attempt(ada, upload_id)
 
     assert ada.get(upload_id).status == UploadStatus.PRICING
-    assert ada.get(upload_id).next_at > clock.now() + dispatch.LEASE / 2  # type: ignore[operator]
+    assert ada.get(upload_id).next_at > clock.now() + dispatch.LEASE / 2
 
 
 def test_a_list_with_phones_and_an_erased_person_is_priced(ada: Uploader) -> None:
@@ -182,3 +187,50 @@ def test_a_hostile_cell_does_not_hold_a_worker(ada: Uploader) -> None:
     upload_id = ada.ready(a_list(("Ruth Person1", "person.2@acme.com", ""), *rows, header=WITH_PHONES))
 
     assert ada.get(upload_id).counts["people"] == 1
+
+
+def test_rows_with_long_cells_are_read_and_priced_in_smaller_batches(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_store, "MAX_CHARACTERS", 50)
+    stored = []
+    add = row_store.add
+
+    def counted(*arguments: Any, **options: Any) -> bool:
+        stored.append(len(arguments[4]))
+        return add(*arguments, **options)
+
+    monkeypatch.setattr(row_store, "add", counted)
+
+    upload_id = ada.ready(a_list(*people(5)))
+
+    assert stored == [2, 2, 1]
+    assert ada.get(upload_id).counts["people"] == 5
+
+
+def test_a_row_is_searched_for_erased_people_with_no_transaction_open(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ada.harness.database.transaction() as session:
+        suppressions.suppress(session, [ERASED], now=clock.now(), **suppressions.ERASURE)
+    opened = []
+    transaction = ada.harness.database.transaction
+    search = erasure.mentioned_in
+
+    @contextmanager
+    def counted(**options: Any) -> Iterator[Session]:
+        with transaction(**options) as session:
+            opened.append(session)
+            yield session
+            opened.remove(session)
+
+    def searched(rows: Iterable[Sequence[str]]) -> list[erasure.RowMentions]:
+        assert not opened
+        return search(rows)
+
+    monkeypatch.setattr(ada.harness.database, "transaction", counted)
+    monkeypatch.setattr(erasure, "mentioned_in", searched)
+
+    upload_id = ada.ready(a_list(*people(3)))
+
+    assert ada.get(upload_id).counts["suppressed"] == 1

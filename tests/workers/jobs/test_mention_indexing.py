@@ -9,7 +9,7 @@ from sqlalchemy import select
 from app.core.jobs import leases
 from app.core.jobs.leases import JobResult
 from app.core.mentions import mentions as mention_index
-from app.core.mentions.mention_sources import SETTLING
+from app.core.mentions.mention_sources import JOBS, SETTLING
 from app.core.mentions.mention_tables import JobMention
 from app.domain.kinds import INDEX_MENTIONS, Outcome
 from app.infra.celery_app import celery, configure
@@ -61,3 +61,17 @@ def test_a_turn_after_everything_is_indexed_takes_no_write_lock(services: Worker
 
 def test_a_turn_ends_when_its_time_is_over(services: WorkerServices) -> None:
     assert mentions.index_once(services, seconds=0) == 0
+
+
+def test_long_contents_are_indexed_one_at_a_time(
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mention_index, "BATCH_CHARACTERS", 1)
+    now = NOW + SETTLING + timedelta(minutes=1)
+
+    with services.database.transaction() as session:
+        count = mention_index.index_next(session, JOBS, now=now)
+
+    assert count == 1
+    assert mentions.index_once(services) == 2
+    assert indexed(services) == 3
