@@ -1,0 +1,304 @@
+"""Every function that reads a caller's text takes a time that grows with its length, whatever the text is."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import io
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import app.domain
+from app.domain.errors import InvalidValue, Problem
+from app.domain.lists import (
+    csv_files,
+    dates,
+    delimiters,
+    encodings,
+    name_headers,
+    opt_out_headers,
+    phone_parts,
+    phone_reading,
+    phone_splits,
+    tables,
+    upload_columns,
+    xlsx_links,
+)
+from app.domain.lists.cell_warnings import CellWarnings
+from app.domain.lists.column_mapping import Entity, explain_unknown, map_columns
+from app.domain.lists.column_values import fit_columns
+from app.domain.lists.phone_reading import PhoneRegions
+from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.normal.phones import parse_phone
+from app.domain.records.person_matcher import PersonMatcher
+from app.domain.suppression_lists import drop_files, hashed_files, plain_files
+from workers.mail import smtp_replies
+
+SIZES = (8_000, 32_000)
+MAX_GROWTH = 2.3
+"""The most by which the time may grow when the text doubles, as it does twice."""
+FLOOR = 0.1
+"""Seconds for the longest text; a time below it shows no growth, nor a sixteenth of it for the shortest."""
+ROUNDS = 8
+
+PIECES = (
+    *"@/ .,;:|+-_=&#*!?~\\\"'()[]{}<>\n\t10aAé中\u0301\u200d%",
+    *(
+        "con_",
+        "/@con_",
+        "/@con_@",
+        "a@",
+        "@a.",
+        "x@a.",
+        "<a@",
+        "a.",
+        "1.",
+        "a-",
+        "1-",
+        "-1",
+        "1 ",
+        "+1",
+        "00 ",
+    ),
+    *(
+        "a ",
+        "A ",
+        "A. ",
+        "A.B",
+        "a, ",
+        "(a)",
+        "(a",
+        "a)",
+        "((",
+        '"a',
+        "- ",
+        " - ",
+        " | ",
+        "::",
+        "//",
+        "&amp;",
+    ),
+    *(
+        "&#9",
+        "%41",
+        "%2F",
+        "%25",
+        "\u0301\u0327",
+        "a\u0301",
+        "\uff9e\u0301",
+        "linkedin.com/",
+        "http:",
+        "www.",
+    ),
+    *("linkedin.com/in/", "https://a.", "urn:li:", "mailto:", "in/", "jr ", "Dr. ", "von ", "Inc, ", "GmbH "),
+    *("AG & Co", "ext 1", "0612345678 ", "+1 650 253 0000 ", "a@b.example, ", "1/", "12:00 ", "2026-", '""'),
+)
+ENDS = ("", "!")
+"""Behind what a pattern repeats, an end that fits and one that makes it try everything again."""
+
+ARGUMENTS: dict[str, Callable[[str], Any]] = {
+    "str": lambda text: text,
+    "str | None": lambda text: text,
+    "Any": lambda text: {"a": [text]},
+    "bytes": str.encode,
+    "IO[bytes]": lambda text: io.BytesIO(text.encode()),
+    "Iterable[str]": lambda text: [text],
+    "Iterable[str | None]": lambda text: [text],
+    "Sequence[str]": str.split,
+    "Sequence[str | None]": lambda text: [text],
+    "Sequence[Sequence[str]]": lambda text: [[text]],
+    "tuple[str, ...]": lambda text: (text,),
+}
+"""What is passed for a text, by the type of the parameter."""
+
+BOUNDED = {
+    "company_filter_file.key_of": "a digest",
+    "email_patterns.mail_domains.shares": "a domain in normal form",
+    "email_patterns.patterns.form_of": "an address in normal form",
+    "email_patterns.patterns.simple_form_of": "an address in normal form",
+    "email_patterns.recorded_forms.recorded_form": "an address in normal form",
+    "email_patterns.spelling.fill": "a form of this code",
+    "ids.is_id": "compares a prefix first",
+    "ids.time_of": "an id of this service",
+    "lists.country_cells.list_country": "through `cells.value`, which cuts a text",
+    "lists.letter_models.letter_model": "a language",
+    "normal.emails.email_domain": "an address in normal form",
+    "normal.emails.email_kind": "an address in normal form",
+    "normal.emails.email_reasons": "an address in normal form",
+    "normal.hashes.parse_prefix": "compares the length first",
+    "normal.honorifics.title_count": "the words of a name",
+    "normal.name_order.split_by_capitals": "the words of a name",
+    "normal.name_order.split_family_first": "the words of a name",
+    "normal.name_notes.without_notes": "a name of at most 200 characters",
+    "normal.numbering_plans.calling_code": "digits",
+    "normal.person_emails.refuse_impossible": "an address in normal form",
+    "normal.websites.parent_domains": "a host of at most 253 characters",
+    "normal.wordlists.entries": "a file of this code",
+    "normal.wordlists.lines": "a file of this code",
+    "normal.webhook_addresses.is_within": "an IP address",
+    "normal.wordlists.words": "a file of this code",
+    "email_patterns.patterns.spelling_shares": "a form of this code",
+    "providers.provider_ranking.best": "names of providers",
+    "providers.provider_ranking.expected": "names of providers",
+    "providers.trace_lines.trace_line": "names of providers",
+    "records.conflicts.conflicts": "a kind of entity",
+    "records.left_out_words.counts": "the words of a name",
+    "records.sound_similarity.sound_score": "a name of at most 200 characters",
+    "records.word_similarity.word_similarity": "the words of a name",
+    "lists.list_countries.fitting_country": "numbers of at most 60 characters",
+    "lists.row_subjects.subject_positions": "a row",
+    "lists.upload_columns.layout_of": "the fields of an upload",
+    "lists.upload_columns.names_people": "the fields of an upload",
+    "lists.xlsx_links.with_targets": "the cells of a row",
+}
+"""Functions whose text has a length of its own, and what the text is."""
+
+_NOW = datetime(2026, 11, 20, tzinfo=UTC)
+_REGIONS = PhoneRegions(("FR",), ("DE", "US"))
+_NUMBER = parse_phone("+33 6 12 34 56 78")
+_MATCHER = PersonMatcher(
+    emails=frozenset({"ada@acme.com"}),
+    linkedin_urls=frozenset({"https://www.linkedin.com/in/ada"}),
+    contact_ids=frozenset({"con_1"}),
+    phones=frozenset({"+33612345678"}),
+)
+_READ = (upload_columns.count_known, tables.DETECTED)
+
+
+def _row(field: str) -> Callable[[str], object]:
+    """Return the reader of a row with the text in the column of this field."""
+    layout = upload_columns.layout_of([field, "first_name"])
+
+    def read(text: str) -> object:
+        values = RowValues(layout, [text, "Ada"], ImportDefaults("list", _NOW, _NOW), CellWarnings(), 2)
+        return upload_columns.subject_of(values, layout)
+
+    return read
+
+
+OTHERS: dict[str, Callable[[str], object]] = {
+    **{f"a row with a {field}": _row(field) for field in upload_columns.UPLOAD_FIELDS},
+    "PersonMatcher.matches": _MATCHER.matches,
+    "PersonMatcher.without": lambda text: _MATCHER.without([text]),
+    "lists.column_mapping.explain_unknown": lambda text: explain_unknown([text], Entity.CONTACTS),
+    "lists.column_mapping.map_columns": lambda text: map_columns([text], Entity.CONTACTS),
+    "lists.column_values.fit_columns": lambda text: fit_columns([text], Entity.CONTACTS, [[text]]),
+    "lists.csv_files.text_format_of": lambda text: csv_files.text_format_of(
+        io.BytesIO(text.encode()), None, upload_columns.count_known
+    ),
+    "lists.dates.parse_date_cell": lambda text: dates.parse_date_cell(text, dates.DateOrder.DAY_FIRST),
+    "lists.delimiters.delimiter_of": lambda text: delimiters.delimiter_of(text, upload_columns.count_known),
+    "lists.delimiters.most_known": lambda text: delimiters.most_known(text, upload_columns.count_known),
+    "lists.encodings.detect": lambda text: encodings.detect(b"\xe4" + text.encode("latin-1", "replace"), len),
+    "lists.name_headers.is_family_first": lambda text: name_headers.is_family_first(text, {}),
+    "lists.name_headers.names_both_parts": lambda text: name_headers.names_both_parts(text, {}),
+    "lists.opt_out_headers.opt_out_field": lambda text: opt_out_headers.opt_out_field(text, {}),
+    "lists.phone_parts.numbers_in": lambda text: phone_parts.numbers_in(text, _REGIONS),
+    "lists.phone_reading.assigned_number": lambda text: phone_reading.assigned_number(text, _REGIONS),
+    "lists.phone_reading.is_complete": lambda text: phone_reading.is_complete(text, _NUMBER),
+    "lists.phone_reading.may_be_foreign": lambda text: phone_reading.may_be_foreign(text, _NUMBER),
+    "lists.phone_reading.read_number": lambda text: phone_reading.read_number(text, _REGIONS),
+    "lists.phone_splits.read_phones": lambda text: list(phone_splits.read_phones(text, lambda: _REGIONS)),
+    "lists.tables.read_table": lambda text: list(tables.read_table(io.BytesIO(text.encode()), *_READ).rows),
+    "lists.xlsx_links": lambda text: xlsx_links._attributes(text.encode()),  # noqa: SLF001 -- reads a part of a zip
+    "suppression_lists.drop_files.rows": lambda text: list(
+        drop_files.rows(io.BytesIO(text.encode()), "20261120_1200_Emails.csv")
+    ),
+    "suppression_lists.hashed_files.rows": lambda text: list(hashed_files.rows(io.BytesIO(text.encode()))),
+    "suppression_lists.plain_files.rows": lambda text: list(plain_files.rows(io.BytesIO(text.encode()))),
+    "workers.mail.smtp_replies.of_mailbox": lambda text: smtp_replies.of_mailbox(550, text),
+    "workers.mail.smtp_replies.of_random_mailbox": lambda text: smtp_replies.of_random_mailbox(550, text),
+    "workers.mail.smtp_replies.of_sender": lambda text: smtp_replies.of_sender(550, text),
+    "workers.mail.smtp_replies.retry_seconds": smtp_replies.retry_seconds,
+}
+"""Readers that take more than a text, are methods, or are outside `app.domain`."""
+
+
+def _functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the public functions of `app.domain` whose first parameter is a text, a file or any JSON."""
+    for module in pkgutil.walk_packages(app.domain.__path__, "app.domain."):
+        for name, function in vars(importlib.import_module(module.name)).items():
+            is_own = getattr(function, "__module__", None) == module.name and not name.startswith("_")
+            if is_own and callable(function) and not inspect.isclass(function):
+                first = next(iter(inspect.signature(function).parameters.values()), None)
+                if first is not None and first.annotation in ARGUMENTS:
+                    yield f"{module.name.removeprefix('app.domain.')}.{name}", function
+
+
+def _reader(function: Callable[..., Any]) -> Callable[[str], object] | None:
+    """Return a function of one text; None if it needs anything else."""
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    if any(p.annotation not in ARGUMENTS for p in needed):
+        return None
+    uncached = inspect.unwrap(function)
+
+    def read(text: str) -> object:
+        values = [ARGUMENTS[p.annotation](text) for p in needed if p.kind is not p.KEYWORD_ONLY]
+        named = {p.name: ARGUMENTS[p.annotation](text) for p in needed if p.kind is p.KEYWORD_ONLY}
+        found = uncached(*values, **named)
+        return list(found) if isinstance(found, Iterator) else found
+
+    return read
+
+
+_FOUND = {name: _reader(function) for name, function in _functions() if name not in BOUNDED}
+READERS = {name: reader for name, reader in _FOUND.items() if reader is not None} | OTHERS
+
+
+@pytest.fixture(autouse=True)
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector from adding to a time: what it takes depends on all other tests."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def test_every_function_that_reads_a_text_is_measured() -> None:
+    unmeasured = {name for name, reader in _FOUND.items() if reader is None} - OTHERS.keys()
+
+    assert unmeasured == set()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_time_to_read_a_hostile_text_grows_with_its_length(name: str) -> None:
+    read = READERS[name]
+
+    slow = [
+        f"{piece!r}, {end!r}"
+        for piece in PIECES
+        for end in (ENDS if len(piece) == 1 else ENDS[1:])
+        if _seconds(read, piece, end, SIZES[0]) > FLOOR / 16 and not _is_linear(read, piece, end)
+    ]
+
+    assert slow == []
+
+
+def _is_linear(read: Callable[[str], object], piece: str, end: str) -> bool:
+    """Return whether four times the length takes at most 2.3 times 2.3 as long, in the best of several rounds.
+
+    A square law would take sixteen times as long. The step in between shows caches of the processor, too.
+    """
+    best = dict.fromkeys(SIZES, float("inf"))
+    for round_number in range(ROUNDS):
+        for size in SIZES:
+            best[size] = min(best[size], _seconds(read, piece, end, size, round_number))
+        few, many = (max(best[size], FLOOR / SIZES[-1] * size) for size in SIZES)
+        if many <= MAX_GROWTH**2 * few:
+            return True
+    return False
+
+
+def _seconds(read: Callable[[str], object], piece: str, end: str, size: int, round_number: int = 0) -> float:
+    """Return the processor time of reading a text that no cache has seen; a refusal is a result."""
+    text = f"{chr(ord('b') + round_number)}{(piece * size)[:size]}{end}"
+    started = time.process_time()
+    with suppress(InvalidValue, Problem):
+        read(text)
+    return time.process_time() - started
