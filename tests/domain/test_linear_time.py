@@ -281,7 +281,7 @@ def test_the_time_to_read_a_hostile_text_grows_with_its_length(name: str) -> Non
 
 
 def _is_linear(read: Callable[[str], object], piece: str, end: str) -> bool:
-    """Return whether four times the length takes at most 2.3 times 2.3 as long, in the best of several rounds.
+    """Return whether four times the length takes at most 2.3 * 2.3 times as long, in the best rounds.
 
     A square law would take sixteen times as long. The step in between shows caches of the processor, too.
     """

@@ -519,7 +519,8 @@ def test_a_webhook_whose_payload_cannot_be_made_is_given_up_after_its_attempts(
             post(webhook_id, services, LOOPBACK)
         now += timedelta(days=2)
 
-    with database.reading() as session:
+    with database.transaction() as session:
+        webhooks.fail(session, webhook_id, now=now)  # a late message
         webhook = session.get_one(Webhook, webhook_id)
         attempts = webhook_attempts.list_for_webhook(session, webhook_id)
     assert (webhook.attempts, webhook.next_at, webhook.delivered_at) == (10, None, None)
