@@ -46,7 +46,7 @@ MAX_GROWTH = 2.3
 """The most by which the time may grow when the text doubles, as it does twice."""
 FLOOR = 0.1
 """Seconds for the longest text; a time below it shows no growth, nor a sixteenth of it for the shortest."""
-ROUNDS = 8
+ROUNDS = 6
 
 PIECES = (
     *"@/ .,;:|+-_=&#*!?~\\\"'()[]{}<>\n\t10aAé中\u0301\u200d%",
@@ -100,8 +100,10 @@ PIECES = (
     *("linkedin.com/in/", "https://a.", "urn:li:", "mailto:", "in/", "jr ", "Dr. ", "von ", "Inc, ", "GmbH "),
     *("AG & Co", "ext 1", "0612345678 ", "+1 650 253 0000 ", "a@b.example, ", "1/", "12:00 ", "2026-", '""'),
 )
-ENDS = ("", "!")
-"""Behind what a pattern repeats, an end that fits and one that makes it try everything again."""
+FRAMES = (("", ""), ("", "!"), ("/@", "!"))
+"""What is before and behind the pieces: an end that does not fit makes a pattern try everything again, and a
+start with the signs of an address and a path has them searched for. A text of one sign is read without.
+"""
 
 ARGUMENTS: dict[str, Callable[[str], Any]] = {
     "str": lambda text: text,
@@ -270,17 +272,21 @@ def test_every_function_that_reads_a_text_is_measured() -> None:
 def test_the_time_to_read_a_hostile_text_grows_with_its_length(name: str) -> None:
     read = READERS[name]
 
-    slow = [
-        f"{piece!r}, {end!r}"
-        for piece in PIECES
-        for end in (ENDS if len(piece) == 1 else ENDS[1:])
-        if _seconds(read, piece, end, SIZES[0]) > FLOOR / 16 and not _is_linear(read, piece, end)
-    ]
+    slow = next(
+        (
+            (start, piece, end)
+            for piece in PIECES
+            for start, end in (FRAMES if len(piece) == 1 else FRAMES[1:])
+            if _seconds(read, (start, piece, end), SIZES[0]) > FLOOR / 16
+            and not _is_linear(read, (start, piece, end))
+        ),
+        None,
+    )
 
-    assert slow == []
+    assert slow is None
 
 
-def _is_linear(read: Callable[[str], object], piece: str, end: str) -> bool:
+def _is_linear(read: Callable[[str], object], shape: tuple[str, str, str]) -> bool:
     """Return whether four times the length takes at most 2.3 * 2.3 times as long, in the best rounds.
 
     A square law would take sixteen times as long. The step in between shows caches of the processor, too.
@@ -288,16 +294,19 @@ def _is_linear(read: Callable[[str], object], piece: str, end: str) -> bool:
     best = dict.fromkeys(SIZES, float("inf"))
     for round_number in range(ROUNDS):
         for size in SIZES:
-            best[size] = min(best[size], _seconds(read, piece, end, size, round_number))
+            best[size] = min(best[size], _seconds(read, shape, size, round_number))
         few, many = (max(best[size], FLOOR / SIZES[-1] * size) for size in SIZES)
         if many <= MAX_GROWTH**2 * few:
             return True
     return False
 
 
-def _seconds(read: Callable[[str], object], piece: str, end: str, size: int, round_number: int = 0) -> float:
+def _seconds(
+    read: Callable[[str], object], shape: tuple[str, str, str], size: int, round_number: int = 0
+) -> float:
     """Return the processor time of reading a text that no cache has seen; a refusal is a result."""
-    text = f"{chr(ord('b') + round_number)}{(piece * size)[:size]}{end}"
+    start, piece, end = shape
+    text = f"{chr(ord('b') + round_number)}{start}{(piece * size)[:size]}{end}"
     started = time.process_time()
     with suppress(InvalidValue, Problem):
         read(text)
