@@ -11,7 +11,7 @@ from typing import Literal
 MAX_MARKS = 30
 """Marks on one letter: more than any writing system has (Unicode Standard Annex 15, Stream-Safe Text)."""
 _SHORT = 250  # characters; up to this length the time to order marks does not count
-_MANY_SIGNS = re.compile(rf"(?:[\uff9e\uff9f]|[^\w\x00-\x7f]){{{MAX_MARKS + 1}}}")
+_MANY_SIGNS = re.compile(rf"(?:[\uff9e\uff9f]|[^\w\x00-\x7f\u2000-\u206f]){{{MAX_MARKS + 1}}}")
 """More signs than a letter may have: every mark is one; the two letters turn into marks."""
 _LONG_REFERENCE = re.compile(r"&#[0-9]{100,};?")
 _NO_CHARACTER = "\ufffd"
