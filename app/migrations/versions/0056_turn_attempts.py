@@ -1,6 +1,6 @@
 """Count the turns of workers at an uploaded list and at a CRM connection without progress.
 
-Revision: 0054, after 0053
+Revision: 0056, after 0055
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0054"
-down_revision = "0053"
+revision = "0056"
+down_revision = "0055"
 branch_labels = None
 depends_on = None
 
