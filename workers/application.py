@@ -6,8 +6,10 @@ Entry point of `celery -A workers.application beat`, which needs no jobs; `worke
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import Any
 
+from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import setup_logging
 
 from app import settings as app_settings
@@ -16,6 +18,7 @@ from workers import invalid_settings
 
 SECONDS_BETWEEN_BEAT_HEARTBEATS = 10
 
+warnings.simplefilter("ignore", CPendingDeprecationWarning)  # at each lost connection, about its messages
 with invalid_settings.reported():
     settings = app_settings.load()
 app = celery_app.configure(settings)

@@ -91,6 +91,7 @@ def configure(settings: Settings) -> Celery:
         worker_enable_remote_control=True,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        broker_channel_error_retry=True,  # a Redis server that refuses writes: read-only, or out of memory
         broker_pool_acquire_timeout=1,
         timezone="UTC",
         beat_schedule=BEAT_SCHEDULE,

@@ -36,13 +36,23 @@ class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
     def on_send_event_buffered(self) -> None:
         """Do nothing, where Celery would publish the event in the next turn of its loop."""
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._connected_at = -MAX_RECONNECT_SECONDS
+
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 -- kombu's Connection
-        """Connect to the broker, retrying until it succeeds."""
+        """Connect to the broker, retrying until it succeeds.
+
+        A Redis server that refuses writes accepts connections, so that the next read fails at once.
+        """
+        time.sleep(max(0.0, self._connected_at + MAX_RECONNECT_SECONDS - time.monotonic()))
         conn.ensure_connection = partial(
             conn.ensure_connection, interval_start=1, interval_step=1, interval_max=MAX_RECONNECT_SECONDS
         )
         conn.transport.brpop_timeout = POLL_SECONDS  # of Redis, which its channels read when they are created
-        return super().ensure_connected(conn)
+        connected = super().ensure_connected(conn)
+        self._connected_at = time.monotonic()
+        return connected
 
 
 class TaskEvents(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types

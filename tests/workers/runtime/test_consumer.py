@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from local_servers import free_port, start_redis
 from polling import wait_until
 from redis import Redis
 
@@ -15,7 +18,7 @@ from app.domain.kinds import Kind
 from app.infra import redis_client
 from app.infra.queue import JobPublisher
 from tools.state import ROOT
-from workers.runtime.consumer import POLL_SECONDS
+from workers.runtime.consumer import MAX_RECONNECT_SECONDS, POLL_SECONDS
 
 TASKS = 20
 EVENTS_OF_A_TASK = {"task-received", "task-started", "task-succeeded"}
@@ -29,19 +32,29 @@ def client(redis_url: str) -> Iterator[Redis]:
         client.flushall()
 
 
-@pytest.fixture
-def _worker(client: Redis, database_url: str, redis_url: str) -> Iterator[None]:
-    """A real worker of the queue `interactive`, which consumes."""
+@contextmanager
+def running_worker(client: Redis, database_url: str, redis_url: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a real worker of the queue `interactive`, which consumes."""
     options = ["-Q", "interactive", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle"]
     worker = subprocess.Popen(
         [sys.executable, "-m", "celery", "-q", "-A", "workers.main", "worker", *options, "-l", "error"],
         cwd=ROOT,
         env=os.environ | {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "LOG_LEVEL": "error"},
     )
-    wait_until(lambda: any(each["cmd"] == "brpop" for each in client.client_list()), seconds=30)
-    yield
+    wait_until(lambda: is_consumed(client), seconds=30)
+    yield worker
     worker.terminate()
     worker.wait(20)
+
+
+def is_consumed(client: Redis) -> bool:
+    return any(each["cmd"] == "brpop" for each in client.client_list())
+
+
+@pytest.fixture
+def _worker(client: Redis, database_url: str, redis_url: str) -> Iterator[None]:
+    with running_worker(client, database_url, redis_url):
+        yield
 
 
 @pytest.mark.slow
@@ -74,6 +87,26 @@ def test_an_idle_consumer_asks_for_messages_every_three_seconds(client: Redis) -
         queue, seconds = next(words[1:] for words in commands if words[0] == "BRPOP")
 
     assert (queue, float(seconds)) == ("interactive", POLL_SECONDS)
+
+
+@pytest.mark.slow
+def test_a_redis_that_refuses_writes_is_waited_for(tmp_path: Path, database_url: str) -> None:
+    port = free_port()
+    server = start_redis(port, tmp_path)
+    url = f"redis://127.0.0.1:{port}/0"
+    with (
+        redis_client.connect(url, answer_seconds=5) as client,
+        running_worker(client, database_url, url) as worker,
+    ):
+        client.replicaof("127.0.0.1", str(free_port()))
+        wait_until(lambda: not is_consumed(client), seconds=10)
+        client.replicaof("NO", "ONE")
+
+        wait_until(lambda: is_consumed(client), seconds=2 * MAX_RECONNECT_SECONDS + POLL_SECONDS)
+
+        assert worker.poll() is None
+    server.terminate()
+    server.wait()
 
 
 def _types(data: bytes) -> list[str]:
