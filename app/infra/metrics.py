@@ -19,3 +19,8 @@ API_START_TIME = Gauge(
     "Unix time at which the newest process of the API started.",
     multiprocess_mode="livemax",
 )
+API_HEARTBEAT = Gauge(
+    "ext_api_heartbeat_seconds",
+    "Unix time at which the process of the API that is the longest without a sign of life gave its last one.",
+    multiprocess_mode="livemin",
+)

@@ -22,6 +22,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.domain.errors import InternalError, Problem, RateLimited
+from app.infra import metrics
 from app.server.connection_counts import ConnectionCount
 from app.server.connections import Connection, ConnectionRegistry, ReadPhase
 from app.server.raw_responses import problem_of, raw_response
@@ -66,6 +67,11 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
         """Stop serving; in a greenlet, because a signal handler must not switch to another one."""
         super().handle_exit(sig, frame)
         gevent.spawn(self._stopping.set)
+
+    def notify(self) -> None:
+        """Tell the arbiter and the metrics that this process runs."""
+        super().notify()
+        metrics.API_HEARTBEAT.set_to_current_time()
 
     def run(self) -> None:
         """Serve until stopped, then finish the accepted requests."""

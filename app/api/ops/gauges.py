@@ -36,6 +36,12 @@ class Gauges(Collector):
             yield from _of_database(database)
         if redis is not None:
             yield _of_queues(redis.lengths)
+            if redis.data_since is not None:
+                yield GaugeMetricFamily(
+                    "ext_redis_data_since_seconds",
+                    "Unix time since when Redis has kept its data.",
+                    value=redis.data_since,
+                )
             parts.is_up["redis"] = redis.is_writable
         yield from parts.metrics()
 

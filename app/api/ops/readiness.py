@@ -19,7 +19,7 @@ from app.core.queues.backlog import Count
 from app.core.queues.queue_health import QueueHealth
 from app.core.queues.worker_heartbeats import WorkerRecord, WorkerState
 from app.domain.kinds import CLICKS, Queue
-from app.infra import broker, database_clock, redis_client, table_versions
+from app.infra import broker, clock, database_clock, redis_client, table_versions
 
 T = TypeVar("T")
 
@@ -27,6 +27,8 @@ PROBE_SECONDS = 0.8
 """The time limit of a probe; there are two probes, and /readyz answers within two seconds."""
 PROBE_KEY = "contact-lookup:readiness"
 PROBE_KEY_TTL_SECONDS = 10
+DATA_KEY = "contact-lookup:data-since"
+"""Has the Unix time at which Redis was first found without data, and is lost with the data."""
 READY = "ok"
 WARNINGS = frozenset({"clocks"})
 """Checks whose failure does not stop jobs: times are taken from the database."""
@@ -78,10 +80,18 @@ class DatabaseStatus:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The result of the probe of the queues: the messages in each, and whether Redis accepts writes."""
+    """The result of the probe of the queues: the messages in each, and whether Redis accepts writes.
+
+    `data_since` is the Unix time since when Redis has kept its data, None if it refuses writes.
+    """
 
     lengths: dict[Queue, int]
-    is_writable: bool
+    data_since: int | None
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether Redis accepts writes."""
+        return self.data_since is not None
 
 
 class Readiness:
@@ -121,13 +131,17 @@ class Readiness:
         return self._has_newer_tables
 
     def _check_queue(self) -> Messages:
-        """Count the messages in each queue, and write a key that expires."""
+        """Count the messages in each queue, and write a key that expires and one that does not."""
         lengths = self._broker.lengths(Queue)
+        return Messages(dict(zip(Queue, lengths, strict=True)), self._data_since())
+
+    def _data_since(self) -> int | None:
         try:
-            is_writable = bool(self._redis.set(PROBE_KEY, 1, ex=PROBE_KEY_TTL_SECONDS))
+            self._redis.set(PROBE_KEY, 1, ex=PROBE_KEY_TTL_SECONDS)
+            now = int(clock.now().timestamp())
+            return int(self._redis.set(DATA_KEY, now, nx=True, get=True) or now)
         except ResponseError:
-            is_writable = False
-        return Messages(dict(zip(Queue, lengths, strict=True)), is_writable)
+            return None
 
 
 def readiness(probes: Readiness) -> tuple[dict[str, str], str]:

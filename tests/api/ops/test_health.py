@@ -20,12 +20,12 @@ from settings_support import change_settings
 from sqlalchemy import text
 
 from app.api.ops.probes import Probe, ProbeTimeout
-from app.api.ops.readiness import PROBE_SECONDS
+from app.api.ops.readiness import DATA_KEY, PROBE_SECONDS
 from app.core.audit.audits import Audit
 from app.core.queues import worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.kinds import CLICKS, Kind, Queue
-from app.infra import clock
+from app.infra import clock, redis_client
 from app.infra.db import Database
 
 
@@ -138,6 +138,24 @@ def test_a_clock_offset_below_a_second_is_tolerated(app: APIFlask) -> None:
     say(app, clock_offset=-0.9)
 
     assert ready(app)[:2] == (200, ALL_WELL)
+
+
+def test_metrics_tell_that_redis_lost_its_data(app: APIFlask, redis_url: str) -> None:
+    client = app.test_client()
+
+    def since() -> float:
+        return float(
+            re.findall(r"^ext_redis_data_since_seconds (\S+)$", client.get("/metrics").text, re.MULTILINE)[0]
+        )
+
+    with redis_client.connect(redis_url, answer_seconds=5) as redis:
+        redis.set(DATA_KEY, 1000)
+        kept = since()
+        redis.delete(DATA_KEY)
+        lost = since()
+
+    assert kept == 1000
+    assert lost == since() > kept
 
 
 def test_metrics_include_clock_offsets_and_refused_messages(app: APIFlask) -> None:
