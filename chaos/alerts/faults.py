@@ -61,6 +61,11 @@ def _max_memory(value: str) -> Callable[[Testbed], None]:
     return inject
 
 
+def _empty_redis(testbed: Testbed) -> None:
+    with redis.Redis(LOOPBACK, testbed.service.redis.port) as client:
+        client.flushall()
+
+
 def _restart_redis(testbed: Testbed) -> None:
     testbed.service.redis.kill()
     time.sleep(0.3)
@@ -152,6 +157,7 @@ FAULTS = (
         lambda testbed: testbed.service.redis.resume(),
     ),
     Fault("Redis has no memory left", ("RedisDown",), _max_memory("1"), _max_memory("0")),
+    Fault("Redis loses its data", ("RedisDataLost",), _empty_redis),
     Fault("Redis is killed every five seconds", ("ServerRestarts",), _restart_redis, every=5.0),
     Fault("PostgreSQL is stopped", ("DatabaseDown",), _crash_database, _start_database),
     Fault("the network to PostgreSQL blocks", ("DatabaseDown",), _disturb(Mode.BLACKHOLE)),
@@ -163,6 +169,11 @@ FAULTS = (
     ),
     Fault("PostgreSQL crashes every eight seconds", ("ServerRestarts",), _restart_database, every=8.0),
     Fault("an API process is killed every eight seconds", ("ServerRestarts",), _kill_api_process, every=8.0),
+    Fault(
+        "an API process is frozen",
+        ("ApiFrozen",),
+        lambda testbed: testbed.service.processes.freeze_child(WEB),
+    ),
     Fault("the API is gone", ("ApiDown",), _stop(WEB)),
     Fault("a provider fails", ("ProviderDown", "ProviderErrors"), _respond(CannedResponse(503))),
     Fault("a provider hangs", ("ProviderDown", "ProviderErrors"), _respond(CannedResponse(delay=15.0))),

@@ -98,20 +98,23 @@ class ProcessManager:
 
     def kill_child(self, name: str, *, index: int = 0, min_age: float = 0.0) -> bool:
         """Kill a child of a process that has run for `min_age` seconds; return whether there is one."""
-        with self._lock:
-            managed = self._managed.get(name)
-            pid = managed.process.pid if managed is not None and managed.process is not None else None
-        if pid is None:
-            return False
         with suppress(psutil.Error):
             now = time.time()
-            children = [
-                child for child in psutil.Process(pid).children() if now - child.create_time() >= min_age
-            ]
+            children = [child for child in self._children(name) if now - child.create_time() >= min_age]
             if children:
                 children[index % len(children)].kill()
                 return True
         return False
+
+    def freeze_child(self, name: str) -> None:
+        """Stop the first child of a process with SIGSTOP; it is killed in the end, or by its parent."""
+        self._children(name)[0].suspend()
+
+    def _children(self, name: str) -> list[psutil.Process]:
+        with self._lock:
+            managed = self._managed.get(name)
+            pid = managed.process.pid if managed is not None and managed.process is not None else None
+        return psutil.Process(pid).children() if pid is not None else []
 
     def kill_connection_owner(self, name: str, port: int) -> bool:
         """Kill the process, or its descendant, that has a connection with this local port; return whether."""
