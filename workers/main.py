@@ -7,6 +7,7 @@ from typing import Any
 
 from celery import bootsteps
 from celery.signals import worker_process_init, worker_shutdown, worker_shutting_down
+from celery.worker import state
 
 from app.infra import tracing
 from workers import invalid_settings
@@ -63,6 +64,9 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
         shutdown = Shutdown(services, activity)
         _shutdowns.append(shutdown)
         tracing.start(settings.otlp_endpoint, service=SERVICE)
+        if state.should_stop is not None:  # a signal that arrived before there was a shutdown to begin
+            shutdown.begin()
+            return
         sweeper.start(services)
         Watchdog(services, activity, partial(shutdown.begin, code=1)).start()
 
