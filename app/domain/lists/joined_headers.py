@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from app.domain.normal.text_folding import fold
 
 _SEPARATOR = re.compile(
-    r"\s*[/|&+,(]\s*(?:or\b)?"
+    r"[/|&+,(]\s*(?:or\b)?"
     r"|\s(?:or|and|oder|und|bzw\.?|ou|et|o|u|y|e|of|en|eller|och|og|tai|lub|nebo|alebo|ili|vagy|sau|\u0438\u043b\u0438)\s",
     re.IGNORECASE,
 )
