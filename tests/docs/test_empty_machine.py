@@ -96,7 +96,7 @@ def terminal(machine: Machine) -> Iterator[Terminal]:
     """A shell in the place of /opt, whose environment names no service."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "LANG"))}
     python = Path(getattr(sys, "_base_executable", sys.executable)).parent
-    path = os.pathsep.join([str(python), str(postgres.find_binaries()), os.environ["PATH"]])
+    path = os.pathsep.join([str(postgres.find_binaries()), str(python), os.environ["PATH"]])
     environment = kept | {"PATH": path, "HOME": str(machine.folder)}
     with Terminal(machine.folder, environment, password=PASSWORD) as terminal:
         yield terminal

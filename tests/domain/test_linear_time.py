@@ -22,6 +22,7 @@ from app.domain.lists import (
     dates,
     delimiters,
     encodings,
+    joined_headers,
     name_headers,
     opt_out_headers,
     phone_parts,
@@ -46,7 +47,7 @@ MAX_GROWTH = 2.3
 """The most by which the time may grow when the text doubles, as it does twice."""
 FLOOR = 0.1
 """Seconds for the longest text; a time below it shows no growth, nor a sixteenth of it for the shortest."""
-ROUNDS = 6
+ROUNDS = 12
 
 PIECES = (
     *"@/ .,;:|+-_=&#*!?~\\\"'()[]{}<>\n\t10aAé中\u0301\u200d%",
@@ -199,6 +200,8 @@ OTHERS: dict[str, Callable[[str], object]] = {
     "lists.delimiters.delimiter_of": lambda text: delimiters.delimiter_of(text, upload_columns.count_known),
     "lists.delimiters.most_known": lambda text: delimiters.most_known(text, upload_columns.count_known),
     "lists.encodings.detect": lambda text: encodings.detect(b"\xe4" + text.encode("latin-1", "replace"), len),
+    "lists.joined_headers.joined_field": lambda text: joined_headers.joined_field(text, {}),
+    "lists.joined_headers.names_place": lambda text: joined_headers.names_place(text, {}),
     "lists.name_headers.is_family_first": lambda text: name_headers.is_family_first(text, {}),
     "lists.name_headers.names_both_parts": lambda text: name_headers.names_both_parts(text, {}),
     "lists.opt_out_headers.opt_out_field": lambda text: opt_out_headers.opt_out_field(text, {}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import async_support
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
@@ -35,7 +36,7 @@ def exchange(parts: Sequence[Message]) -> tuple[list[Message], list[Message]]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(BearerRequired(application)(SCOPE, receive, send))
+    async_support.run(BearerRequired(application), SCOPE, receive, send)
     return received, sent
 
 

@@ -22,7 +22,7 @@ _ROLES = words("roles.txt")
 # Addresses that the library accepts unchanged: most addresses, and thirty times faster.
 _PLAIN = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+([a-z]{2,})")
 _MAX_PLAIN_LENGTH = 63  # no part can exceed its own limit
-_NUMBER_OR_TAG = re.compile(r"[-_.]?[0-9]+$|\+.*$")
+_NUMBER = re.compile(r"[-_.]?(?<![0-9])[0-9]++$")
 
 
 def normal_email(text: str) -> str:
@@ -64,9 +64,8 @@ def email_reasons(email: str) -> tuple[str, ...]:
 
 def mailbox_name(local: str) -> str:
     """Return a local part without a number at its end, and without a tag: info for info-2 and info+news."""
-    if local[-1:].isalpha() and "+" not in local:
-        return local  # the pattern cannot match
-    return _NUMBER_OR_TAG.sub("", local)
+    name, sign, _tag = local.partition("+")
+    return name if sign else _NUMBER.sub("", name)
 
 
 @cache

@@ -19,7 +19,7 @@ _MIN_BEFORE_ENDING = 3
 _NUMBER = re.compile(r"\d")
 _POSTCODE_BEFORE = re.compile(r"(?:[A-Z]{1,2}-)?\d{4,6}\s(?:[A-Z]{2}\s)?(?=[^\W\d])")
 _POSTCODE_AFTER = re.compile(r"\s(?:\d{4,6}(?:-\d{4})?|[A-Z]\d[A-Z] ?\d[A-Z]\d)$")
-_STATE_IN_BRACKETS = re.compile(r"([^()]+?)\s*\(([^()]+)\)")
+_STATE_IN_BRACKETS = re.compile(r"([^()]+)\(([^()]+)\)")
 
 
 def parts_of_line(text: str) -> list[str]:
