@@ -19,7 +19,7 @@ STARTS = ("+", "0", "(0")
 """How a number with all its digits begins; in some countries it may also begin otherwise."""
 _MIN_DIGITS = 11
 """The digits of an international number without its plus, if the row names no country."""
-_MIN_DIGITS_ABROAD = 8
+_MIN_DIGITS_ABROAD = 10
 """Its digits if the row names a country that has not assigned it."""
 _MIN_DIGITS_OF_DOUBT = 10
 _MAX_NATIONAL_DIGITS = 11
@@ -91,6 +91,8 @@ def read_number(text: str, regions: PhoneRegions) -> PhoneNumber:
         InvalidValue: the text is not such a number.
 
     """
+    if text.startswith("+(") and (number := assigned_phone(text) or assigned_number(text[1:], regions)):
+        return number  # an area code may stand in the brackets
     if text.startswith("+"):
         return parse_phone(text)
     if number := next(_assigned(text, regions), None):
@@ -108,32 +110,35 @@ def read_number(text: str, regions: PhoneRegions) -> PhoneNumber:
 
 def _assigned(text: str, regions: PhoneRegions) -> Iterator[PhoneNumber]:
     """Yield the assigned numbers that a text without a plus may be, the likeliest first."""
-    groups, national = _groups(text), []
-    for region in regions.named:
-        if number := assigned_phone(text, region):
-            if _groups(number.national) == groups:
-                yield number
-            national.append(number)
+    groups = _groups(text)
     digits = "".join(groups)
+    national = _assigned_in(regions.named, text)
+    at_home = national or _assigned_in(regions.guessed, text)
+    yield from (number for number in at_home if _has_area_code(number, groups))
     abroad = _with_plus(text, digits)
     if abroad is None:
         yield from national
         return
     group = _FIRST_GROUP.match(text)
-    if group and int(group[1]) == calling_code(digits):
+    may_lack_plus = any(regions) or len(digits) >= _MIN_DIGITS
+    if may_lack_plus and group and int(group[1]) == calling_code(digits):
         yield abroad
     yield from (number for number in national if _is_written_so(number, digits))
     if abroad.country in {*regions.named, *regions.guessed}:
         yield abroad
     if not regions.named:
-        guesses = (assigned_phone(text, region) for region in regions.guessed)
-        yield from (number for number in guesses if number and _is_written_so(number, digits))
+        yield from (number for number in at_home if _is_written_so(number, digits))
     if len(digits) <= _MAX_NATIONAL_DIGITS:
         yield from national
     yield from (number for number in national if number.line_type == "mobile")
     if len(digits) >= (_MIN_DIGITS_ABROAD if regions.named else _MIN_DIGITS):
         yield abroad
     yield from national
+
+
+def _assigned_in(countries: tuple[str, ...], text: str) -> list[PhoneNumber]:
+    """Return the assigned numbers of these countries that the text may be."""
+    return [number for country in countries if (number := assigned_phone(text, country))]
 
 
 def _with_plus(text: str, digits: str) -> PhoneNumber | None:
@@ -144,6 +149,11 @@ def _with_plus(text: str, digits: str) -> PhoneNumber | None:
     if text.startswith("(") and not (bracket and int(bracket[1]) == calling_code(digits)):
         return None
     return assigned_phone(f"+{digits}")
+
+
+def _has_area_code(number: PhoneNumber, groups: list[str]) -> bool:
+    """Return whether the first group is the area code, not a country code, of the number dialled at home."""
+    return _groups(number.national)[0] == groups[0] and _is_written_so(number, "".join(groups))
 
 
 def _is_written_so(number: PhoneNumber, digits: str) -> bool:

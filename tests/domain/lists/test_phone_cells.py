@@ -168,12 +168,43 @@ def test_an_ending_after_a_slash_is_that_of_a_second_number(
         ("16502530000", "", "+16502530000"),
         ("16,502,530,000", "US", "+16502530000"),
         ("811123456789", "ID", "+62811123456789"),
+        ("(267) 5505514", "US", "+12675505514"),
+        ("267 550-5514", "US", "+12675505514"),
+        ("352 26 12 34 56", "DE", "+35226123456"),
     ],
 )
 def test_a_number_without_its_plus_is_the_one_that_is_assigned(
     text: str, country: str, expected: str
 ) -> None:
     assert numbers(text, country) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "majority", "expected"),
+    [
+        ("352-209-0000", "US", "+13522090000"),
+        ("(267)-550-7076", "US", "+12675507076"),
+        ("267 5505514", "US", "+12675505514"),
+        ("678.755.0123", "US", "+16787550123"),
+        ("+(914)562-9911", "US", "+19145629911"),
+        ("+(49) 30 1234567", "US", "+49301234567"),
+        ("+(914)055-0101", "US", "+9140550101"),
+        ("352 26 12 34 56", "US", "+35226123456"),
+        ("39 348 1234567", "US", "+393481234567"),
+        ("39 02 123456", "IT", "+3902123456"),
+    ],
+)
+def test_an_area_code_of_the_lists_country_is_not_read_as_a_country_code(
+    text: str, majority: str, expected: str
+) -> None:
+    assert read_number(text, PhoneRegions(guessed=(majority,))).e164 == expected
+
+
+def test_a_number_that_a_row_gives_without_plus_in_the_lists_format_is_that_of_the_list() -> None:
+    """The row's country may be misread, such as `AR` for Arkansas, and has not assigned the number."""
+    regions = PhoneRegions(named=("AR",), guessed=("US",))
+
+    assert read_number("412-347-5897", regions).e164 == "+14123475897"
 
 
 def test_a_guessed_country_counts_before_a_plus_only_if_the_number_is_written_as_there() -> None:
@@ -225,8 +256,11 @@ def test_old_prefixes_and_letters_that_are_dialled_are_read(text: str, country: 
         ("ada1234567@acme.example", "DE", "invalid"),
         ("https://acme.example/0301234567", "DE", "invalid"),
         ("555-0101 / 555-0102", "US", "invalid"),
+        ("3522 / 3523", "AR", "invalid"),
+        ("3589-3591", "AR", "invalid"),
         ("030 1234567", "", "no_country"),
         ("6561234567", "", "no_country"),
+        ("267-550-5514", "", "no_country"),
         ("030 / 1234567", "", "no_country"),
         ("030 1234567; 12", "DE", "invalid"),
         ("1-650-253-0000", "DE", "read_as_foreign"),

@@ -57,7 +57,7 @@ def test_a_cell_may_have_several_addresses_and_words(text: str, addresses: list[
         "u003eada@acme.com", "u003cada@acme.com", "u0022ada@acme.com", "u200bada@acme.com",
         "20ada@acme.com",
         "noemail@acme.com", "no-email@acme.com", "noemail123@acme.com", "ada@noemail.com",
-        "keine-email@acme.de",
+        "keine-email@acme.de", "email_not_unlocked@domain.com", "EmailNotFound@acme.com",
         "sincorreo@acme.es", "none@none.com", "na@na.com", "test@test.com", "test1@example.com",
         "user@domain.com",
         "name@company.com", "null.null@acme.com", "logo@2x.png", "icon@3x.svg", "photo@2x.jpg",
