@@ -116,7 +116,7 @@ def _assigned(text: str, regions: PhoneRegions) -> Iterator[PhoneNumber]:
     at_home = national or _assigned_in(regions.guessed, text)
     yield from (number for number in at_home if _has_area_code(number, groups))
     abroad = _with_plus(text, digits)
-    if abroad is None:
+    if abroad is None or any(_is_grouped_so(text, groups, country) for country in regions.named):
         yield from national
         return
     group = _FIRST_GROUP.match(text)
@@ -154,6 +154,14 @@ def _with_plus(text: str, digits: str) -> PhoneNumber | None:
 def _has_area_code(number: PhoneNumber, groups: list[str]) -> bool:
     """Return whether the first group is the area code, not a country code, of the number dialled at home."""
     return _groups(number.national)[0] == groups[0] and _is_written_so(number, "".join(groups))
+
+
+def _is_grouped_so(text: str, groups: list[str], country: str) -> bool:
+    """Return whether a number has the country's groups of digits, even if it is not assigned there."""
+    try:
+        return len(groups) > 1 and _groups(parse_phone(text, country).national) == groups
+    except InvalidValue:
+        return False
 
 
 def _is_written_so(number: PhoneNumber, digits: str) -> bool:

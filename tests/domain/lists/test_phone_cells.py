@@ -171,6 +171,9 @@ def test_an_ending_after_a_slash_is_that_of_a_second_number(
         ("(267) 5505514", "US", "+12675505514"),
         ("267 550-5514", "US", "+12675505514"),
         ("352 26 12 34 56", "DE", "+35226123456"),
+        ("322.253.8271", "US", "+13222538271"),
+        ("663-996-2207", "US", "+16639962207"),
+        ("32 2 253 82 71", "US", "+3222538271"),
     ],
 )
 def test_a_number_without_its_plus_is_the_one_that_is_assigned(

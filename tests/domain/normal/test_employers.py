@@ -17,6 +17,7 @@ from app.domain.normal.wordlists import entries
         "Past: Intern at Acme",
         "ehem. Acme",
         "Individual",
+        "Business Owner",
         "0",
         "Freelance",
         "FREELANCER",
