@@ -291,6 +291,7 @@ def test_seniorities_departments_and_types_are_mapped() -> None:
     )
     assert department("Cat Herding") == "cat_herding"
     assert (phone_type("Work Fax"), phone_type("direct dial"), phone_type("x")) == ("fax", "direct", None)
+    assert [phone_type(label) for label in ("workFax", "homeFax")] == ["fax", "fax"]  # of Android's export
 
 
 def test_headers_are_folded() -> None:
