@@ -469,7 +469,16 @@ def test_how_a_file_is_read_can_be_said(user: SignedInUser, services: WorkerServ
 
 
 @pytest.mark.parametrize(
-    "query", ["encoding=hex", "encoding=cp9999", "delimiter=:", "has_header=maybe", "country=Nowhere"]
+    "query",
+    [
+        "encoding=hex",
+        "encoding=cp9999",
+        "encoding=punycode",
+        "encoding=%00",
+        "delimiter=:",
+        "has_header=maybe",
+        "country=Nowhere",
+    ],
 )
 def test_a_file_cannot_be_read_in_a_way_that_does_not_exist(user: SignedInUser, query: str) -> None:
     answer = user.client.post(f"/api/uploads?{query}", data=b"a,b\n", headers=user.headers, **CSV)

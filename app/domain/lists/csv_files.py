@@ -22,6 +22,8 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 UNKNOWN_ENCODING = "The encoding '{}' is unknown. Use utf-8, cp1252, cp1250, cp1251, cp932 or gb18030."
+_OF_NO_FILE = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
+"""Codecs for other texts than files; punycode takes a time that grows with the square of the text."""
 MIXED = "cp1252_bytes"
 """The error handler that reads the bytes of a UTF-8 file that are not UTF-8 as cp1252."""
 MAX_OTHER_LINES = 20
@@ -84,12 +86,12 @@ def text_format_of(file: IO[bytes], encoding: str | None, count_known: CountKnow
 
 
 def is_encoding(name: str) -> bool:
-    """Return whether an encoding of text has this name."""
+    """Return whether an encoding of text files has this name."""
     try:
         "".encode(name)  # fails also for codecs of bytes, such as hex
-    except LookupError:
+    except (LookupError, ValueError):  # a ValueError for a null character and the codec `undefined`
         return False
-    return True
+    return codecs.lookup(name).name not in _OF_NO_FILE
 
 
 def _require_encoding(encoding: str, head: bytes) -> None:

@@ -66,9 +66,10 @@ def test_lines_in_another_encoding_are_named_in_a_file_that_is_marked_as_utf_8(
     assert [row.cells[0] for row in found.rows] == ["Böb"]
 
 
-def test_a_codec_that_is_not_an_encoding_of_text_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="'hex' is unknown"):
-        table(PEOPLE, encoding="hex")
+@pytest.mark.parametrize("encoding", ["hex", "undefined", "a\0b", "punycode", "IDNA", "unicode_escape"])
+def test_a_codec_that_is_not_an_encoding_of_text_files_is_refused(encoding: str) -> None:
+    with pytest.raises(InvalidValue, match="is unknown"):
+        table(PEOPLE, encoding=encoding)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
