@@ -15,7 +15,7 @@ from app.core.accounts import accounts, company_identities
 from app.core.accounts.accounts import Account, Role
 from app.core.jobs.jobs import Job
 from app.infra import clock
-from app.pages.admin.accounts import ASK_AN_OPERATOR
+from app.pages.admin.accounts import ASK_AN_OPERATOR, CHANGES
 
 NEW = {"name": "Grace Hopper", "email": "Grace@Acme.example", "password": PASSWORD, "role": "member"}
 
@@ -191,6 +191,23 @@ def test_an_admin_does_not_enable_what_an_operator_disabled(
     assert f"/admin/accounts/{bob.account_id}/enable" not in refused.text
     assert is_refused
     assert stored(bob).disabled_at is None
+
+
+@pytest.mark.parametrize("change", ["disable", "sign-out", "revoke-api-access", "make-member"])
+def test_only_an_operator_changes_the_account_of_an_operator(
+    app: APIFlask, admin: Visitor, user: SignedInUser, bob: SignedInUser, change: str
+) -> None:
+    change_settings(app, operators=(stored(bob).email,))
+
+    refused = admin.send(f"/admin/accounts/{bob.account_id}/{change}")
+
+    is_signed_in = bob.client.get("/api/ext/session", headers=bob.headers).status_code == 200
+    change_settings(app, operators=(stored(bob).email, user.email))
+    changed = admin.send(f"/admin/accounts/{bob.account_id}/{change}")
+    assert "Only an operator can change it." in refused.text
+    assert f"/admin/accounts/{bob.account_id}/" not in refused.text
+    assert is_signed_in
+    assert CHANGES[change][1].partition(";")[0] in changed.text
 
 
 def test_an_admin_does_not_learn_who_has_an_account_in_another_workspace(

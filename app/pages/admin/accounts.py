@@ -123,7 +123,11 @@ def change(account_id: str, change: str) -> Response:
     apply, sentence = CHANGES[change]
     try:
         with admission.transaction() as session:
-            name = accounts.get(session, caller().workspace_id, account_id).name
+            account = accounts.get(session, caller().workspace_id, account_id)
+            if not _may_change(account):
+                flash("This is the account of an operator. Only an operator can change it.", "failure")
+                return go_to("admin_accounts.index")
+            name = account.name
             apply(session, account_id)
     except DisabledByOperator:
         flash("An operator disabled this account. Only an operator can enable it.", "failure")
@@ -131,6 +135,11 @@ def change(account_id: str, change: str) -> Response:
     log.info("account changed", account=account_id, change=change, by=caller().account_id)
     flash(f"{name} {sentence}.", "success")
     return go_to("admin_accounts.index")
+
+
+def _may_change(account: Account) -> bool:
+    """Return whether the viewer may change this account: an admin must not keep an operator out."""
+    return viewer().is_operator or not services().settings.is_operator(account.email)
 
 
 def _may_create(address: str) -> bool:
@@ -184,6 +193,8 @@ def _create(new: dict[str, Any]) -> str:
 
 def _actions(account: Account) -> list[tuple[str, str]]:
     """Return the changes that make sense now, with the texts of their buttons."""
+    if not _may_change(account):
+        return []
     if account.disabled_at is not None:
         return [("enable", "Enable")] if viewer().is_operator or not account.disabled_by_operator else []
     is_admin = account.role == Role.ADMIN
