@@ -15,8 +15,9 @@ from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import ResponseSchema, StrictSchema, password
-from app.core.accounts import totp
+from app.core.accounts import sessions, totp
 from app.core.accounts.accounts import Account
+from app.domain.callers import Caller
 from app.domain.errors import FieldError, TotpAlreadyOn, ValidationFailed
 from app.infra import clock, database_clock
 from app.infra.log import log
@@ -108,8 +109,11 @@ def enrol(body: dict[str, Any]) -> Response:
 @blueprint.input(CodeSchema, arg_name="body")
 @blueprint.output(RecoveryCodesResponseSchema)
 def confirm(body: dict[str, Any]) -> Response:
-    """Turn two-factor sign-in on with the app's first code; the response has the recovery codes."""
-    return json_response({"recovery_codes": turn_on(session_caller().account_id, body["code"])})
+    """Turn two-factor sign-in on with the app's first code; the response has the recovery codes.
+
+    The other sessions of the account end, because they were started without a code.
+    """
+    return json_response({"recovery_codes": turn_on(session_caller(), body["code"])})
 
 
 @blueprint.post("/api/totp/disable")
@@ -123,8 +127,10 @@ def disable(body: dict[str, Any]) -> Response:
     return Response(status=204)
 
 
-def turn_on(account_id: str, code: str) -> list[str]:
-    """Turn two-factor sign-in of an account on, and return its recovery codes.
+def turn_on(current: Caller, code: str) -> list[str]:
+    """Turn two-factor sign-in of the caller's account on, and return its recovery codes.
+
+    All sessions end except the caller's: whoever knew the password may have started them.
 
     Raises:
         ValidationFailed: this is not the code that the app shows.
@@ -133,11 +139,13 @@ def turn_on(account_id: str, code: str) -> list[str]:
     """
     with admission.transaction() as session:
         now = database_clock.value(session)
-        recovery_codes = totp.confirm(session, account_id, code, now=now)
+        recovery_codes = totp.confirm(session, current.account_id, code, now=now)
+        if recovery_codes is not None:
+            sessions.end_all(session, current.account_id, spared=current.token_id, now=now)
     if recovery_codes is None:
         detail = "This is not the code that the authenticator app shows now. Check the clock of its device."
         raise ValidationFailed(errors=(FieldError("/code", detail),))
-    log.info("two-factor sign-in turned on", account=account_id)
+    log.info("two-factor sign-in turned on", account=current.account_id)
     return recovery_codes
 
 

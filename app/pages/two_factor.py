@@ -58,7 +58,7 @@ def enrol() -> Response:
 def confirm() -> Response:
     """Turn two-factor sign-in on, and show the recovery codes."""
     try:
-        recovery_codes = totp_api.turn_on(caller().account_id, forms.text("code"))
+        recovery_codes = totp_api.turn_on(caller(), forms.text("code"))
     except TotpAlreadyOn:
         return go_to("two_factor.index")
     except ValidationFailed as problem:

@@ -14,7 +14,7 @@ from jobs_support import set_clock
 from settings_support import change_settings
 from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
-from users_support import PASSWORD, SignedInUser
+from users_support import PASSWORD, SignedInUser, bearer
 from werkzeug.test import TestResponse
 
 from app.api.http import login_attempts
@@ -71,6 +71,23 @@ def test_it_is_on_only_after_the_first_code_of_the_app(user: SignedInUser, app_c
     assert wrong.get_json()["errors"][0]["pointer"] == "/code"
     assert len(right.get_json()["recovery_codes"]) == 10
     assert state(user) == (True, 10)
+
+
+def test_a_session_that_was_started_without_a_code_ends_when_it_is_turned_on(
+    user: SignedInUser, app_codes: pyotp.TOTP
+) -> None:
+    key = user.make_key()
+    others = bearer(user.sign_in().get_json()["access_token"])
+    wrong = send(user, "/confirm", code=app_codes.at(NOW + 10 * STEP))
+    before = user.client.get("/api/ext/session", headers=others)
+
+    send(user, "/confirm", code=app_codes.at(NOW))
+
+    after = user.client.get("/api/ext/session", headers=others)
+    assert (wrong.status_code, before.status_code) == (422, 200)
+    assert outcome(after) == (401, "token_revoked")
+    assert state(user) == (True, 10)
+    assert user.client.get("/api/ext/session", headers=bearer(key)).status_code == 200
 
 
 def test_setting_it_up_and_turning_it_off_need_the_password(
