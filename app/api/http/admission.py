@@ -19,6 +19,7 @@ from app.api.http.request_actor import request_actor
 from app.api.http.services import services
 from app.core.audit_log.entries import ACTOR
 from app.domain.errors import Unavailable
+from app.server.token_accounts import TokenOwner
 
 MAX_SECONDS = 30.0
 """The longest wait: a thousand requests at once take that long on a slow machine."""
@@ -78,9 +79,20 @@ def admit(admitted: str) -> None:
 
 def holder() -> str:
     """Return who takes a turn: the account of the request's token if it is known, or the network."""
+    owner = _owner()
+    return owner.account_id if owner else network()
+
+
+def sender() -> str:
+    """Return for whom a body counts: the workspace, however many accounts it has, or the network."""
+    owner = _owner()
+    return owner.workspace_id if owner else network()
+
+
+def _owner() -> TokenOwner | None:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     token = token.strip() if scheme.lower() == "bearer" else session_cookie.token() or ""
-    return services().bulkhead.accounts.get(token) or network()
+    return services().bulkhead.accounts.get(token)
 
 
 def _admit() -> None:

@@ -48,7 +48,7 @@ def _verify(token: str) -> Caller:
         if isinstance(error, InvalidToken):  # possibly a guess
             FailureCounter.for_client("token", services().settings.limit_login_address).add()
         raise
-    services().bulkhead.accounts.note(token, authenticated.account_id)
+    services().bulkhead.accounts.note(token, authenticated.account_id, authenticated.workspace_id)
     after_this_request(partial(_recheck_token, authenticated, time.monotonic()))
     return authenticated
 

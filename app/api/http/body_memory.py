@@ -26,7 +26,7 @@ def _take() -> None:
     """
     length = body.MAX_BYTES if body.is_chunked(request) else request.content_length or 0
     if 0 < length <= body.MAX_BYTES:
-        holder = admission.holder()
+        holder = admission.sender()
         services().body_memory.take(holder, length)
         g.body_memory = (holder, length)
 

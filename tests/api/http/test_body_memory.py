@@ -43,10 +43,10 @@ def test_the_memory_of_a_refused_body_is_free_after_the_response(
     assert memory.free == TOTAL
 
 
-def test_an_account_with_many_bodies_is_refused_and_others_are_not(
+def test_a_workspace_with_many_bodies_is_refused_and_others_are_not(
     user: SignedInUser, memory: ByteShares
 ) -> None:
-    memory.take(user.account_id, 450)
+    memory.take(user.workspace_id, 450)
 
     refused = post(user, SUBJECT)
     stranger = user.client.post("/api/ext/login", json={"email": "eve@babbage.example", "password": "guess"})
@@ -72,7 +72,7 @@ def test_a_body_without_a_length_counts_as_the_longest(user: SignedInUser, memor
 
 
 def test_a_request_without_a_body_needs_no_memory(user: SignedInUser, memory: ByteShares) -> None:
-    memory.take(user.account_id, 500)
+    memory.take(user.workspace_id, 500)
 
     assert user.client.get("/api/ext/session", headers=user.headers).status_code == 200
 
