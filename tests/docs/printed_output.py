@@ -84,7 +84,7 @@ def _parse(printed: str) -> Any:
 
 def _trimmed(text: str) -> str:
     """Return the text with the columns of its tables two spaces apart: their widths depend on the values."""
-    return "\n".join(re.sub(r"(?<=\S) {2,}", "  ", line.rstrip()) for line in text.strip("\n").splitlines())
+    return "\n".join(re.sub(r" {2,}", "  ", line.rstrip()) for line in text.strip("\n").splitlines())
 
 
 def _pattern(printed: str) -> re.Pattern[str]:
