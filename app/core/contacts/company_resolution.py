@@ -16,9 +16,10 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.bulk import as_dict, new_ids, rows_in
 from app.domain.findings import FoundCompany
+from app.domain.normal.company_domains import is_named_after
 from app.domain.normal.company_names import company_key, have_different_forms
 from app.domain.normal.hashes import profile_hash, website_hash
-from app.domain.records.company_identity import are_one_company
+from app.domain.records.company_identity import are_one_company, shared_domains
 from app.domain.records.merging import Change, initial_provenance, merge
 
 _MERGED = ("industry", "headcount", "city", "country")
@@ -34,6 +35,7 @@ class CompanyResolver:
 
     def __init__(self, session: Session, table: FromClause, records: Sequence[FoundCompany]) -> None:
         records = list({id(record): record for record in records}.values())
+        self._shared_domains = shared_domains(records)
         self._session = session
         self._keys = {record.name: company_key(record.name) for record in records if record.name}
         self._by_domain: dict[str | None, dict[str, Any]] = {}
@@ -68,12 +70,23 @@ class CompanyResolver:
     def admitted(self, record: FoundCompany, *, was_asked: bool = False) -> FoundCompany:
         """Return the record, without its domain if that is another company's.
 
-        The domain belongs to the company that had it first. `was_asked` states that a provider was asked for
-        the company by this domain, so that its answer is about that company, whatever its name.
+        The domain belongs to the company that had it first; one that the records share (`shared_domains`)
+        only to a company that is named after it. `was_asked` states that a provider was asked for the company
+        by this domain, so that its answer is about that company, whatever its name.
         """
-        holder = self._by_domain.get(record.domain) if record.domain else None
-        is_same = holder is None or was_asked or self._may_be(holder, record)
-        return record if is_same else replace(record, domain=None)
+        if was_asked or not record.domain:
+            return record
+        holder = self._by_domain.get(record.domain)
+        is_shared = bool(
+            record.name
+            and record.domain in self._shared_domains
+            and not is_named_after(record.domain, record.name)
+        )
+        if holder is None or (is_shared and not holder["name"]):
+            is_own = not is_shared
+        else:
+            is_own = self._may_be(holder, record)
+        return record if is_own else replace(record, domain=None)
 
     def _may_be(self, holder: dict[str, Any], record: FoundCompany) -> bool:
         """Return whether the name of the record, or its page, does not show another company."""

@@ -152,7 +152,7 @@ KINDS: Mapping[str, WarningKind] = {
         "Give a domain of the company's own.",
     ),
     TAKEN_DOMAIN: WarningKind(
-        Effect.LEFT_OUT, "A company with another name has these domains, so they are not stored again."
+        Effect.LEFT_OUT, "Companies with other names have these domains, so they are not stored for this one."
     ),
     CUT_NUMBER: WarningKind(
         Effect.LEFT_OUT,

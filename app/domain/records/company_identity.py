@@ -1,10 +1,12 @@
-"""Whether two names at one domain are of one company."""
+"""Whether two names at one domain are of one company, and which domains many companies have."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
+from app.domain.findings import FoundCompany
 from app.domain.normal.company_domains import is_named_after
 from app.domain.normal.company_names import parse_company
 from app.domain.records.company_similarity import company_score
@@ -12,6 +14,8 @@ from app.domain.records.similarity import AGREES
 
 _SMALL_WORDS = frozenset(["and", "de", "e", "et", "for", "of", "und", "y"])
 """Words that initials leave out: EY is Ernst & Young."""
+SHARED_BY = 3
+"""The number of companies of one list at a domain from which it is a host, a group or a placeholder."""
 
 
 @lru_cache(maxsize=8192)
@@ -32,6 +36,18 @@ def are_one_company(a: str, b: str, domain: str) -> bool:
         or (is_named_after(domain, a) and is_named_after(domain, b))
         or _is_latin(a) != _is_latin(b)
     )
+
+
+def shared_domains(records: Iterable[FoundCompany]) -> frozenset[str]:
+    """Return the domains at which these records have so many companies that they identify none."""
+    names: dict[str, list[str]] = {}
+    for record in records:
+        if record.domain and record.name:
+            others = names.setdefault(record.domain, [])
+            is_known = len(others) == SHARED_BY or record.name in others
+            if not is_known and not any(are_one_company(name, record.name, record.domain) for name in others):
+                others.append(record.name)
+    return frozenset(domain for domain, found in names.items() if len(found) == SHARED_BY)
 
 
 def _words(name: str) -> tuple[str, ...]:

@@ -47,6 +47,30 @@ def test_two_names_at_one_domain_are_two_companies(session: Session, other: str)
     assert [result.domain_taken for result in results] == [False, True]
 
 
+@pytest.mark.parametrize("first", [None, "Acme Bikes"])
+def test_a_domain_that_many_companies_of_a_list_have_is_that_of_none(
+    session: Session, first: str | None
+) -> None:
+    names = (first, "Acme Bikes", "Zenith Law", "Ryde Bakers", "Zenith Law Ltd")
+    results = companies.upsert_many(session, [company(name, DOMAIN) for name in names], now=NOW)
+
+    owners = [name for name, domain in stored(session) if domain]
+    assert owners == ([None] if first is None else [])
+    assert [result.domain_taken for result in results] == [first is not None, True, True, True, True]
+
+
+def test_a_domain_that_many_companies_have_is_that_of_the_one_named_after_it(session: Session) -> None:
+    names = ("Acme Bikes", "Zenith Law", "Both", "Ryde Bakers")
+    companies.upsert_many(session, [company(name, DOMAIN) for name in names], now=NOW)
+
+    assert stored(session) == [
+        ("Acme Bikes", None),
+        ("Zenith Law", None),
+        ("Both", DOMAIN),
+        ("Ryde Bakers", None),
+    ]
+
+
 def test_the_domain_stays_with_the_company_that_had_it_first(session: Session) -> None:
     companies.upsert(session, ACME, now=NOW)
 
