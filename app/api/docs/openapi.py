@@ -128,7 +128,8 @@ def _complete(entry: dict[str, Any], view: Callable[..., Any]) -> None:
     _add_bodies(entry, operation, queued=queued)
     _add_parameters(entry, operation, queued=queued, takes_key=takes_key)
     for status, response in entry["responses"].items():
-        response["headers"] = openapi_headers.for_response(
+        declared = response.get("headers", {}) if status == "200" else {}
+        response["headers"] = declared | openapi_headers.for_response(
             status,
             limited="429" in entry["responses"],
             waits=queued,

@@ -34,6 +34,19 @@ class HealthResponseSchema(ResponseSchema):
     status = String(required=True, metadata={"description": "`ok`"})
 
 
+class HealthHeadersSchema(ResponseSchema):
+    """The headers of the liveness."""
+
+    installation = String(
+        data_key=INSTALLATION_HEADER,
+        required=True,
+        metadata={
+            "description": "Tells this installation from another one: a fingerprint of its secret.",
+            "pattern": "^[0-9a-f]{16}$",
+        },
+    )
+
+
 class ReadinessResponseSchema(ResponseSchema):
     """Whether new jobs would be processed, and what to do if not."""
 
@@ -63,7 +76,7 @@ _NOT_READY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 
 
 @blueprint.get("/healthz")
-@blueprint.output(HealthResponseSchema, description="The process is alive.")
+@blueprint.output(HealthResponseSchema, description="The process is alive.", headers=HealthHeadersSchema)
 def healthz() -> Response:
     """Report that this process is alive."""
     response = json_response({"status": "ok"})

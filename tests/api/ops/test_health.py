@@ -5,7 +5,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -85,17 +85,29 @@ def test_with_database_queue_and_a_worker_the_service_is_ready(app: APIFlask) ->
     assert ready(app) == (200, ALL_WELL, "All parts answer, and jobs are processed.")
 
 
-def set_revision(app: APIFlask, revision: str) -> None:
+@pytest.fixture
+def set_revision(app: APIFlask) -> Iterator[Callable[[str], None]]:
     """Record a migration as if another version of the service had run it."""
-    with app.extensions["services"].database.transaction() as session:
-        session.execute(text("CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32))"))
-        session.execute(text("DELETE FROM alembic_version"))
-        session.execute(text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": revision})
+    database: Database = app.extensions["services"].database
+
+    def execute(statement: str, **parameters: str) -> None:
+        with database.transaction() as session:
+            session.execute(text(statement), parameters)
+
+    def set_revision(revision: str) -> None:
+        execute("DELETE FROM alembic_version")
+        execute("INSERT INTO alembic_version VALUES (:revision)", revision=revision)
+
+    execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
+    yield set_revision
+    execute("DROP TABLE alembic_version")
 
 
-def test_a_process_that_starts_with_the_tables_of_a_later_version_is_not_ready(app: APIFlask) -> None:
+def test_a_process_that_starts_with_the_tables_of_a_later_version_is_not_ready(
+    app: APIFlask, set_revision: Callable[[str], None]
+) -> None:
     say(app)
-    set_revision(app, "9999")
+    set_revision("9999")
 
     status, checks, detail = ready(app)
 
@@ -103,11 +115,13 @@ def test_a_process_that_starts_with_the_tables_of_a_later_version_is_not_ready(a
     assert "install that version" in detail
 
 
-def test_a_process_whose_tables_are_migrated_while_it_serves_stays_ready(app: APIFlask) -> None:
+def test_a_process_whose_tables_are_migrated_while_it_serves_stays_ready(
+    app: APIFlask, set_revision: Callable[[str], None]
+) -> None:
     say(app)
-    set_revision(app, "0001")
+    set_revision("0001")
     before = ready(app)
-    set_revision(app, "9999")
+    set_revision("9999")
 
     assert (before[0], ready(app)[0]) == (200, 200)
 
