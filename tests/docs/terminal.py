@@ -45,7 +45,7 @@ class Terminal:
         os.close(self.screen)  # hangs up
         os.waitpid(self.process, 0)
 
-    def run(self, commands: str, *, seconds: float = 120) -> tuple[str, int]:
+    def run(self, commands: str, *, seconds: float = 300) -> tuple[str, int]:
         """Return what the commands print on both outputs, and the exit code of the last.
 
         Raises:

@@ -97,7 +97,8 @@ def terminal(machine: Machine) -> Iterator[Terminal]:
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "LANG"))}
     python = Path(getattr(sys, "_base_executable", sys.executable)).parent
     path = os.pathsep.join([str(postgres.find_binaries()), str(python), os.environ["PATH"]])
-    environment = kept | {"PATH": path, "HOME": str(machine.folder)}
+    trusted = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    environment = kept | trusted | {"PATH": path, "HOME": str(machine.folder)}
     with Terminal(machine.folder, environment, password=PASSWORD) as terminal:
         yield terminal
         terminal.run("kill $SERVICE; wait $SERVICE")
