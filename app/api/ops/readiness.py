@@ -125,7 +125,7 @@ class Readiness:
             )
 
     def _started_with_newer_tables(self, session: Session) -> bool:
-        """Return what the first check found: tables that are migrated while a process serves are no fault."""
+        """Return what the first check found: a process may serve while the tables are migrated."""
         if self._has_newer_tables is None:
             self._has_newer_tables = table_versions.are_newer(session)
         return self._has_newer_tables
@@ -136,12 +136,14 @@ class Readiness:
         return Messages(dict(zip(Queue, lengths, strict=True)), self._data_since())
 
     def _data_since(self) -> int | None:
-        try:
-            self._redis.set(PROBE_KEY, 1, ex=PROBE_KEY_TTL_SECONDS)
-            now = int(clock.now().timestamp())
-            return int(self._redis.set(DATA_KEY, now, nx=True, get=True) or now)
-        except ResponseError:
-            return None
+        with self._redis.pipeline(transaction=False) as commands:
+            commands.set(PROBE_KEY, 1, ex=PROBE_KEY_TTL_SECONDS)
+            commands.set(DATA_KEY, int(clock.now().timestamp()), nx=True)
+            commands.get(DATA_KEY)
+            try:
+                return int(commands.execute()[-1])
+            except ResponseError:
+                return None
 
 
 def readiness(probes: Readiness) -> tuple[dict[str, str], str]:
