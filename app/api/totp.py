@@ -130,7 +130,7 @@ def disable(body: dict[str, Any]) -> Response:
 def turn_on(current: Caller, code: str) -> list[str]:
     """Turn two-factor sign-in of the caller's account on, and return its recovery codes.
 
-    All sessions end except the caller's: whoever knew the password may have started them.
+    All sessions but the caller's end, since the password alone was enough to start them.
 
     Raises:
         ValidationFailed: this is not the code that the app shows.

@@ -3,8 +3,8 @@
 An address is former if the contact moved to another company after any source last had the address, and it is
 at the domain of the company before. A source that has the address again, after the move, makes it current.
 
-A number has no reasons. One of the company before is no longer `valid` but `unknown`, until a later source
-has it again: that of a head office, or one that people there have, but nobody at the new company.
+Numbers have no status reasons. The number of a head office, or one that people at the former company have
+and nobody at the new one has, becomes `unknown` instead of `valid` until a later source confirms it.
 """
 
 from __future__ import annotations

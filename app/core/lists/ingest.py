@@ -103,7 +103,7 @@ def _identifiers(record: FoundContact) -> list[Identifier]:
 def _of_companies(
     session: Session, people: Sequence[ParsedPerson], suppressed_identifiers: frozenset[Identifier]
 ) -> frozenset[Identifier]:
-    """Return the suppressed numbers that companies have, in this list or stored: they identify nobody."""
+    """Return the suppressed numbers that belong to companies, by this list or by what is stored."""
     listed = {item for item in suppressed_identifiers if item.kind == "phone"}
     if not listed:
         return frozenset()

@@ -88,7 +88,8 @@ def begin(session: Session, upload_id: str, *, now: Moment) -> Turn | None:
 def renew(session: Session, turn: Turn, *, now: Moment, **values: Any) -> bool:
     """Renew the lease and store values; return whether status and mapping are still those of the turn.
 
-    It is no progress: a worker that begins again would come as far. Pass `attempts=0` for what it would skip.
+    The attempts still count, since a worker that starts over gets this far, too. Pass `attempts=0` with
+    progress that the next turn does not repeat.
     """
     return _update(session, turn, next_at=now + LEASE, published_at=None, **values)
 

@@ -12,17 +12,16 @@ from app.infra.database_clock import Moment
 
 PROCESSING_FAILED = "processing_failed"
 _READING = (
-    f"The file was read {MAX_ATTEMPTS} times, and each time without an end. Nothing was charged. Upload a "
-    "part of the list to find the rows that stop it, or ask your operator to find the cause in the log."
+    f"Reading the file failed {MAX_ATTEMPTS} times. Nothing was charged. Upload the list in parts to find "
+    "the rows that stop it, or ask your operator to find the cause in the log."
 )
 _PRICING = (
-    f"The list was priced {MAX_ATTEMPTS} times, and each time without an end. Nothing was charged. The cause "
-    "is in one of the rows after row {priced:,}: upload the list without them, or ask your operator "
-    "to find the cause in the log."
+    f"Pricing the list failed {MAX_ATTEMPTS} times. Nothing was charged. The cause is in a row after row "
+    "{priced:,}: upload the list without those rows, or ask your operator to find the cause in the log."
 )
 _RUNNING = (
-    f"The list was continued {MAX_ATTEMPTS} times without success. What was found is in the result, and only "
-    "that is charged. Continue it, or ask your operator to find the cause in the log."
+    f"Continuing the list failed {MAX_ATTEMPTS} times. The result has what was found until then, and only "
+    "that is charged. Continue the list, or ask your operator to find the cause in the log."
 )
 
 
