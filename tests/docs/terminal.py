@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import pty
 import select
 import signal
+import subprocess
+import sys
 import termios
 import time
 from collections.abc import Mapping
@@ -13,6 +14,12 @@ from pathlib import Path
 from typing import Self
 
 END = "----- end of a block -----"
+CONTROLLED = """
+import fcntl, os, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv("/bin/sh", ["sh"])
+"""
+"""Makes the terminal control the session, as prompts for passwords need, and becomes a shell."""
 PROMPTS = (b"Password: ", b"confirmation: ")
 
 
@@ -22,28 +29,29 @@ class Terminal:
     def __init__(self, directory: Path, environment: Mapping[str, str], *, password: str) -> None:
         self.block = directory / "block.sh"
         self.password = password
-        self.process, self.screen = pty.fork()
-        if self.process == 0:
-            os.chdir(directory)
-            plain = {
-                "TERM": "dumb",
-                "COLUMNS": "200",
-                "PS1": "",
-                "PS2": "",
-                "VIRTUAL_ENV_DISABLE_PROMPT": "1",
-            }
-            os.execve("/bin/sh", ["/bin/sh"], {**environment, **plain})  # noqa: S606
-        modes = termios.tcgetattr(self.screen)
+        self.screen, keyboard = os.openpty()
+        modes = termios.tcgetattr(keyboard)
         modes[1] &= ~termios.OPOST  # lines end as the program ends them
         modes[3] &= ~termios.ECHO
-        termios.tcsetattr(self.screen, termios.TCSANOW, modes)
+        termios.tcsetattr(keyboard, termios.TCSANOW, modes)
+        plain = {"TERM": "dumb", "COLUMNS": "200", "PS1": "", "PS2": "", "VIRTUAL_ENV_DISABLE_PROMPT": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CONTROLLED],
+            cwd=directory,
+            env={**environment, **plain},
+            stdin=keyboard,
+            stdout=keyboard,
+            stderr=keyboard,
+            start_new_session=True,
+        )
+        os.close(keyboard)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
         os.close(self.screen)  # hangs up
-        os.waitpid(self.process, 0)
+        self.process.wait()
 
     def run(self, commands: str, *, seconds: float = 300) -> tuple[str, int]:
         """Return what the commands print on both outputs, and the exit code of the last.
@@ -58,7 +66,7 @@ class Terminal:
         output = b""
         while (end := output.find(f"{END} ".encode())) < 0 or b"\n" not in output[end:]:
             if not select.select([self.screen], [], [], max(0, deadline - time.monotonic()))[0]:
-                os.killpg(self.process, signal.SIGKILL)
+                os.killpg(self.process.pid, signal.SIGKILL)
                 raise TimeoutError(f"{commands}\n{output.decode()}")
             output += os.read(self.screen, 65536)
             if output.endswith(PROMPTS):
