@@ -20,6 +20,7 @@ OWN_CLOCK = {
     "app/infra/clock.py": "defines it",
     "app/infra/database_clock.py": "measures how far it is off",
     "cli/checks/redis.py": "measures how far it is off",
+    "app/api/ops/readiness.py": "the time since when Redis has its data, for a metric",
     "app/api/http/downloads.py": "puts the day into the name of a file",
     "app/api/http/usage_reports.py": "the default days of a report",
     "workers/crm/authorization.py": "renews a vendor's token early; a late one is renewed when it is refused",
