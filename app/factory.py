@@ -41,14 +41,15 @@ from app.api import (
     workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
-from app.api.http import admission, body, body_memory, cors, errors, lifecycle
-from app.api.http.received_files import FileRequest
-from app.api.http.services import AppServices
 from app.api.ops import health
 from app.domain.version import VERSION
-from app.infra import log
+from app.infra.telemetry import log
 from app.pages import registration as pages
 from app.settings import Settings
+from app.web import admission, cors, errors, lifecycle
+from app.web.bodies import body, body_memory
+from app.web.bodies.received_files import FileRequest
+from app.web.services import AppServices
 
 BLUEPRINTS = (
     sign_in_options.blueprint,

@@ -20,13 +20,13 @@ from rich.console import Console
 from sqlalchemy import create_engine, text
 
 from app import settings as app_settings
-from app.core.contacts import suppressions
-from app.core.mentions import mentions
-from app.core.mentions.mention_sources import SOURCES
-from app.core.privacy import erasure
-from app.infra import database_clock
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
+from app.engine.contacts.suppressions import suppressions
+from app.engine.mentions import mentions
+from app.engine.mentions.mention_sources import SOURCES
+from app.engine.privacy import erasure
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from benchmarks.comparison import servers
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size

@@ -81,11 +81,11 @@ def _environment(url: str) -> dict[str, str]:
 
 def _run_queued(folder: Path) -> None:
     """Import the list as a worker does, in this process, and print the measurement as JSON."""
-    from app.core.lists import queued_imports  # noqa: PLC0415 -- the parent process has no settings
+    from app.engine.lists import queued_imports  # noqa: PLC0415 -- the parent process has no settings
     from app.factory import create_app  # noqa: PLC0415
-    from app.infra.db import Base  # noqa: PLC0415
-    from app.infra.job_notifications import JobNotifier  # noqa: PLC0415
-    from app.infra.queue import JobPublisher  # noqa: PLC0415
+    from app.infra.broker.job_notifications import JobNotifier  # noqa: PLC0415
+    from app.infra.broker.queue import JobPublisher  # noqa: PLC0415
+    from app.infra.database.db import Base  # noqa: PLC0415
     from workers.execution.worker_services import WorkerServices  # noqa: PLC0415
     from workers.jobs import imports  # noqa: PLC0415
 
@@ -114,10 +114,10 @@ def _run_queued(folder: Path) -> None:
 
 def _run_steps(folder: Path) -> None:
     """Run the steps in this process and print the measurements as JSON."""
-    from app.core.lists import importer  # noqa: PLC0415 -- the parent process has no settings
-    from app.domain.lists.column_mapping import Entity  # noqa: PLC0415
+    from app.domain.lists.headers.column_mapping import Entity  # noqa: PLC0415
+    from app.engine.lists import importer  # noqa: PLC0415 -- the parent process has no settings
     from app.factory import create_app  # noqa: PLC0415
-    from app.infra.db import Base  # noqa: PLC0415
+    from app.infra.database.db import Base  # noqa: PLC0415
     from cli import import_files  # noqa: PLC0415
 
     database = create_app().extensions["services"].database
@@ -158,7 +158,7 @@ def _server_seconds() -> float:
 
 
 def _export(database: Any, path: Path) -> int:  # noqa: ANN401 -- the parent process has no settings
-    from app.core.lists import exports  # noqa: PLC0415 -- likewise
+    from app.engine.lists import exports  # noqa: PLC0415 -- likewise
     from cli.list_commands import export_list  # noqa: PLC0415
 
     with database.reading(no_deadline=True) as session, redirect_stdout(sys.stderr):

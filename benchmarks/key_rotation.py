@@ -23,13 +23,13 @@ from rich.console import Console
 from sqlalchemy import select, text
 
 from app import settings as app_settings
-from app.core.contacts.emails import Email
-from app.core.matching import candidates
-from app.core.privacy import reencryption
 from app.domain.records.subjects import Subject
-from app.infra import database_clock
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
+from app.engine.contacts.emails import Email
+from app.engine.matching import candidates
+from app.engine.privacy import reencryption
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from benchmarks.comparison import servers
 from benchmarks.erasure import fill_database
 from benchmarks.growth.fill import Size

@@ -32,10 +32,10 @@ from rich.console import Console
 from rich.table import Table
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.names import parse_name
-from app.domain.records import similarity
-from app.domain.records.company_similarity import company_score
-from app.domain.records.name_similarity import name_score
+from app.domain.normal.names.names import parse_name
+from app.domain.records.similarity import similarity
+from app.domain.records.similarity.company_similarity import company_score
+from app.domain.records.similarity.name_similarity import name_score
 from benchmarks._name_pairs import LEFT_OUT, Pair, read_pairs
 
 LOGIC_V2_THRESHOLD = 0.7

@@ -31,7 +31,7 @@ from rich.table import Table
 
 from app.domain.email_patterns.company_forms import FORMS, OTHER, FormModel, measured_companies
 from app.domain.email_patterns.patterns import PatternStat, candidates, form_of
-from app.domain.normal.names import parse_name
+from app.domain.normal.names.names import parse_name
 from benchmarks._generated_companies import Company, Person, folded, make_company, make_person, write
 
 DRAWS = 20

@@ -20,15 +20,15 @@ from typing import Any
 from sqlalchemy import func, select, text
 
 import app.factory  # noqa: F401 -- declares all tables
-from app.core.lookups import card_keys, company_ranges
-from app.core.lookups.card_keys import CompanyCardKey
-from app.core.lookups.company_filters import CompanyFilter
-from app.core.lookups.company_overviews import HashKind
 from app.domain.normal.hashes import prefix_bounds
+from app.engine.lookups import card_keys, company_ranges
+from app.engine.lookups.card_keys import CompanyCardKey
+from app.engine.lookups.company_filters import CompanyFilter
+from app.engine.lookups.company_overviews import HashKind
 from app.infra import clock
-from app.infra.company_cards import ID_BYTES
-from app.infra.db import Base, Database
-from app.infra.oprf import OprfKey
+from app.infra.crypto.company_cards import ID_BYTES
+from app.infra.crypto.oprf import OprfKey
+from app.infra.database.db import Base, Database
 from tools.services import postgres
 
 ROUNDS = 20

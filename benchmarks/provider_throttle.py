@@ -35,14 +35,15 @@ from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from app import settings as app_settings  # noqa: E402
-from app.core.providers.provider_throttles import ProviderThrottleRow  # noqa: E402
 from app.domain.errors import Unavailable  # noqa: E402
 from app.domain.kinds import TraceOutcome  # noqa: E402
 from app.domain.providers.rates import parse_rates  # noqa: E402
 from app.domain.records.subjects import Subject  # noqa: E402
-from app.infra import clock, log  # noqa: E402
-from app.infra.db import Database  # noqa: E402
-from app.infra.digest_keys import DigestKeys  # noqa: E402
+from app.engine.providers.provider_throttles import ProviderThrottleRow  # noqa: E402
+from app.infra import clock  # noqa: E402
+from app.infra.crypto.digest_keys import DigestKeys  # noqa: E402
+from app.infra.database.db import Database  # noqa: E402
+from app.infra.telemetry import log  # noqa: E402
 from app.settings import Settings  # noqa: E402
 from cli.application import create_app  # noqa: E402
 from workers.execution.worker_services import WorkerServices  # noqa: E402

@@ -37,11 +37,11 @@ from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from app.core.accounts import accounts, api_keys, sessions, workspaces  # noqa: E402
-from app.core.accounts.sessions import SessionLifetime  # noqa: E402
-from app.core.ledger import acquisition  # noqa: E402
 from app.domain.callers import Scope  # noqa: E402
 from app.domain.ids import new_id  # noqa: E402
+from app.engine.accounts import accounts, api_keys, sessions, workspaces  # noqa: E402
+from app.engine.accounts.sessions import SessionLifetime  # noqa: E402
+from app.engine.ledger import acquisition  # noqa: E402
 from app.infra import clock  # noqa: E402
 
 LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))

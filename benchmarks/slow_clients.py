@@ -50,8 +50,8 @@ from polling import wait_until  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from app.infra.db import Database  # noqa: E402
-from app.infra.digest_keys import DigestKeys  # noqa: E402
+from app.infra.crypto.digest_keys import DigestKeys  # noqa: E402
+from app.infra.database.db import Database  # noqa: E402
 
 APP = "app.factory:create_app()"
 COMMANDS = "cli.application:create_app"

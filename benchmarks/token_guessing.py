@@ -31,10 +31,10 @@ from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from app.core.accounts import accounts, authentication, sessions  # noqa: E402
-from app.core.accounts.sessions import SessionLifetime  # noqa: E402
 from app.domain.errors import InvalidToken  # noqa: E402
 from app.domain.tokens import TokenKind, new_token  # noqa: E402
+from app.engine.accounts import accounts, authentication, sessions  # noqa: E402
+from app.engine.accounts.sessions import SessionLifetime  # noqa: E402
 from app.infra import clock  # noqa: E402
 
 LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))

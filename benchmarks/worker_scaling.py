@@ -29,7 +29,7 @@ from e2e_stack import Stack, kill, running  # noqa: E402 -- after the paths
 from rich.console import Console  # noqa: E402 -- likewise
 from sqlalchemy import func, select  # noqa: E402 -- likewise
 
-from app.core.jobs.jobs import Job  # noqa: E402 -- likewise
+from app.engine.jobs.jobs import Job  # noqa: E402 -- likewise
 from tools.services import postgres  # noqa: E402 -- likewise
 
 THREADS = 10

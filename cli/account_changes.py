@@ -8,8 +8,8 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
-from app.core.accounts import accounts
-from app.core.accounts.accounts import Account
+from app.engine.accounts import accounts
+from app.engine.accounts.accounts import Account
 from app.infra import clock
 from cli.command_group import database, show
 

@@ -8,7 +8,7 @@ import click
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.emails import normal_email
-from app.infra import passwords
+from app.infra.crypto import passwords
 
 password_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking."

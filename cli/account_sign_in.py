@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 from flask.cli import with_appcontext
 
-from app.api.http.services import services
-from app.core.accounts import company_identities, totp
-from app.infra import database_clock
+from app.engine.accounts import company_identities, totp
+from app.infra.database import database_clock
+from app.web.services import services
 from cli.account_changes import change, find_account
 from cli.account_options import email_argument
 from cli.command_group import as_json_option, database, show

@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
-from app.api.http.services import services
-from app.core.accounts import accounts, sessions
-from app.core.accounts.accounts import EmailTaken, Role
-from app.core.accounts.sessions import LoginSession, SessionLifetime
-from app.infra import clock, database_clock, passwords
+from app.engine.accounts import accounts, sessions
+from app.engine.accounts.accounts import EmailTaken, Role
+from app.engine.accounts.sessions import LoginSession, SessionLifetime
+from app.infra import clock
+from app.infra.crypto import passwords
+from app.infra.database import database_clock
+from app.web.services import services
 from cli.account_changes import account_json, change, find_account
 from cli.account_options import email_argument, password_option, read_password
 from cli.account_sign_in import link, reset_totp, unlink

@@ -10,11 +10,11 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from app.api.http.services import services
-from app.core.audit import audits, rule_checks
-from app.core.audit.invariants import RULES
-from app.core.audit.rule_checks import AuditScope, RuleResult
-from app.infra import database_clock
+from app.engine.audit import audits, rule_checks
+from app.engine.audit.invariants import RULES
+from app.engine.audit.rule_checks import AuditScope, RuleResult
+from app.infra.database import database_clock
+from app.web.services import services
 from cli import audit_log
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table

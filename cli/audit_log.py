@@ -11,14 +11,14 @@ from flask.cli import with_appcontext
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
-from app.api.http.services import services
-from app.core.audit import rule_checks
-from app.core.audit_log import heads, listing, retention, sealing, verification
-from app.core.audit_log.listing import EntryFilter
-from app.core.audit_log.sealing import Head
-from app.core.audit_log.verification import Verification
 from app.domain.errors import InvalidValue
-from app.infra import database_clock
+from app.engine.audit import rule_checks
+from app.engine.audit_log import heads, listing, retention, sealing, verification
+from app.engine.audit_log.listing import EntryFilter
+from app.engine.audit_log.sealing import Head
+from app.engine.audit_log.verification import Verification
+from app.infra.database import database_clock
+from app.web.services import services
 from cli.command_group import as_json_option, database, show
 from cli.list_commands import export_list
 

@@ -11,11 +11,11 @@ import click
 from flask.cli import AppGroup
 from sqlalchemy import URL
 
-from app.api.http.services import services
-from app.infra.backup import key_files
-from app.infra.backup.archive import BackupError, Manifest
-from app.infra.backup.wal import WalDirectory
-from app.infra.engines import parsed_url
+from app.infra.database.backup import key_files
+from app.infra.database.backup.archive import BackupError, Manifest
+from app.infra.database.backup.wal import WalDirectory
+from app.infra.database.engines import parsed_url
+from app.web.services import services
 from cli.backups import creating, restoring, stopping, streaming
 from cli.backups.restoring import Restored
 from cli.command_group import DatabaseGroup, as_json_option, show

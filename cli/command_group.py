@@ -11,11 +11,11 @@ import click
 from flask.cli import AppGroup
 from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
 
-from app.api.http.services import services
 from app.domain.errors import JournalUnwritable, Unavailable
-from app.infra.db import Database
-from app.infra.encryption import Undecryptable
+from app.infra.crypto.encryption import Undecryptable
+from app.infra.database.db import Database
 from app.settings import SettingsError
+from app.web.services import services
 from cli.command_records import recorded
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")

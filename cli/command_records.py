@@ -12,10 +12,10 @@ import click
 from flask.cli import with_appcontext
 from sqlalchemy.exc import DatabaseError, ProgrammingError
 
-from app.api.http.services import services
-from app.core.audit_log import entries
 from app.domain.audit_actions import Actor, ActorKind, Outcome
 from app.domain.errors import Unavailable
+from app.engine.audit_log import entries
+from app.web.services import services
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from app.api.http.services import services
-from app.core.lists import exports
-from app.core.lookups import company_filters
-from app.domain.lists.column_mapping import Entity
-from app.infra import database_clock, oprf, signing_keys
+from app.domain.lists.headers.column_mapping import Entity
+from app.engine.lists import exports
+from app.engine.lookups import company_filters
+from app.infra.crypto import oprf, signing_keys
+from app.infra.database import database_clock
+from app.web.services import services
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.list_commands import export_list, import_list, import_options
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from app.core.lists import exports
-from app.domain.lists.column_mapping import Entity
+from app.domain.lists.headers.column_mapping import Entity
+from app.engine.lists import exports
 from cli import people
 from cli.command_group import DatabaseGroup, as_json_option, database
 from cli.list_commands import export_list, import_list, import_options

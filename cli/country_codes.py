@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.countries import country_code
+from app.domain.normal.places.countries import country_code
 
 
 def parse_country(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:

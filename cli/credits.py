@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from app.core.accounts import workspaces
-from app.core.accounts.workspaces import Balance, Workspace
-from app.core.ledger import credits as ledger
-from app.infra import database_clock
+from app.engine.accounts import workspaces
+from app.engine.accounts.workspaces import Balance, Workspace
+from app.engine.ledger import credits as ledger
+from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.workspaces import find
 

@@ -18,8 +18,8 @@ from sqlalchemy import Connection, event, func, select
 from sqlalchemy.exc import OperationalError
 
 from app import migrations
-from app.infra.advisory_locks import AdvisoryLock
-from app.infra.db import Database
+from app.infra.database.advisory_locks import AdvisoryLock
+from app.infra.database.db import Database
 from app.settings import SettingsError
 from cli import database_move
 from cli.command_group import DatabaseGroup, as_json_option, database, show

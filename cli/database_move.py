@@ -12,10 +12,10 @@ from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.infra import table_copies
-from app.infra.backup.snapshots import REVISION_TABLE
-from app.infra.db import Base, Database
-from app.infra.table_copies import TableCopy, TableDiffers
+from app.infra.database import table_copies
+from app.infra.database.backup.snapshots import REVISION_TABLE
+from app.infra.database.db import Base, Database
+from app.infra.database.table_copies import TableCopy, TableDiffers
 
 
 def move(source: Database, target: Database, latest: str, *, quiet: bool) -> Sequence[TableCopy]:

@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from app import settings as app_settings
-from app.infra import broker
-from app.infra.digest_keys import DigestKeys
+from app.infra.broker import broker
+from app.infra.crypto.digest_keys import DigestKeys
 from cli.checks import company_filter, database, host, ports, processes, rabbitmq, redis, spool
 from cli.checks import settings as setting_checks
 from cli.checks.findings import Finding, Level

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 import click
 
 from app import settings as app_settings
-from app.core.lists import ingest
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundContact
 from app.domain.kinds import TraceOutcome
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.websites import normal_website
-from app.infra import database_clock
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
+from app.engine.lists import ingest
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.providers.base import ProviderTimeout, UnexpectedResponse
 from workers.providers.hunter import DomainSearch, Hunter

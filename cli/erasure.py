@@ -9,12 +9,12 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
-from app.core.contacts.suppression_digests import Identifier
-from app.core.privacy import erasure, erasure_run
-from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import ContactNotFound
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.privacy import erasure, erasure_run
+from app.engine.privacy.erasure import ErasurePlan
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from cli.command_group import show
 from cli.tables import table
 

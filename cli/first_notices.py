@@ -10,10 +10,10 @@ from typing import IO, Any
 
 import click
 
-from app.api.http.services import services
-from app.core.privacy import first_notices
 from app.domain import ids
-from app.infra import database_clock
+from app.engine.privacy import first_notices
+from app.infra.database import database_clock
+from app.web.services import services
 from cli.command_group import as_json_option, database, show
 from cli.list_commands import export_list, opened_for_writing
 

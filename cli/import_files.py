@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.csv_lines import csv_line
-from app.domain.lists.csv_records import Row
+from app.domain.lists.files.csv_lines import csv_line
+from app.domain.lists.files.csv_records import Row
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from app.core.lists.importer import COUNTS, ImportOptions, ImportSummary
-from app.domain.lists.cell_warnings import described
-from app.domain.lists.list_countries import fitting_country
+from app.domain.lists.cells.cell_warnings import described
+from app.domain.lists.cells.list_countries import fitting_country
 from app.domain.lists.warning_kinds import NO_COUNTRY
+from app.engine.lists.importer import COUNTS, ImportOptions, ImportSummary
 
 
 def to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[str, Any]:

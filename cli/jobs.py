@@ -7,9 +7,9 @@ from typing import Any
 import click
 from sqlalchemy import select
 
-from app.core.jobs import jobs
-from app.core.jobs.jobs import Job, JobItem
 from app.domain.kinds import Status
+from app.engine.jobs import jobs
+from app.engine.jobs.jobs import Job, JobItem
 from app.infra.clock import rfc3339
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table

@@ -10,12 +10,12 @@ from typing import Any
 import click
 from rich.console import Console
 
-from app.api.http.services import services
-from app.core.privacy import plain_values, reencryption
 from app.encryption_settings import KEY_BYTES, MAX_KEY_ID
-from app.infra import database_clock
+from app.engine.privacy import plain_values, reencryption
 from app.infra.clock import rfc3339
-from app.infra.key_ring import DERIVED_ID, KeyRing
+from app.infra.crypto.key_ring import DERIVED_ID, KeyRing
+from app.infra.database import database_clock
+from app.web.services import services
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 

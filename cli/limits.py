@@ -8,16 +8,16 @@ import click
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.accounts import accounts, workspaces
-from app.core.accounts.accounts import Account
-from app.core.accounts.api_keys import ApiKey
-from app.core.accounts.workspaces import Workspace
-from app.core.ledger import limit_settings
-from app.core.ledger.limit_settings import MAX_LIMIT, LimitSubject, SubjectLimit
 from app.domain.errors import InvalidValue, NotFound
 from app.domain.normal.emails import normal_email
 from app.domain.spending import Period
-from app.infra import database_clock
+from app.engine.accounts import accounts, workspaces
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.api_keys import ApiKey
+from app.engine.accounts.workspaces import Workspace
+from app.engine.ledger import limit_settings
+from app.engine.ledger.limit_settings import MAX_LIMIT, LimitSubject, SubjectLimit
+from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find

@@ -14,12 +14,12 @@ from typing import IO, Any
 
 import click
 
-from app.core.lists import importer
 from app.domain.errors import InvalidValue
-from app.domain.lists.column_mapping import Entity
-from app.domain.lists.csv_lines import csv_line
-from app.domain.lists.dates import DateOrder
-from app.domain.lists.header_fields import FIELDS
+from app.domain.lists.cells.dates import DateOrder
+from app.domain.lists.files.csv_lines import csv_line
+from app.domain.lists.headers.column_mapping import Entity
+from app.domain.lists.headers.header_fields import FIELDS
+from app.engine.lists import importer
 from app.infra import clock
 from cli import import_files, import_report, queued_imports
 from cli.command_group import as_json_option, database

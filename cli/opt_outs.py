@@ -9,10 +9,11 @@ import click
 from flask.cli import with_appcontext
 from sqlalchemy.orm import Session
 
-from app.core.providers import provider_opt_outs
-from app.core.providers.provider_opt_outs import ProviderOptOut
 from app.domain.ids import is_id
-from app.infra import clock, database_clock
+from app.engine.providers import provider_opt_outs
+from app.engine.providers.provider_opt_outs import ProviderOptOut
+from app.infra import clock
+from app.infra.database import database_clock
 from cli.command_group import as_json_option, database, show
 from cli.tables import table
 

@@ -9,12 +9,12 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-from app.core.privacy import erasure, person_data, rectification
-from app.core.privacy.rectification import FIELDS, Correction
 from app.domain.errors import InvalidValue, ValidationFailed
 from app.domain.normal.emails import normal_email
-from app.domain.normal.phones import normal_phone
-from app.infra import database_clock
+from app.domain.normal.phones.phones import normal_phone
+from app.engine.privacy import erasure, person_data, rectification
+from app.engine.privacy.rectification import FIELDS, Correction
+from app.infra.database import database_clock
 from cli import erasure as erasure_command
 from cli import first_notices
 from cli.command_group import DatabaseGroup, as_json_option, database, show

@@ -12,13 +12,13 @@ import click
 from sqlalchemy.exc import ProgrammingError
 
 from app import settings as app_settings
-from app.core.providers import provider_stats
-from app.core.providers.provider_stats import ProviderStats
 from app.domain.errors import Unavailable
 from app.domain.providers import provider_ranking
 from app.domain.providers.provider_ranking import Expected
-from app.infra import database_clock
-from app.infra.db import Database
+from app.engine.providers import provider_stats
+from app.engine.providers.provider_stats import ProviderStats
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from app.settings import Settings, SettingsError
 from cli.command_group import unusable
 from cli.country_codes import parse_country

@@ -9,13 +9,14 @@ import click
 from flask.cli import with_appcontext
 from sqlalchemy.exc import IntegrityError
 
-from app.api.http.services import services
-from app.core.lists import queued_imports
-from app.core.lists.queued_imports import QueuedImport, QueuedOptions
 from app.domain.errors import InvalidValue
-from app.domain.lists.column_mapping import Entity, check_mapping
-from app.infra import database_clock, import_folder
+from app.domain.lists.headers.column_mapping import Entity, check_mapping
+from app.engine.lists import queued_imports
+from app.engine.lists.queued_imports import QueuedImport, QueuedOptions
+from app.infra import import_folder
 from app.infra.clock import rfc3339
+from app.infra.database import database_clock
+from app.web.services import services
 from cli import import_files
 from cli.command_group import as_json_option, database, show
 from cli.tables import table

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 from flask.cli import with_appcontext
 
-from app.api.http.services import services
-from app.core.contacts import suppressions
-from app.core.privacy import erasure_run, suppression_replay
-from app.core.privacy.suppression_replay import Applied
+from app.engine.contacts.suppressions import suppressions
+from app.engine.privacy import erasure_run, suppression_replay
+from app.engine.privacy.suppression_replay import Applied
+from app.web.services import services
 from cli.command_group import as_json_option, database, show
 from cli.list_commands import opened_for_writing
 

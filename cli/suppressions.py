@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from app.core.contacts import suppression_checks, suppressions
-from app.core.contacts.suppression_digests import Identifier
-from app.core.providers import provider_opt_outs
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.person_emails import wrapped_email
-from app.domain.normal.phones import normal_phone
-from app.domain.normal.profiles import normal_profile_url
+from app.domain.normal.phones.phones import normal_phone
+from app.domain.normal.profiles.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
-from app.infra import clock, database_clock
+from app.engine.contacts.suppressions import suppression_checks, suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.providers import provider_opt_outs
+from app.infra import clock
+from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.opt_outs import accept, dismiss, review
 from cli.suppression_imports import import_suppressions

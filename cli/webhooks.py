@@ -8,9 +8,9 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
-from app.core.jobs import webhook_admin, webhook_attempts
-from app.core.jobs.webhook_admin import WebhookStatus
-from app.infra import database_clock
+from app.engine.jobs import webhook_admin, webhook_attempts
+from app.engine.jobs.webhook_admin import WebhookStatus
+from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import WorkerRecord
-from app.infra import database_clock
+from app.engine.queues import worker_heartbeats
+from app.engine.queues.worker_heartbeats import WorkerRecord
 from app.infra.clock import rfc3339
+from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 

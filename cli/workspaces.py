@@ -8,11 +8,12 @@ import click
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from app.core.accounts import workspaces
-from app.core.accounts.workspaces import Workspace
-from app.core.jobs import webhooks
-from app.infra import clock, database_clock
-from app.infra.digest_keys import digest_keys
+from app.engine.accounts import workspaces
+from app.engine.accounts.workspaces import Workspace
+from app.engine.jobs import webhooks
+from app.infra import clock
+from app.infra.crypto.digest_keys import digest_keys
+from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 
 group = DatabaseGroup("workspaces", help="Create and list workspaces, which own credits and accounts.")

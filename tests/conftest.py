@@ -36,12 +36,14 @@ os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 os.environ["LOG_LEVEL"] = "warning"
 
 from polling import wait_until
+from users_support import SignedInUser, create_user
 
-from app import core
+from app import engine
 from app import settings as app_settings
-from app.infra import engines, passwords
-from app.infra.db import KEY_RING, Base, Database
-from app.infra.digest_keys import DigestKeys
+from app.infra.crypto import passwords
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import engines
+from app.infra.database.db import KEY_RING, Base, Database
 from app.settings import Settings
 from cli.application import create_app
 
@@ -193,7 +195,7 @@ def _restore_logging() -> Iterator[None]:
 def _template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
     """The URL of this test process's own empty database with all tables."""
     with empty_database(tmp_path_factory.mktemp("template"), f"test_{worker_id}") as url:
-        for module in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
+        for module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
             importlib.import_module(module.name)  # registers its tables
         database = Database(url)
         Base.metadata.create_all(database.engine)
@@ -273,3 +275,8 @@ def app(settings: Settings, database: Database, redis_url: str) -> Iterator[APIF
 @pytest.fixture
 def client(app: APIFlask) -> FlaskClient:
     return app.test_client()
+
+
+@pytest.fixture
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)

@@ -22,8 +22,8 @@ from app.domain import errors
 from app.domain.errors import all_problems
 from app.domain.kinds import BUILD_COMPANY_FILTER, CLICKS, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
 from app.domain.version import VERSION
-from app.infra.celery_app import celery
-from app.infra.db import Base, Database
+from app.infra.broker.celery_app import celery
+from app.infra.database.db import Base, Database
 from app.provider_settings import env_name
 from app.settings import REQUIRED, Settings
 from cli.application import create_app

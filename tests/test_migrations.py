@@ -15,10 +15,10 @@ from local_servers import empty_database
 from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
-from app.core.jobs import claims, webhook_admin, webhook_attempts
-from app.core.jobs.webhook_admin import DeliveryState
-from app.core.quality import due_verifications
 from app.domain.kinds import Queue
+from app.engine.jobs import claims, webhook_admin, webhook_attempts
+from app.engine.jobs.webhook_admin import DeliveryState
+from app.engine.quality import due_verifications
 from app.settings import Settings
 from cli import database as commands
 from cli.application import create_app

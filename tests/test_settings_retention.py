@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from app import settings
-from app.core.jobs import idempotency
+from app.engine.jobs import idempotency
 from app.settings import SettingsError
 
 

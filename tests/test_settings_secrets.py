@@ -11,7 +11,7 @@ import pytest
 
 from app import secret_strength
 from app import settings as app_settings
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import Settings, SettingsError
 
 SECRETS = (

@@ -38,9 +38,9 @@ from sqlalchemy import text
 from upgrade_support import DATA, DUMP_REVISION, fill, migrate_to
 
 from app.domain.kinds import Queue
-from app.infra.db import Database
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
 from cli.application import create_app
 from workers.execution import worker_services

@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
-from app.domain.normal.company_names import form_words
-from app.domain.normal.wordlists import entries
+from app.domain.normal.companies.company_names import form_words
+from app.domain.normal.texts.wordlists import entries
 
 DATA = Path(__file__).parents[1] / "app" / "domain" / "data"
 CLASSES = frozenset(("JSC", "LLC", "LLP", "LP", "GP"))

@@ -34,10 +34,10 @@ DATABASES = ("SQLite", *postgres_versions.VERSIONS, POOLED)
 BROKERS = ("Valkey", "Redis", "RabbitMQ")
 SUITE = (
     "tests/api/test_statement_budgets.py",
-    "tests/core/jobs/test_races.py",
-    "tests/core/jobs/test_leases.py",
-    "tests/core/ledger",
-    "tests/infra/test_encrypted_columns.py",
+    "tests/engine/jobs/test_races.py",
+    "tests/engine/jobs/test_leases.py",
+    "tests/engine/ledger",
+    "tests/infra/database/test_encrypted_columns.py",
     "tests/workers/resolve/test_enrichment_progress.py",
     "tests/e2e/test_reveal.py",
     "tests/e2e/test_spending_races.py",

@@ -13,7 +13,8 @@ from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import setup_logging
 
 from app import settings as app_settings
-from app.infra import celery_app, log
+from app.infra.broker import celery_app
+from app.infra.telemetry import log
 from workers import invalid_settings
 
 SECONDS_BETWEEN_BEAT_HEARTBEATS = 10

@@ -14,12 +14,13 @@ from datetime import timedelta
 from sqlalchemy.orm import Session
 
 from app import settings as app_settings
-from app.core.queues import backlog, worker_heartbeats
-from app.core.queues.worker_heartbeats import WorkerRecord, WorkerState
 from app.domain.errors import Unavailable
 from app.domain.kinds import Queue
-from app.infra import clock, database_clock
-from app.infra.db import Database
+from app.engine.queues import backlog, worker_heartbeats
+from app.engine.queues.worker_heartbeats import WorkerRecord, WorkerState
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers import invalid_settings
 

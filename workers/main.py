@@ -9,7 +9,7 @@ from celery import bootsteps
 from celery.signals import worker_process_init, worker_shutdown, worker_shutting_down
 from celery.worker import state
 
-from app.infra import tracing
+from app.infra.telemetry import tracing
 from workers import invalid_settings
 from workers.application import app, settings
 from workers.execution import worker_services

@@ -20,10 +20,10 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from app.domain.errors import InvalidValue
-from app.domain.lists import upload_columns
-from app.domain.lists.csv_files import ListFormat
-from app.domain.lists.csv_records import Row
-from app.domain.lists.tables import Table, TableOptions, read_table
+from app.domain.lists.files.csv_files import ListFormat
+from app.domain.lists.files.csv_records import Row
+from app.domain.lists.files.tables import Table, TableOptions, read_table
+from app.domain.lists.headers import upload_columns
 from app.infra import child_environment
 
 MAX_MEMORY = 512 << 20

@@ -10,13 +10,19 @@ from flask import Response
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.api.docs.operations import documented
-from app.api.http.auth import bearer, caller
-from app.api.http.job_requests import submit_and_wait
-from app.api.http.rate_limits import Policy, count, limited
-from app.api.http.services import services
-from app.api.schemas.contact_schemas import CompanySchema
-from app.api.schemas.fields import ResponseSchema, exactly_one
-from app.api.schemas.hash_schemas import (
+from app.domain.callers import Scope
+from app.domain.errors import BadHash, FieldError, FilterKeyUnknown, PrefixNotAllowed
+from app.domain.ids import EXAMPLES
+from app.domain.kinds import Kind
+from app.domain.normal.hashes import parse_prefix
+from app.engine.jobs.submission import JobRequest
+from app.engine.lookups.company_overviews import HashKind
+from app.infra.crypto import oprf
+from app.web.jobs.job_requests import submit_and_wait
+from app.web.rate_limits import Policy, count, limited
+from app.web.schemas.contact_schemas import CompanySchema
+from app.web.schemas.fields import ResponseSchema, exactly_one
+from app.web.schemas.hash_schemas import (
     EXAMPLE,
     KEY_METADATA,
     HashesSchema,
@@ -25,15 +31,9 @@ from app.api.schemas.hash_schemas import (
     hexadecimal,
     one_of,
 )
-from app.api.schemas.job_schemas import JobResponseSchema
-from app.core.jobs.submission import JobRequest
-from app.core.lookups.company_overviews import HashKind
-from app.domain.callers import Scope
-from app.domain.errors import BadHash, FieldError, FilterKeyUnknown, PrefixNotAllowed
-from app.domain.ids import EXAMPLES
-from app.domain.kinds import Kind
-from app.domain.normal.hashes import parse_prefix
-from app.infra import oprf
+from app.web.schemas.job_schemas import JobResponseSchema
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("company_by_hash", __name__, tag="Company by hash")
 

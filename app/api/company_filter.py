@@ -9,14 +9,14 @@ from flask import Response, request
 from marshmallow import validate
 
 from app.api.docs.operations import documented
-from app.api.http.auth import bearer
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger
-from app.core.lookups import company_filters
 from app.domain import fuse_filter
 from app.domain.callers import Scope
 from app.domain.errors import CompanyFilterNotReady, ValidationFailed
+from app.engine.lookups import company_filters
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import AsciiInteger
+from app.web.services import services
+from app.web.sign_in.auth import bearer
 
 blueprint = APIBlueprint("company_filter", __name__, tag="Company by hash")
 

@@ -9,16 +9,16 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented
-from app.api.http.auth import bearer
-from app.api.http.body import json_response
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import ResponseSchema, StrictSchema
-from app.api.schemas.hash_schemas import KEY_METADATA, MAX_HASHES, OPRF_KEY_EXAMPLE, hexadecimal
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, FilterKeyUnknown, ValidationFailed
-from app.infra import oprf
-from app.infra.oprf import InvalidElement
+from app.infra.crypto import oprf
+from app.infra.crypto.oprf import InvalidElement
+from app.web.bodies.body import json_response
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import ResponseSchema, StrictSchema
+from app.web.schemas.hash_schemas import KEY_METADATA, MAX_HASHES, OPRF_KEY_EXAMPLE, hexadecimal
+from app.web.services import services
+from app.web.sign_in.auth import bearer
 
 blueprint = APIBlueprint("company_filter_evaluation", __name__, tag="Company by hash")
 

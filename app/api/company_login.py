@@ -10,17 +10,17 @@ from marshmallow import fields, validate
 
 from app.api import session_start
 from app.api.docs.operations import documented
-from app.api.http import admission
-from app.api.http.body import json_response
-from app.api.http.failure_limits import FailureCounter
-from app.api.http.login_attempts import LoginAttempt
-from app.api.http.services import services
 from app.api.login import ClientSchema, LoginResponseSchema
-from app.api.schemas.fields import StrictSchema
-from app.core.accounts import accounts, sign_in_codes
-from app.core.accounts.sessions import Method
 from app.domain.errors import AccountDisabled, CompanySignInFailed, TooManyAttempts
-from app.infra import database_clock
+from app.engine.accounts import accounts, sign_in_codes
+from app.engine.accounts.sessions import Method
+from app.infra.database import database_clock
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.failure_limits import FailureCounter
+from app.web.schemas.fields import StrictSchema
+from app.web.services import services
+from app.web.sign_in.login_attempts import LoginAttempt
 
 blueprint = APIBlueprint("company_login", __name__, tag="Login")
 

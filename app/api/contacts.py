@@ -9,27 +9,27 @@ from flask import Response
 from marshmallow import fields, post_load, validate
 
 from app.api.docs.operations import documented
-from app.api.http import admission
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.downloads import FORMATS, json_file
-from app.api.http.idempotency_header import REPLAYED, is_replay
-from app.api.http.owned_pages import download, may_see_values, parse_cursor, read_page
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas import annotation_fields
-from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
-from app.api.schemas.owned_schemas import OwnedContactResponseSchema, OwnedContactSchema
-from app.api.schemas.paging import page_size
-from app.core.owned import owned_contacts, owned_edits
-from app.core.owned.owned_contacts import OwnedContact
-from app.core.owned.owned_edits import Edit
-from app.core.owned.owned_filters import Order, Selection, Sort
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
-from app.infra import database_clock
+from app.engine.owned import owned_contacts, owned_edits
+from app.engine.owned.owned_contacts import OwnedContact
+from app.engine.owned.owned_edits import Edit
+from app.engine.owned.owned_filters import Order, Selection, Sort
+from app.infra.database import database_clock
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.downloads import FORMATS, json_file
+from app.web.bodies.idempotency_header import REPLAYED, is_replay
+from app.web.owned_pages import download, may_see_values, parse_cursor, read_page
+from app.web.rate_limits import Policy, limited
+from app.web.schemas import annotation_fields
+from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
+from app.web.schemas.owned_schemas import OwnedContactResponseSchema, OwnedContactSchema
+from app.web.schemas.paging import page_size
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("contacts", __name__, tag="Contacts and lists")
 

@@ -17,21 +17,22 @@ from app.api.crm_schemas import (
     crm_named,
 )
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission
-from app.api.http.admins import admin_caller
-from app.api.http.auth import bearer, caller, session_caller
-from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish, is_replay
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.crm import connections
-from app.core.crm.connections import Credentials, CrmConnection
 from app.crm import mapping, registry, sentences
 from app.crm.person import CrmField
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, FieldError, InvalidValue, NotFound, ValidationFailed
-from app.infra import clock, database_clock
-from app.infra.log import log
+from app.engine.crm import connections
+from app.engine.crm.connections import Credentials, CrmConnection
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.admins import admin_caller
+from app.web.sign_in.auth import bearer, caller, session_caller
 
 blueprint = APIBlueprint("crm_connections", __name__, tag="CRM")
 REPLAY: dict[int | str, Any] = {

@@ -16,20 +16,21 @@ from app.api.crm_schemas import (
     PushResponseSchema,
 )
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission, public_urls
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.paging import IdCursor, page_size, split
-from app.core.crm import connections, people, pushes
-from app.core.crm.pushes import MAX_LIST, PushItem, PushSummary
 from app.crm import notes, sentences
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, FieldError, NotFound, ValidationFailed
-from app.infra import clock, database_clock
+from app.engine.crm import connections, people, pushes
+from app.engine.crm.pushes import MAX_LIST, PushItem, PushSummary
+from app.infra import clock
+from app.infra.database import database_clock
+from app.web import admission, public_urls
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("crm_pushes", __name__, tag="CRM")
 DEFAULT_LIMIT = 100

@@ -9,17 +9,6 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate
 
-from app.api.http.services import services
-from app.api.schemas.fields import (
-    MAX_URL,
-    NonBlankString,
-    ResponseSchema,
-    StrictBoolean,
-    StrictSchema,
-    exactly_one,
-)
-from app.core.crm.connections import ConnectionStatus
-from app.core.crm.pushes import PushOutcome
 from app.crm import mapping, registry
 from app.crm.errors import Refusal
 from app.crm.notes import NoteCode
@@ -29,6 +18,17 @@ from app.crm.vendor import Crm
 from app.domain.errors import InvalidValue
 from app.domain.ids import EXAMPLES
 from app.domain.normal.webhook_addresses import parse_target
+from app.engine.crm.connections import ConnectionStatus
+from app.engine.crm.pushes import PushOutcome
+from app.web.schemas.fields import (
+    MAX_URL,
+    NonBlankString,
+    ResponseSchema,
+    StrictBoolean,
+    StrictSchema,
+    exactly_one,
+)
+from app.web.services import services
 
 MAX_CONTACTS = 500
 VENDORS = tuple(crm.name for crm in registry.CRMS)

@@ -15,20 +15,20 @@ from app.api.enrichment_schemas import (
     EnrichmentResponseSchema,
     EnrichmentSchema,
 )
-from app.api.http import purposes
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.job_requests import submit_and_wait
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.jobs.jobs import PURPOSE
-from app.core.jobs.submission import JobRequest
-from app.core.lookups import enrichment_estimates
-from app.core.lookups.enrichment_estimates import Estimate
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Kind
-from app.infra import database_clock
+from app.engine.jobs.jobs import PURPOSE
+from app.engine.jobs.submission import JobRequest
+from app.engine.lookups import enrichment_estimates
+from app.engine.lookups.enrichment_estimates import Estimate
+from app.infra.database import database_clock
+from app.web import purposes
+from app.web.bodies.body import json_response
+from app.web.jobs.job_requests import submit_and_wait
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("enrichment_request", __name__, tag="Enrichment")
 

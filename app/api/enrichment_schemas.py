@@ -9,8 +9,12 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate
 
-from app.api.http.errors import field_errors
-from app.api.schemas.contact_schemas import (
+from app.api.webhook_urls import webhook_url
+from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
+from app.domain.normal.companies.employers import given_employer
+from app.engine.lookups.enrichment_estimates import Estimate
+from app.web.errors import field_errors
+from app.web.schemas.contact_schemas import (
     CompanySchema,
     ConflictSchema,
     ContactSchema,
@@ -18,7 +22,7 @@ from app.api.schemas.contact_schemas import (
     FieldProvenanceSchema,
     PhoneSchema,
 )
-from app.api.schemas.fields import (
+from app.web.schemas.fields import (
     MAX_REFERENCE,
     NestedObject,
     NonBlankString,
@@ -30,11 +34,7 @@ from app.api.schemas.fields import (
     purpose,
     website,
 )
-from app.api.schemas.job_schemas import JobResponseSchema
-from app.api.webhook_urls import webhook_url
-from app.core.lookups.enrichment_estimates import Estimate
-from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
-from app.domain.normal.employers import given_employer
+from app.web.schemas.job_schemas import JobResponseSchema
 
 MAX_ITEMS = 100
 PERSON_FIELDS = ("profile", "email", "phone", "company")

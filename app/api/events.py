@@ -9,18 +9,18 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.contact_schemas import TIME
-from app.api.schemas.fields import ResponseSchema
-from app.api.schemas.paging import IdCursor, page_size, split
-from app.core.events import events as core
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
 from app.domain.event_types import EventType
+from app.engine.events import events as core
+from app.web.bodies.body import json_response
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.contact_schemas import TIME
+from app.web.schemas.fields import ResponseSchema
+from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("events", __name__, tag="Events and webhooks")
 

@@ -10,25 +10,26 @@ from marshmallow import fields
 from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented
-from app.api.http import admission
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.contact_schemas import TIME
-from app.api.schemas.fields import ResponseSchema, StrictSchema, contact_id, email
-from app.api.schemas.job_schemas import BalanceSchema
-from app.core.accounts import workspaces
-from app.core.contacts.bounce_reports import FeedbackKind
-from app.core.quality import feedback as core
-from app.core.quality.feedback import FeedbackReport, FeedbackResult
-from app.core.quality.refunds import REFUND_WITHIN, Allowance, RefundDecision
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound
 from app.domain.ids import EXAMPLES
-from app.infra import clock, database_clock
-from app.infra.log import log
+from app.engine.accounts import workspaces
+from app.engine.contacts.bounce_reports import FeedbackKind
+from app.engine.quality import feedback as core
+from app.engine.quality.feedback import FeedbackReport, FeedbackResult
+from app.engine.quality.refunds import REFUND_WITHIN, Allowance, RefundDecision
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.contact_schemas import TIME
+from app.web.schemas.fields import ResponseSchema, StrictSchema, contact_id, email
+from app.web.schemas.job_schemas import BalanceSchema
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("feedback", __name__, tag="Feedback")
 

@@ -9,17 +9,17 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.job_requests import poll
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.job_schemas import JobResponseSchema
-from app.api.schemas.paging import IdCursor, page_size, split
-from app.core.jobs import job_history, jobs
 from app.domain import ids
 from app.domain.errors import JobNotFound, ValidationFailed
 from app.domain.kinds import Kind, Status
+from app.engine.jobs import job_history, jobs
+from app.web.bodies.body import json_response
+from app.web.jobs.job_requests import poll
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.job_schemas import JobResponseSchema
+from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("jobs", __name__, tag="Jobs")
 

@@ -11,29 +11,30 @@ from marshmallow import fields, validate
 from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
-from app.api.schemas.limit_schemas import (
+from app.domain.callers import Caller, Scope
+from app.domain.errors import ApiAccessRequired, FieldError, NotFound, ValidationFailed
+from app.domain.ids import EXAMPLES
+from app.domain.spending import Period
+from app.engine.accounts import accounts, api_keys, authentication
+from app.engine.ledger import key_limits
+from app.engine.ledger.key_limits import LimitedKey
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
+from app.web.schemas.limit_schemas import (
     MONTHLY_LIMIT,
     SPENDING_CAP,
     LimitUsageSchema,
     limit_field,
     usage_json,
 )
-from app.core.accounts import accounts, api_keys, authentication
-from app.core.ledger import key_limits
-from app.core.ledger.key_limits import LimitedKey
-from app.domain.callers import Caller, Scope
-from app.domain.errors import ApiAccessRequired, FieldError, NotFound, ValidationFailed
-from app.domain.ids import EXAMPLES
-from app.domain.spending import Period
-from app.infra import clock, database_clock
-from app.infra.log import log
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("keys", __name__, tag="API keys")
 MAX_LIFETIME = timedelta(days=36525)

@@ -9,20 +9,20 @@ from flask import Response
 from marshmallow import fields, post_load, pre_load, validate, validates_schema
 
 from app.api.docs.operations import documented
-from app.api.http.auth import bearer, caller
-from app.api.http.job_requests import submit_and_wait
-from app.api.http.rate_limits import Policy, limited
-from app.api.schemas.contact_schemas import AvailableSchema, CompanySchema, SavedSchema
-from app.api.schemas.fields import NormalizedString, ResponseSchema, exactly_one
-from app.api.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
-from app.api.schemas.job_schemas import JobResponseSchema
-from app.core.jobs.submission import JobRequest
-from app.core.lookups.company_people import HAS, PageCursor
 from app.domain.callers import Scope
 from app.domain.errors import BadHash, FieldError, PrefixNotAllowed
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Kind
-from app.domain.normal import vocabularies
+from app.domain.normal.texts import vocabularies
+from app.engine.jobs.submission import JobRequest
+from app.engine.lookups.company_people import HAS, PageCursor
+from app.web.jobs.job_requests import submit_and_wait
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.contact_schemas import AvailableSchema, CompanySchema, SavedSchema
+from app.web.schemas.fields import NormalizedString, ResponseSchema, exactly_one
+from app.web.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
+from app.web.schemas.job_schemas import JobResponseSchema
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("leads_by_website_hash", __name__, tag="Leads by hash")
 

@@ -10,21 +10,21 @@ from flask import Response
 from marshmallow import fields
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import limit_changes
-from app.api.http.admins import admin_caller
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import ResponseSchema, StrictSchema
-from app.api.schemas.limit_schemas import MONTHLY_LIMIT, SPENDING_CAP, SpendingLimitSchema, limit_field
-from app.api.schemas.paging import IdCursor, page_size, split
-from app.core.ledger import limit_settings
-from app.core.ledger.limit_settings import SubjectLimit
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, FieldError, InsufficientScope, NotFound, ValidationFailed
 from app.domain.spending import Period
+from app.engine.ledger import limit_settings
+from app.engine.ledger.limit_settings import SubjectLimit
+from app.web import limit_changes
+from app.web.bodies.body import json_response
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import ResponseSchema, StrictSchema
+from app.web.schemas.limit_schemas import MONTHLY_LIMIT, SPENDING_CAP, SpendingLimitSchema, limit_field
+from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.services import services
+from app.web.sign_in.admins import admin_caller
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("limits", __name__, tag="Limits and usage")
 

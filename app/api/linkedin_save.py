@@ -12,15 +12,22 @@ from marshmallow import ValidationError, fields, post_load
 from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented
-from app.api.http import admission
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas import annotation_fields
-from app.api.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema
-from app.api.schemas.fields import (
+from app.domain.callers import Scope
+from app.domain.errors import FieldError, NotAProfileUrl, ValidationFailed
+from app.domain.ids import EXAMPLES
+from app.domain.normal.companies.employers import given_employer
+from app.domain.records.subjects import Subject
+from app.engine.contacts.saved import saved_profiles
+from app.engine.lookups import lookups, profile_snapshots
+from app.engine.lookups.profile_snapshots import Position, ProfileSnapshot, SaveResult
+from app.infra.database import database_clock
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.rate_limits import Policy, limited
+from app.web.schemas import annotation_fields
+from app.web.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema
+from app.web.schemas.fields import (
     NestedObject,
     NonBlankString,
     ResponseSchema,
@@ -30,15 +37,8 @@ from app.api.schemas.fields import (
     profile_url,
     website,
 )
-from app.core.contacts import saved_profiles
-from app.core.lookups import lookups, profile_snapshots
-from app.core.lookups.profile_snapshots import Position, ProfileSnapshot, SaveResult
-from app.domain.callers import Scope
-from app.domain.errors import FieldError, NotAProfileUrl, ValidationFailed
-from app.domain.ids import EXAMPLES
-from app.domain.normal.employers import given_employer
-from app.domain.records.subjects import Subject
-from app.infra import database_clock
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("linkedin_save", __name__, tag="Saved profiles")
 

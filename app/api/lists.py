@@ -9,22 +9,22 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish, is_replay
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
-from app.api.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema
-from app.api.schemas.paging import page_size, split
-from app.core.contacts import contact_lists
-from app.core.owned import owned_edits
-from app.core.owned.owned_edits import Edit
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, NotFound, ValidationFailed
 from app.domain.ids import EXAMPLES
-from app.infra import database_clock
+from app.engine.contacts.saved import contact_lists
+from app.engine.owned import owned_edits
+from app.engine.owned.owned_edits import Edit
+from app.infra.database import database_clock
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
+from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema
+from app.web.schemas.paging import page_size, split
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("lists", __name__, tag="Contacts and lists")
 

@@ -13,14 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.api import session_start
 from app.api.docs.operations import documented
-from app.api.http.body import json_response
-from app.api.http.login_attempts import LoginAttempt, record_outcome, record_refusal
-from app.api.http.services import services
-from app.api.schemas.fields import NonBlankString, StrictSchema, email, password
 from app.api.session import SessionResponseSchema
-from app.core.accounts import accounts, login_throttle, totp
-from app.core.accounts.accounts import Account
-from app.core.accounts.sessions import Method
 from app.domain.errors import (
     AccountDisabled,
     InvalidCredentials,
@@ -29,7 +22,15 @@ from app.domain.errors import (
     TooManyAttempts,
     TotpRequired,
 )
-from app.infra import database_clock, passwords
+from app.engine.accounts import accounts, login_throttle, totp
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.sessions import Method
+from app.infra.crypto import passwords
+from app.infra.database import database_clock
+from app.web.bodies.body import json_response
+from app.web.schemas.fields import NonBlankString, StrictSchema, email, password
+from app.web.services import services
+from app.web.sign_in.login_attempts import LoginAttempt, record_outcome, record_refusal
 
 blueprint = APIBlueprint("login", __name__, tag="Login")
 

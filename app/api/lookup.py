@@ -9,23 +9,23 @@ from flask import Response
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.api.docs.operations import documented
-from app.api.http import reverse_lookups
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.contact_schemas import (
+from app.domain.callers import Scope
+from app.domain.errors import FieldError, InsufficientIdentifiers, NotAProfileUrl, Problem
+from app.domain.records.subjects import Subject
+from app.engine.lookups import lookups
+from app.web.bodies.body import json_response
+from app.web.jobs import reverse_lookups
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.contact_schemas import (
     AvailableSchema,
     CompanySchema,
     ContactSchema,
     RevealedSchema,
     SavedSchema,
 )
-from app.api.schemas.fields import NestedObject, ResponseSchema, StrictSchema, SubjectSchema, exactly_one
-from app.core.lookups import lookups
-from app.domain.callers import Scope
-from app.domain.errors import FieldError, InsufficientIdentifiers, NotAProfileUrl, Problem
-from app.domain.records.subjects import Subject
+from app.web.schemas.fields import NestedObject, ResponseSchema, StrictSchema, SubjectSchema, exactly_one
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("lookup", __name__, tag="Lookup")
 

@@ -8,13 +8,15 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.http import admission, own_password
-from app.api.http.auth import bearer, session_caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.schemas.fields import StrictSchema, password
-from app.core.accounts import accounts, login_throttle
-from app.infra import database_clock, passwords
-from app.infra.log import log
+from app.engine.accounts import accounts, login_throttle
+from app.infra.crypto import passwords
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import StrictSchema, password
+from app.web.sign_in import own_password
+from app.web.sign_in.auth import bearer, session_caller
 
 blueprint = APIBlueprint("password", __name__, tag="Sessions")
 

@@ -10,26 +10,6 @@ from flask import Response
 from marshmallow import fields, post_load, validate
 
 from app.api.docs.operations import documented
-from app.api.http import purposes
-from app.api.http.auth import bearer, caller
-from app.api.http.job_requests import submit_and_wait
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.contact_schemas import EmailSchema, PhoneSchema
-from app.api.schemas.fields import (
-    MAX_REFERENCE,
-    NestedObject,
-    NonBlankString,
-    ResponseSchema,
-    StrictSchema,
-    SubjectSchema,
-    purpose,
-)
-from app.api.schemas.job_schemas import JobResponseSchema
-from app.core.jobs.jobs import PURPOSE
-from app.core.jobs.submission import JobRequest, RevealPrice
-from app.core.lookups import field_requests
-from app.core.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import (
@@ -42,6 +22,26 @@ from app.domain.errors import (
 )
 from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
+from app.engine.jobs.jobs import PURPOSE
+from app.engine.jobs.submission import JobRequest, RevealPrice
+from app.engine.lookups import field_requests
+from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
+from app.web import purposes
+from app.web.jobs.job_requests import submit_and_wait
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.contact_schemas import EmailSchema, PhoneSchema
+from app.web.schemas.fields import (
+    MAX_REFERENCE,
+    NestedObject,
+    NonBlankString,
+    ResponseSchema,
+    StrictSchema,
+    SubjectSchema,
+    purpose,
+)
+from app.web.schemas.job_schemas import JobResponseSchema
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("reveal", __name__, tag="Reveal")
 

@@ -9,22 +9,24 @@ from flask import Response, current_app
 from marshmallow import fields, validate
 from sqlalchemy.orm import Session
 
-from app.api.http import admission
-from app.api.http.auth import bearer, caller, session_caller
-from app.api.http.body import json_response
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import ResponseSchema
-from app.api.schemas.hash_schemas import OPRF_KEY_EXAMPLE
-from app.api.schemas.job_schemas import BalanceSchema
-from app.core.accounts import accounts, sessions
-from app.core.accounts.accounts import Role
-from app.core.providers import provider_throttles
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
 from app.domain.version import API_VERSION
-from app.infra import clock, database_clock, oprf, signing_keys
+from app.engine.accounts import accounts, sessions
+from app.engine.accounts.accounts import Role
+from app.engine.providers import provider_throttles
+from app.infra import clock
+from app.infra.crypto import oprf, signing_keys
+from app.infra.database import database_clock
 from app.settings import Settings
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import ResponseSchema
+from app.web.schemas.hash_schemas import OPRF_KEY_EXAMPLE
+from app.web.schemas.job_schemas import BalanceSchema
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller, session_caller
 
 blueprint = APIBlueprint("session", __name__, tag="Session")
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.api.http.request_actor import account_actor, network_digest
-from app.api.http.services import services
 from app.api.session import describe
-from app.core.accounts import sessions
-from app.core.accounts.accounts import Account
-from app.core.accounts.sessions import LoginSession, Method
-from app.core.audit_log import entries as audit_log
 from app.domain.audit_actions import Action
 from app.domain.callers import Caller
+from app.engine.accounts import sessions
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.sessions import LoginSession, Method
+from app.engine.audit_log import entries as audit_log
 from app.infra import clock
-from app.infra.log import log
+from app.infra.telemetry.log import log
+from app.web.request_actor import account_actor, network_digest
+from app.web.services import services
 
 
 def start(

@@ -9,18 +9,19 @@ from flask import Response
 from marshmallow import fields
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission
-from app.api.http.auth import bearer, session_caller
-from app.api.http.body import json_response
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import ResponseSchema
-from app.core.accounts import sessions
-from app.core.accounts.sessions import LoginSession
 from app.domain.errors import NotFound
 from app.domain.ids import EXAMPLES
-from app.infra import clock, database_clock
-from app.infra.log import log
+from app.engine.accounts import sessions
+from app.engine.accounts.sessions import LoginSession
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import ResponseSchema
+from app.web.services import services
+from app.web.sign_in.auth import bearer, session_caller
 
 blueprint = APIBlueprint("sessions", __name__, tag="Sessions")
 

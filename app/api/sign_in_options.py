@@ -6,9 +6,9 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields
 
-from app.api.http.body import json_response
-from app.api.http.services import services
-from app.api.schemas.fields import ResponseSchema
+from app.web.bodies.body import json_response
+from app.web.schemas.fields import ResponseSchema
+from app.web.services import services
 
 blueprint = APIBlueprint("sign_in_options", __name__, tag="Login")
 

@@ -9,18 +9,20 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented
-from app.api.http import admission, own_password
-from app.api.http.auth import bearer, session_caller
-from app.api.http.body import json_response
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import ResponseSchema, StrictSchema, password
-from app.core.accounts import sessions, totp
-from app.core.accounts.accounts import Account
 from app.domain.callers import Caller
 from app.domain.errors import FieldError, TotpAlreadyOn, ValidationFailed
-from app.infra import clock, database_clock
-from app.infra.log import log
+from app.engine.accounts import sessions, totp
+from app.engine.accounts.accounts import Account
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import ResponseSchema, StrictSchema, password
+from app.web.services import services
+from app.web.sign_in import own_password
+from app.web.sign_in.auth import bearer, session_caller
 
 blueprint = APIBlueprint("totp", __name__, tag="Sessions")
 

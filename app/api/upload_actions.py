@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from app.api.http import admission, purposes
-from app.api.http.auth import caller
-from app.api.http.idempotency_header import begin, finish, is_replay
-from app.api.http.received_files import ReceivedFile
-from app.api.http.services import services
-from app.core.contacts import contact_lists
-from app.core.owned import owned_edits
-from app.core.owned.owned_edits import Edit
-from app.core.uploads import found_people, representations, uploads
-from app.core.uploads.upload_tables import Upload
 from app.domain.errors import FieldError, ValidationFailed
 from app.domain.kinds import ADVANCE_UPLOAD, Queue
-from app.domain.lists import upload_columns
-from app.infra import database_clock
-from app.infra.log import log
+from app.domain.lists.headers import upload_columns
+from app.engine.contacts.saved import contact_lists
+from app.engine.owned import owned_edits
+from app.engine.owned.owned_edits import Edit
+from app.engine.uploads import found_people, representations, uploads
+from app.engine.uploads.upload_tables import Upload
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission, purposes
+from app.web.bodies.idempotency_header import begin, finish, is_replay
+from app.web.bodies.received_files import ReceivedFile
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 LIST_BATCH = 500
 NAMES_NOBODY = (

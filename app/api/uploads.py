@@ -11,16 +11,20 @@ from sqlalchemy.orm import Session
 
 from app.api import upload_actions
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import received_files
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.export_records import record_export
-from app.api.http.idempotency_header import REPLAYED
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.received_files import received_file
-from app.api.http.services import services
-from app.api.schemas.paging import split
-from app.api.schemas.upload_schemas import (
+from app.domain.audit_actions import Action
+from app.domain.callers import Scope
+from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, ValidationFailed
+from app.engine.uploads import representations, result_files, results, uploads
+from app.engine.uploads.results import ResultRow
+from app.engine.uploads.upload_tables import Upload
+from app.web.bodies import received_files
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED
+from app.web.bodies.received_files import received_file
+from app.web.export_records import record_export
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.paging import split
+from app.web.schemas.upload_schemas import (
     FileSchema,
     MappingSchema,
     ResultQuery,
@@ -30,12 +34,8 @@ from app.api.schemas.upload_schemas import (
     UploadsQuery,
     UploadsResponseSchema,
 )
-from app.core.uploads import representations, result_files, results, uploads
-from app.core.uploads.results import ResultRow
-from app.core.uploads.upload_tables import Upload
-from app.domain.audit_actions import Action
-from app.domain.callers import Scope
-from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, ValidationFailed
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("uploads", __name__, tag="Uploads")
 

@@ -10,26 +10,26 @@ from marshmallow import fields, validate
 from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission
-from app.api.http.admins import admin_caller
-from app.api.http.auth import bearer
-from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, begin, finish, is_replay
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.contact_schemas import TIME
-from app.api.schemas.fields import ResponseSchema, StrictBoolean, StrictSchema
 from app.api.webhook_urls import EXAMPLE, webhook_url
-from app.core.events import deliveries, endpoints, events
-from app.core.events.endpoints import DisabledReason, WebhookEndpoint
 from app.domain.audit_actions import Action
 from app.domain.errors import AdminRequired, NotFound
 from app.domain.event_types import SUBSCRIBABLE
 from app.domain.ids import EXAMPLES
-from app.infra import database_clock
+from app.engine.events import deliveries, endpoints, events
+from app.engine.events.endpoints import DisabledReason, WebhookEndpoint
 from app.infra.clock import rfc3339
-from app.infra.digest_keys import digest_keys
-from app.infra.log import log
+from app.infra.crypto.digest_keys import digest_keys
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.contact_schemas import TIME
+from app.web.schemas.fields import ResponseSchema, StrictBoolean, StrictSchema
+from app.web.services import services
+from app.web.sign_in.admins import admin_caller
+from app.web.sign_in.auth import bearer
 
 blueprint = APIBlueprint("webhook_endpoints", __name__, tag="Events and webhooks")
 ENDPOINT_ID = {"endpoint_id": id_parameter("whe")}

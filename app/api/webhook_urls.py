@@ -7,10 +7,10 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
-from app.api.http.services import services
-from app.api.schemas.fields import MAX_URL
 from app.domain.errors import InvalidValue
 from app.domain.normal.webhook_addresses import parse_target
+from app.web.schemas.fields import MAX_URL
+from app.web.services import services
 
 EXAMPLE = "https://hooks.acme.example/contact-lookup"
 

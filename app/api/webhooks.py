@@ -9,24 +9,24 @@ from flask import Response
 from marshmallow import fields
 
 from app.api.docs.operations import documented, id_parameter
-from app.api.http import admission
-from app.api.http.admins import admin_caller
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.idempotency_header import REPLAYED, is_replay
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.contact_schemas import TIME
-from app.api.schemas.fields import ResponseSchema
-from app.api.schemas.paging import IdCursor, page_size, split
-from app.core.jobs import webhook_admin, webhook_attempts
-from app.core.jobs.webhook_admin import DeliveryState
-from app.core.jobs.webhook_attempts import AttemptState
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, EndpointDisabled, NotFound, ValidationFailed
-from app.infra import database_clock
-from app.infra.log import log
+from app.engine.jobs import webhook_admin, webhook_attempts
+from app.engine.jobs.webhook_admin import DeliveryState
+from app.engine.jobs.webhook_attempts import AttemptState
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, is_replay
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.contact_schemas import TIME
+from app.web.schemas.fields import ResponseSchema
+from app.web.schemas.paging import IdCursor, page_size, split
+from app.web.services import services
+from app.web.sign_in.admins import admin_caller
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("webhooks", __name__, tag="Events and webhooks")
 

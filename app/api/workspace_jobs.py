@@ -10,20 +10,20 @@ from flask import Response
 from marshmallow import fields, post_load, validate
 
 from app.api.docs.operations import documented
-from app.api.http.auth import bearer, caller
-from app.api.http.body import json_response
-from app.api.http.downloads import FORMATS, csv_download, json_download, json_file
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import NonBlankString, ResponseSchema, UtcTime
-from app.api.schemas.job_schemas import JobSchema, TraceSchema
-from app.api.schemas.paging import IdCursor, page_size
-from app.core.jobs import job_history, job_receipts
-from app.core.jobs.job_receipts import JobFilter
-from app.core.jobs.jobs import Job
 from app.domain.errors import ValidationFailed
 from app.domain.kinds import Kind, Outcome, Status
-from app.infra.db import Database
+from app.engine.jobs import job_history, job_receipts
+from app.engine.jobs.job_receipts import JobFilter
+from app.engine.jobs.jobs import Job
+from app.infra.database.db import Database
+from app.web.bodies.body import json_response
+from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
+from app.web.schemas.job_schemas import JobSchema, TraceSchema
+from app.web.schemas.paging import IdCursor, page_size
+from app.web.services import services
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("workspace_jobs", __name__, tag="Jobs")
 

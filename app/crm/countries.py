@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.countries import country_code
+from app.domain.normal.places.countries import country_code
 
 
 def option(code: str, options: Sequence[tuple[str, str]]) -> str | None:

@@ -15,7 +15,7 @@ from app.crm.notes import Note, NoteCode
 from app.crm.person import CrmField, CrmRecord, Person
 from app.crm.salesforce_layouts import CONTACT, LEAD, emails, visible
 from app.crm.salesforce_org import Org
-from app.domain.normal.company_names import company_key
+from app.domain.normal.companies.company_names import company_key
 
 LEAD_PREFIX = f"{LEAD}/"
 """Ids of leads begin with their table, as in the path of the row."""

@@ -15,7 +15,7 @@ from app.crm.exchange import filled, text
 from app.crm.notes import Note
 from app.crm.person import CrmRecord
 from app.domain.errors import InvalidValue
-from app.domain.normal.phones import parse_phone
+from app.domain.normal.phones.phones import parse_phone
 from app.domain.normal.websites import normal_host
 
 _NUMBER = "primaryPhoneNumber"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.countries import is_country
+from app.domain.normal.places.countries import is_country
 
 _EU_CODES = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
 _EU_TERRITORIES = "AX GF GP MF MQ RE YT"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from app.domain.normal.emails import email_domain, email_kind
-from app.domain.normal.name_keys import person_key
+from app.domain.normal.names.name_keys import person_key
 from app.domain.records.subjects import Subject
 
 KINDS = ("email", "phone")

@@ -1,4 +1,4 @@
-"""The clock of the process; `app.infra.database_clock` is for times that several processes compare."""
+"""The clock of the process; times that several processes compare are of the database's clock."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from app.domain.normal.company_names import company_key
+from app.domain.normal.companies.company_names import company_key
 
 _BATCH = 5_000
 _COMPANIES = sa.table("companies", sa.column("id"), sa.column("name"), sa.column("name_key"))

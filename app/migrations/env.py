@@ -10,10 +10,10 @@ from alembic import context as alembic
 from alembic.autogenerate.api import AutogenContext
 from sqlalchemy import JSON
 
-from app import core
-from app.infra.db import Base, UtcDateTime
+from app import engine
+from app.infra.database.db import Base, UtcDateTime
 
-for _module in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
+for _module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
     importlib.import_module(_module.name)  # registers the tables
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from flask import Response, flash, request
 
 from app.api import password
-from app.api.http import admission, session_cookie
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.accounts import sessions
 from app.domain.errors import TooManyAttempts, ValidationFailed
-from app.infra import database_clock
-from app.infra.log import log
-from app.pages.http import forms
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, page
+from app.engine.accounts import sessions
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in import session_cookie
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("account", __name__)
 

@@ -14,13 +14,6 @@ from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
 from app.api import session_start
-from app.api.http import admission, public_urls, session_cookie
-from app.api.http.failure_limits import FailureCounter
-from app.api.http.login_attempts import LoginAttempt, record_refusal
-from app.api.http.services import services
-from app.core.accounts import company_identities, sign_in_codes
-from app.core.accounts.accounts import Account
-from app.core.accounts.sessions import Method
 from app.domain.company_users import CompanyUser, RoleRules
 from app.domain.errors import (
     AccountDisabled,
@@ -30,16 +23,24 @@ from app.domain.errors import (
     Problem,
     Unavailable,
 )
-from app.infra import database_clock
-from app.infra.log import log
+from app.engine.accounts import company_identities, sign_in_codes
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.sessions import Method
+from app.infra.database import database_clock
 from app.infra.openid.id_tokens import SignInInvalid
 from app.infra.openid.json_client import ProviderUnreachable
 from app.infra.openid.provider import Attempt, Client, OpenIdProvider, provider
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.company_targets import Target
-from app.pages.http.rendering import go_to_path
-from app.pages.http.sealed_cookie import SealedCookie
+from app.infra.telemetry.log import log
 from app.pages.sign_in_form import CLIENT, complete, sentence, sign_in_form
+from app.web import admission, public_urls
+from app.web.failure_limits import FailureCounter
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.company_targets import Target
+from app.web.pages.rendering import go_to_path
+from app.web.pages.sealed_cookie import SealedCookie
+from app.web.services import services
+from app.web.sign_in import session_cookie
+from app.web.sign_in.login_attempts import LoginAttempt, record_refusal
 
 blueprint = PageBlueprint("company_sign_in", __name__)
 

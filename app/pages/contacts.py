@@ -7,28 +7,28 @@ from typing import Any
 from flask import Response, flash, request
 
 from app.api.contacts import NotesSchema
-from app.api.http import admission, owned_pages
-from app.api.http.auth import caller
-from app.api.http.downloads import FORMATS
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.accounts import accounts
-from app.core.contacts import contact_lists
-from app.core.jobs import job_receipts
-from app.core.ledger import reveals
-from app.core.owned import owned_contacts, owned_edits
-from app.core.owned.owned_edits import Edit
-from app.core.owned.owned_filters import Order, Selection, Sort
 from app.domain.errors import NotFound
 from app.domain.findings import EmailStatus
-from app.infra import database_clock
-from app.pages.http import forms
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.contact_filters import ORDERS, ContactFilters
-from app.pages.http.forms import InvalidForm
-from app.pages.http.paging import ROWS
-from app.pages.http.rendering import go_to, page
+from app.engine.accounts import accounts
+from app.engine.contacts.saved import contact_lists
+from app.engine.jobs import job_receipts
+from app.engine.ledger import reveals
+from app.engine.owned import owned_contacts, owned_edits
+from app.engine.owned.owned_edits import Edit
+from app.engine.owned.owned_filters import Order, Selection, Sort
+from app.infra.database import database_clock
+from app.web import admission, owned_pages
+from app.web.bodies.downloads import FORMATS
+from app.web.pages import forms
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.contact_filters import ORDERS, ContactFilters
+from app.web.pages.forms import InvalidForm
+from app.web.pages.paging import ROWS
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("contacts_page", __name__)
 

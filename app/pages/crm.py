@@ -8,22 +8,22 @@ from flask import Response, flash, request
 from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import NewConnection, NewConnectionSchema, crm_named
-from app.api.http import admission
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.crm import connections, pushes
-from app.core.crm.connections import Credentials, CrmConnection
 from app.crm import mapping, registry
 from app.crm.person import CrmField
 from app.domain.errors import InvalidValue, ValidationFailed
-from app.infra import database_clock
-from app.infra.log import log
-from app.pages.http import forms
-from app.pages.http.access import admin_only, signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, page
+from app.engine.crm import connections, pushes
+from app.engine.crm.connections import Credentials, CrmConnection
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import admin_only, signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("crm_page", __name__)
 LATEST = 20

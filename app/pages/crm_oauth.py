@@ -6,19 +6,19 @@ from flask import Response, flash, request, url_for
 from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import crm_named
-from app.api.http import admission, public_urls
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.core.crm import authorizations, connections
-from app.core.crm.connections import Credentials, CrmConnection
 from app.crm import registry
 from app.domain.errors import NotFound
-from app.infra import database_clock
-from app.infra.log import log
-from app.pages.http import forms
-from app.pages.http.access import admin_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import go_to, page
+from app.engine.crm import authorizations, connections
+from app.engine.crm.connections import Credentials, CrmConnection
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission, public_urls
+from app.web.pages import forms
+from app.web.pages.access import admin_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("crm_oauth", __name__)
 

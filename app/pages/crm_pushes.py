@@ -8,23 +8,23 @@ from flask import Response, request
 from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import crm_named
-from app.api.http import admission, public_urls
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.contacts import contact_lists
-from app.core.crm import connections, people, pushes
-from app.core.crm.connections import ACTIVE, CrmConnection
-from app.core.crm.pushes import MAX_LIST
 from app.crm import notes
 from app.crm.person import Person
 from app.domain.errors import ContactNotFound
 from app.domain.ids import is_id
-from app.infra import database_clock
-from app.pages.http import forms, paging
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import go_to, page
+from app.engine.contacts.saved import contact_lists
+from app.engine.crm import connections, people, pushes
+from app.engine.crm.connections import ACTIVE, CrmConnection
+from app.engine.crm.pushes import MAX_LIST
+from app.infra.database import database_clock
+from app.web import admission, public_urls
+from app.web.pages import forms, paging
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("crm_pushes_page", __name__)
 

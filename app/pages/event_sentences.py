@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.accounts.accounts import Account
-from app.core.accounts.api_keys import ApiKey
-from app.core.events import endpoints
-from app.core.events.events import Event
-from app.core.lookups import job_change_descriptions
-from app.core.lookups.job_change_descriptions import JobChange
 from app.crm.registry import CRMS
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.domain.spending import LimitUsage, Period
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.api_keys import ApiKey
+from app.engine.events import endpoints
+from app.engine.events.events import Event
+from app.engine.lookups import job_change_descriptions
+from app.engine.lookups.job_change_descriptions import JobChange
 
 LABELS = {
     JOB_FINISHED: "A reveal or an enrichment finished",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.events import events
 from app.domain.event_types import EventType
+from app.engine.events import events
 from app.pages import event_sentences
-from app.pages.http import paging
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import page
+from app.web.pages import paging
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("events_page", __name__)
 

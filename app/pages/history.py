@@ -6,22 +6,22 @@ from typing import Any
 
 from flask import Response, flash, request
 
-from app.api.http import waiting
-from app.api.http.auth import caller
-from app.api.http.job_responses import job_body
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.http.waiting import JobSnapshot
-from app.core.jobs import job_history, jobs
-from app.core.jobs.jobs import PURPOSE
 from app.domain.errors import JobNotFound, PurposeRequired, ValidationFailed
 from app.domain.ids import is_id
 from app.domain.kinds import FREE_KINDS, Kind, Status
+from app.engine.jobs import job_history, jobs
+from app.engine.jobs.jobs import PURPOSE
 from app.pages import repeats
-from app.pages.http import forms, paging, purpose_choices
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import go_to, page
+from app.web.jobs import waiting
+from app.web.jobs.job_responses import job_body
+from app.web.jobs.waiting import JobSnapshot
+from app.web.pages import forms, paging, purpose_choices
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("history", __name__)
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.api.http import admission
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
 from app.api.lists import NamedListSchema
-from app.core.contacts import contact_lists
-from app.core.owned import owned_edits
 from app.domain.errors import ValidationFailed
-from app.infra import database_clock
+from app.engine.contacts.saved import contact_lists
+from app.engine.owned import owned_edits
+from app.infra.database import database_clock
 from app.pages import contacts
-from app.pages.http import forms
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.contact_filters import ContactFilters
-from app.pages.http.error_pages import local_path
-from app.pages.http.forms import InvalidForm
-from app.pages.http.paging import ROWS
-from app.pages.http.rendering import go_to, go_to_path, page
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.contact_filters import ContactFilters
+from app.web.pages.error_pages import local_path
+from app.web.pages.forms import InvalidForm
+from app.web.pages.paging import ROWS
+from app.web.pages.rendering import go_to, go_to_path, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("lists_page", __name__)
 

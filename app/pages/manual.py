@@ -11,7 +11,7 @@ from flask import Response, send_from_directory
 from werkzeug.exceptions import NotFound as FileNotFound
 
 from app.domain.errors import NotFound
-from app.pages.http.blueprint import PageBlueprint, protect
+from app.web.pages.blueprint import PageBlueprint, protect
 
 FOLDER = Path(__file__).parents[1] / "manual"
 MANIFEST = "manifest.json"

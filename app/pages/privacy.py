@@ -14,12 +14,12 @@ from typing import Any
 from flask import Response, flash, request
 from sqlalchemy.orm import Session
 
-from app.api.http import admission, failure_limits
-from app.api.http.request_actor import request_actor
-from app.api.http.services import services
-from app.core.contacts import suppressions
-from app.core.contacts.contacts import Contact
-from app.core.privacy import (
+from app.domain.errors import FieldError, InvalidValue, RateLimited, ValidationFailed
+from app.domain.kinds import MAIL_CODE, Queue
+from app.domain.normal.emails import normal_email
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.suppressions import suppressions
+from app.engine.privacy import (
     erasure,
     erasure_run,
     mailbox_codes,
@@ -28,18 +28,19 @@ from app.core.privacy import (
     person_data,
     rectification,
 )
-from app.core.privacy.erasure import ErasurePlan
-from app.core.privacy.mailbox_owner import MailboxOwner
-from app.core.privacy.rectification import Correction
-from app.domain.errors import FieldError, InvalidValue, RateLimited, ValidationFailed
-from app.domain.kinds import MAIL_CODE, Queue
-from app.domain.normal.emails import normal_email
-from app.infra import clock, database_clock
-from app.infra.log import log
-from app.pages.http import forms
-from app.pages.http.blueprint import PageBlueprint, protect
-from app.pages.http.rendering import go_to, page
-from app.pages.http.sealed_cookie import SealedCookie
+from app.engine.privacy.erasure import ErasurePlan
+from app.engine.privacy.mailbox_owner import MailboxOwner
+from app.engine.privacy.rectification import Correction
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission, failure_limits
+from app.web.pages import forms
+from app.web.pages.blueprint import PageBlueprint, protect
+from app.web.pages.rendering import go_to, page
+from app.web.pages.sealed_cookie import SealedCookie
+from app.web.request_actor import request_actor
+from app.web.services import services
 
 blueprint = PageBlueprint("privacy", __name__)
 

@@ -39,7 +39,7 @@ from app.pages.admin import queues as admin_queues
 from app.pages.admin import start as admin_start
 from app.pages.admin import suppressions as admin_suppressions
 from app.pages.admin import workspaces as admin_workspaces
-from app.pages.http import error_pages, messages, rendering
+from app.web.pages import error_pages, messages, rendering
 
 CACHE_SECONDS = 31_536_000
 BLUEPRINTS = (

@@ -7,11 +7,11 @@ from typing import Any
 
 from app.api import enrichment_request, reveal
 from app.api.enrichment_schemas import EnrichmentRequest
-from app.api.http.job_requests import submit_and_wait
 from app.api.reveal import RevealRequest
-from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
+from app.engine.jobs.jobs import WITHDRAWN, Job, JobItem
+from app.web.jobs.job_requests import submit_and_wait
 
 _FIELDS = {kind.value: field for field, kind in reveal.KINDS.items()}
 _OPTIONS = ("types", "min_status", "max_age_days")

@@ -8,25 +8,26 @@ from typing import Any
 from flask import Response, flash, request
 
 from app.api import reveal
-from app.api.http import admission, reverse_lookups
-from app.api.http.auth import caller
-from app.api.http.job_requests import submit_and_wait
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
 from app.api.linkedin_save import LinkedinSaveSchema
-from app.api.schemas.fields import SubjectSchema
-from app.core.lookups import lookups, profile_snapshots
-from app.core.lookups.field_requests import ContactField
 from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
-from app.infra import database_clock
-from app.pages.http import forms, purpose_choices, subject_fields
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.error_pages import local_path
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, go_to_path, page
+from app.engine.lookups import lookups, profile_snapshots
+from app.engine.lookups.field_requests import ContactField
+from app.infra.database import database_clock
+from app.web import admission
+from app.web.jobs import reverse_lookups
+from app.web.jobs.job_requests import submit_and_wait
+from app.web.pages import forms, purpose_choices, subject_fields
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.error_pages import local_path
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, go_to_path, page
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import SubjectSchema
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("search", __name__)
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 from flask import Response, flash, request
 
 from app.api import login
-from app.api.http import admission, session_cookie
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.core.accounts import sessions
 from app.domain.errors import (
     AccountDisabled,
     InvalidCredentials,
@@ -16,14 +12,19 @@ from app.domain.errors import (
     TooManyAttempts,
     TotpRequired,
 )
-from app.infra import database_clock
+from app.engine.accounts import sessions
+from app.infra.database import database_clock
 from app.pages import sign_in_code
-from app.pages.http import forms
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to
 from app.pages.sign_in_form import CLIENT, complete, sentence, sign_in_form
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to
+from app.web.rate_limits import Policy, limited
+from app.web.sign_in import session_cookie
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("sign_in", __name__)
 

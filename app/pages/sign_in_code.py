@@ -8,17 +8,17 @@ from __future__ import annotations
 from flask import Response, request
 
 from app.api import login
-from app.api.http.services import services
 from app.api.login import CheckedLogin
-from app.core.accounts import totp
-from app.core.accounts.accounts import Account
 from app.domain.errors import AccountDisabled, InvalidCredentials, InvalidTotp, TooManyAttempts, TotpRequired
-from app.pages.http import forms
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.error_pages import local_path
-from app.pages.http.rendering import go_to, page
-from app.pages.http.sealed_cookie import SealedCookie
+from app.engine.accounts import totp
+from app.engine.accounts.accounts import Account
 from app.pages.sign_in_form import CLIENT, complete, sentence, sign_in_form
+from app.web.pages import forms
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.error_pages import local_path
+from app.web.pages.rendering import go_to, page
+from app.web.pages.sealed_cookie import SealedCookie
+from app.web.services import services
 
 blueprint = PageBlueprint("sign_in_code", __name__)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from app.api.http import session_cookie
-from app.api.http.services import services
 from app.domain.errors import Problem, TooManyAttempts
-from app.pages.http.error_pages import local_path
-from app.pages.http.rendering import go_to_path, page
+from app.web.pages.error_pages import local_path
+from app.web.pages.rendering import go_to_path, page
+from app.web.services import services
+from app.web.sign_in import session_cookie
 
 CLIENT = {"name": "browser page"}
 """The client in the account's list of sessions."""

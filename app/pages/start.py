@@ -6,10 +6,10 @@ from apiflask import APIBlueprint
 from apiflask.fields import String
 from flask import Response
 
-from app.api.http import html_pages
-from app.api.http.body import json_response
-from app.api.schemas.fields import ResponseSchema
 from app.pages import search
+from app.web import html_pages
+from app.web.bodies.body import json_response
+from app.web.schemas.fields import ResponseSchema
 
 blueprint = APIBlueprint("start", __name__, tag="Operations")
 

@@ -8,20 +8,21 @@ import segno
 from flask import Response, flash, request
 
 from app.api import totp as totp_api
-from app.api.http import admission, own_password
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.accounts import totp
-from app.core.accounts.accounts import Account
 from app.domain.errors import TooManyAttempts, TotpAlreadyOn, ValidationFailed
-from app.infra import database_clock
-from app.pages.http import forms
-from app.pages.http.access import signed_in, viewer
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, page
+from app.engine.accounts import totp
+from app.engine.accounts.accounts import Account
+from app.infra.database import database_clock
 from app.pages.sign_in_form import sentence
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import signed_in, viewer
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in import own_password
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("two_factor", __name__)
 

@@ -8,14 +8,7 @@ from flask import Response, flash, request
 
 from app.api import upload_actions
 from app.api import uploads as uploads_api
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.received_files import received_file
-from app.api.http.services import services
 from app.api.lists import NamedListSchema
-from app.api.schemas.upload_schemas import FileSchema, MappingSchema, StartSchema
-from app.core.uploads import representations, results, uploads
-from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import (
     PayloadTooLarge,
     PurposeRequired,
@@ -24,13 +17,20 @@ from app.domain.errors import (
     UploadNotReady,
     ValidationFailed,
 )
-from app.domain.lists.upload_columns import UPLOAD_FIELDS
+from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
+from app.engine.uploads import representations, results, uploads
+from app.engine.uploads.upload_tables import Upload, UploadStatus
 from app.pages import upload_formats
-from app.pages.http import forms, purpose_choices
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, page
+from app.web.bodies.received_files import received_file
+from app.web.pages import forms, purpose_choices
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.upload_schemas import FileSchema, MappingSchema, StartSchema
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("uploads_page", __name__)
 

@@ -9,20 +9,20 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from app.api import usage as usage_api
-from app.api.http import limit_changes
-from app.api.http.auth import caller
-from app.api.http.downloads import csv_download
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.http.usage_reports import UsageReport, parse_period, read_report
-from app.core.jobs.usage import Grouping
 from app.domain.errors import FieldError, NotFound, ValidationFailed
-from app.pages.http import forms, paging
-from app.pages.http.access import signed_in
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.charts import bars
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import page
+from app.engine.jobs.usage import Grouping
+from app.web import limit_changes
+from app.web.bodies.downloads import csv_download
+from app.web.pages import forms, paging
+from app.web.pages.access import signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.charts import bars
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
+from app.web.usage_reports import UsageReport, parse_period, read_report
 
 blueprint = PageBlueprint("usage_page", __name__)
 

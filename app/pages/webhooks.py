@@ -6,25 +6,25 @@ from flask import Response, flash, request
 from sqlalchemy.orm import Session
 
 from app.api import webhook_endpoints as endpoints_api
-from app.api.http import admission
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.events import deliveries, endpoints, events
-from app.core.jobs import webhook_admin, webhook_attempts
-from app.core.jobs.webhook_admin import DeliveryState
 from app.domain.audit_actions import Action
 from app.domain.errors import EndpointDisabled, ValidationFailed
 from app.domain.event_types import SUBSCRIBABLE
-from app.infra import database_clock
-from app.infra.digest_keys import digest_keys
-from app.infra.log import log
+from app.engine.events import deliveries, endpoints, events
+from app.engine.jobs import webhook_admin, webhook_attempts
+from app.engine.jobs.webhook_admin import DeliveryState
+from app.infra.crypto.digest_keys import digest_keys
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from app.pages import event_sentences
-from app.pages.http import forms, paging
-from app.pages.http.access import admin_only, signed_in, viewer
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, page
+from app.web import admission
+from app.web.pages import forms, paging
+from app.web.pages.access import admin_only, signed_in, viewer
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("webhooks_page", __name__)
 

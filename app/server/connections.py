@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import gevent
 
 from app.domain.errors import PayloadTooLarge, RequestTimeout
-from app.infra import metrics
+from app.infra.telemetry import metrics
 from app.server.client_networks import LOOPBACK_ADDRESSES, client_network
 from app.server.connection_counts import ConnectionCount
 

@@ -22,7 +22,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.domain.errors import InternalError, Problem, RateLimited
-from app.infra import metrics
+from app.infra.telemetry import metrics
 from app.server.connection_counts import ConnectionCount
 from app.server.connections import Connection, ConnectionRegistry, ReadPhase
 from app.server.raw_responses import problem_of, raw_response

@@ -7,34 +7,38 @@ from collections.abc import Iterable, Mapping
 
 OTHER = "other"
 WEB: Mapping[str, tuple[str, ...]] = {
-    "rate limit": ("app/api/http/rate_limits.py", "app/infra/rate_limiter.py"),
+    "rate limit": ("app/web/rate_limits.py", "app/infra/broker/rate_limiter.py"),
     "token: check and read": (
         "flask_httpauth.py",
-        "app/api/http/auth.py",
-        "app/core/accounts/",
+        "app/web/sign_in/auth.py",
+        "app/engine/accounts/",
         "app/server/token_accounts.py",
     ),
     "admission, and the turns of a workspace": (
-        "app/api/http/admission.py",
+        "app/web/admission.py",
         "app/server/bulkhead.py",
         "_submit_in_turn (",
     ),
-    "body and its schema": ("app/api/http/body.py", "app/api/schemas/", "marshmallow/", "webargs/"),
-    "message to the queue": ("app/infra/queue.py", "app/infra/redis_broker.py", "app/infra/task_messages.py"),
+    "body and its schema": ("app/web/bodies/body.py", "app/web/schemas/", "marshmallow/", "webargs/"),
+    "message to the queue": (
+        "app/infra/broker/queue.py",
+        "app/infra/broker/redis_broker.py",
+        "app/infra/broker/task_messages.py",
+    ),
     "submission: price, insert the job, hold the credits, commit": (
         "_submit (",
-        "app/core/jobs/submission.py",
-        "app/core/jobs/result_reuse.py",
+        "app/engine/jobs/submission.py",
+        "app/engine/jobs/result_reuse.py",
     ),
     "wait for the notification, and read the finished job": (
-        "app/api/http/waiting.py",
-        "app/infra/job_notifications.py",
+        "app/web/jobs/waiting.py",
+        "app/infra/broker/job_notifications.py",
     ),
-    "match the subject": ("app/core/matching/",),
-    "read what is stored of the person": ("app/core/lookups/contact_data.py",),
+    "match the subject": ("app/engine/matching/",),
+    "read what is stored of the person": ("app/engine/lookups/contact_data.py",),
     "response": (
-        "app/api/http/job_responses.py",
-        "app/core/lookups/representations.py",
+        "app/web/jobs/job_responses.py",
+        "app/engine/lookups/representations.py",
         "json_response (",
     ),
     "gunicorn and gevent: parse, write, switch": (
@@ -44,19 +48,19 @@ WEB: Mapping[str, tuple[str, ...]] = {
     ),
     "Flask: dispatch, hooks, headers, metrics": (
         "apiflask/",
-        "app/api/http/lifecycle.py",
+        "app/web/lifecycle.py",
         "app/factory.py",
         "flask/app.py",
     ),
 }
 """Parts of a web process, with the files and functions that begin them, as py-spy names them."""
 WORKER: Mapping[str, tuple[str, ...]] = {
-    "match the subject": ("app/core/matching/",),
-    "settle": ("app/core/jobs/leases.py", "app/core/ledger/", "app/core/lookups/disclosure.py"),
-    "claim": ("app/core/jobs/scheduling.py",),
-    "read the contact, and decide what is available": ("app/core/lookups/", "workers/jobs/"),
-    "notification": ("app/infra/job_notifications.py",),
-    "begin and commit": ("app/infra/db.py", "sqlalchemy/orm/session.py"),
+    "match the subject": ("app/engine/matching/",),
+    "settle": ("app/engine/jobs/leases.py", "app/engine/ledger/", "app/engine/lookups/disclosure.py"),
+    "claim": ("app/engine/jobs/scheduling.py",),
+    "read the contact, and decide what is available": ("app/engine/lookups/", "workers/jobs/"),
+    "notification": ("app/infra/broker/job_notifications.py",),
+    "begin and commit": ("app/infra/database/db.py", "sqlalchemy/orm/session.py"),
     "job: trace, log line, metrics": ("workers/execution/",),
     "Celery and kombu: loop, receive, decode, trace of the task": ("celery/", "kombu/", "workers/runtime/"),
 }

@@ -13,20 +13,21 @@ from sqlalchemy import delete, select, update
 from werkzeug.test import TestResponse
 
 from app import settings as app_settings
-from app.core.accounts import accounts, sessions
-from app.core.audit import audits, rule_checks
-from app.core.contacts.emails import Email
-from app.core.jobs.jobs import Job
-from app.core.ledger import reveals
-from app.core.ledger.reveals import Reveal
-from app.core.quality import due_verifications
-from app.core.quality.verifications import Verification
 from app.domain.kinds import Queue
 from app.domain.normal.hashes import hex_hash, website_hash
+from app.engine.accounts import accounts, sessions
+from app.engine.audit import audits, rule_checks
+from app.engine.contacts.emails import Email
+from app.engine.jobs.jobs import Job
+from app.engine.ledger import reveals
+from app.engine.ledger.reveals import Reveal
+from app.engine.quality import due_verifications
+from app.engine.quality.verifications import Verification
 from app.factory import create_app
-from app.infra import clock, database_clock
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.infra import clock
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database import database_clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
 from workers.execution import job_runner

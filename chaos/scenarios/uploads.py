@@ -14,10 +14,10 @@ from typing import Any
 
 from sqlalchemy import select, text
 
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
 from chaos import nemeses
 from chaos.context import ScenarioContext
 from chaos.nemeses import Nemesis

@@ -14,8 +14,8 @@ from pathlib import Path
 from flask.testing import FlaskCliRunner
 from sqlalchemy import select
 
-from app.core.contacts.contacts import Contact
-from app.infra.db import Database
+from app.engine.contacts.contacts import Contact
+from app.infra.database.db import Database
 from cli.application import create_app
 from tools.demo.seed import run_flask
 

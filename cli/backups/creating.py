@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.infra.backup import archive, fingerprints, postgresql, sqlite
-from app.infra.backup.archive import BackupError, Manifest
-from app.infra.engines import parsed_url
+from app.infra.database.backup import archive, fingerprints, postgresql, sqlite
+from app.infra.database.backup.archive import BackupError, Manifest
+from app.infra.database.engines import parsed_url
 from app.settings import Settings
 
 PREFIX = "contact-lookup-"

@@ -14,17 +14,17 @@ from pathlib import Path
 from pyrage import x25519
 from sqlalchemy import URL
 
-from app.core.accounts import sessions
-from app.core.audit import rule_checks
-from app.core.audit.rule_checks import RuleResult
-from app.core.privacy import suppression_replay
-from app.core.privacy.suppression_replay import Applied
-from app.infra import database_clock
-from app.infra.backup import archive, fingerprints, postgresql, sqlite
-from app.infra.backup.archive import BackupError, Content, Manifest, NoSink
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
-from app.infra.engines import parsed_url
+from app.engine.accounts import sessions
+from app.engine.audit import rule_checks
+from app.engine.audit.rule_checks import RuleResult
+from app.engine.privacy import suppression_replay
+from app.engine.privacy.suppression_replay import Applied
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import database_clock
+from app.infra.database.backup import archive, fingerprints, postgresql, sqlite
+from app.infra.database.backup.archive import BackupError, Content, Manifest, NoSink
+from app.infra.database.db import Database
+from app.infra.database.engines import parsed_url
 from app.settings import Settings
 from cli.database import migrate, revisions
 

@@ -15,9 +15,9 @@ import psycopg
 from sqlalchemy import URL
 
 from app.infra import clock
-from app.infra.backup import programs
-from app.infra.backup.archive import BackupError
-from app.infra.backup.wal import SLOT, WalDirectory
+from app.infra.database.backup import programs
+from app.infra.database.backup.archive import BackupError
+from app.infra.database.backup.wal import SLOT, WalDirectory
 
 CHECK_SECONDS = 1.0
 SLOT_CHECK_SECONDS = 30.0

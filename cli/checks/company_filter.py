@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.core.lookups import company_filters
 from app.domain.errors import Unavailable
-from app.infra import oprf
-from app.infra.db import Database
+from app.engine.lookups import company_filters
+from app.infra.crypto import oprf
+from app.infra.database.db import Database
 from app.settings import Settings
 from cli.checks.findings import Finding, note, ok
 

@@ -13,9 +13,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import URL
 
 from app import migrations
-from app.infra import database_clock
-from app.infra.db import Database
-from app.infra.engines import parsed_url, require_utf8
+from app.infra.database import database_clock
+from app.infra.database.db import Database
+from app.infra.database.engines import parsed_url, require_utf8
 from app.settings import SettingsError
 from cli.checks import clocks
 from cli.checks.findings import Finding, error, note, ok, warning

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
 
-from app.infra.digest_keys import INSTALLATION_HEADER
+from app.infra.crypto.digest_keys import INSTALLATION_HEADER
 from cli.checks.findings import Finding, error, ok
 
 TIMEOUT_SECONDS = 2.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import WorkerState
 from app.domain.errors import Unavailable
-from app.infra import database_clock
-from app.infra.db import Database
+from app.engine.queues import worker_heartbeats
+from app.engine.queues.worker_heartbeats import WorkerState
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from app.settings import Settings, SettingsError
 from cli.checks.findings import Finding, error, note, ok, warning
 from workers.providers import registry

@@ -10,7 +10,7 @@ from amqp import Message
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, NotFound, PreconditionFailed
 
 from app.domain.kinds import Queue
-from app.infra import rabbitmq_broker
+from app.infra.broker import rabbitmq_broker
 from cli.checks.findings import Finding, error, ok
 
 SUBJECT = "RabbitMQ"

@@ -12,16 +12,16 @@ from stored_support import a_company
 from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
-from app.api.http.body import json_response
-from app.core.jobs import leases
-from app.core.jobs.jobs import REQUEST_ID, Job
-from app.core.jobs.leases import JobResult
-from app.core.lookups import company_ranges
-from app.core.lookups.company_overviews import HashKind
 from app.domain.callers import Scope
 from app.domain.kinds import Outcome
 from app.domain.normal.hashes import hex_hash, website_hash
+from app.engine.jobs import leases
+from app.engine.jobs.jobs import REQUEST_ID, Job
+from app.engine.jobs.leases import JobResult
+from app.engine.lookups import company_ranges
+from app.engine.lookups.company_overviews import HashKind
 from app.infra import clock
+from app.web.bodies.body import json_response
 
 PATH = "/api/ext/company-by-hash"
 ACME = hex_hash(website_hash("acme.com"))

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.domain import company_filter_file
 from app.domain.normal.hashes import website_hash
-from app.infra import signing_keys
+from app.infra.crypto import signing_keys
 
 PATH = "/api/ext/company-filter"
 

@@ -12,7 +12,7 @@ from voprf import ristretto
 from werkzeug.test import TestResponse
 
 from app.domain.normal.hashes import website_hash
-from app.infra.oprf import OprfKey
+from app.infra.crypto.oprf import OprfKey
 
 PATH = "/api/ext/company-filter/evaluate"
 SEED = bytes(range(32))

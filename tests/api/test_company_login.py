@@ -6,10 +6,10 @@ from settings_support import change_settings
 from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
-from app.core.accounts import accounts, company_identities, sign_in_codes
-from app.core.accounts.sessions import LoginSession
 from app.domain.company_users import CompanyUser
-from app.infra import database_clock
+from app.engine.accounts import accounts, company_identities, sign_in_codes
+from app.engine.accounts.sessions import LoginSession
+from app.infra.database import database_clock
 
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 

@@ -14,15 +14,15 @@ from sqlalchemy import delete
 from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, own, suppress
 from users_support import SignedInUser, bearer, create_user
 
-from app.api.http import owned_pages
-from app.core.contacts.companies import Company
-from app.core.contacts.contacts import Contact
-from app.core.lists import exports, importer
-from app.core.lists.importer import ImportOptions
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES
-from app.domain.lists.column_mapping import Entity
-from app.domain.normal.name_keys import name_key
+from app.domain.lists.headers.column_mapping import Entity
+from app.domain.normal.names.name_keys import name_key
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.engine.lists import exports, importer
+from app.engine.lists.importer import ImportOptions
+from app.web import owned_pages
 
 NAMES = ["Ada Lovelace", "Bob Ray", "Cleo Clarke"]
 

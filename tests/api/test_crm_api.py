@@ -11,13 +11,13 @@ from stored_support import a_company, a_contact, an_email, own
 from users_support import SignedInUser, create_user
 from werkzeug.test import TestResponse
 
-from app.core.accounts.accounts import Account, Role
-from app.core.contacts import contact_lists
-from app.core.contacts.saved_profiles import SavedProfile
-from app.core.crm import connections
-from app.core.crm.connections import CrmConnection
-from app.core.crm.pushes import PushItem
 from app.domain.ids import new_id
+from app.engine.accounts.accounts import Account, Role
+from app.engine.contacts.saved import contact_lists
+from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.engine.crm import connections
+from app.engine.crm.connections import CrmConnection
+from app.engine.crm.pushes import PushItem
 from app.infra import clock
 
 TOKEN = "pat-eu1-0123456789"

@@ -20,13 +20,6 @@ from stored_support import a_company, a_contact, an_email
 from users_support import SignedInUser, create_user
 from worker_harness import make_services
 
-from app.core.audit import rule_checks
-from app.core.contacts import suppression_journal
-from app.core.contacts.contacts import Contact
-from app.core.jobs.jobs import Job
-from app.core.privacy import erasure_run, suppression_replay
-from app.core.privacy.erased_people import ErasedAgain
-from app.core.privacy.suppression_replay import Applied
 from app.domain.findings import (
     EmailStatus,
     FoundCompany,
@@ -37,8 +30,15 @@ from app.domain.findings import (
     SourceKind,
 )
 from app.domain.kinds import Kind, Queue, TraceOutcome
+from app.engine.audit import rule_checks
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.suppressions import suppression_journal
+from app.engine.jobs.jobs import Job
+from app.engine.privacy import erasure_run, suppression_replay
+from app.engine.privacy.erased_people import ErasedAgain
+from app.engine.privacy.suppression_replay import Applied
 from app.infra import clock
-from app.infra.db import Base, Database
+from app.infra.database.db import Base, Database
 from cli import contacts as commands
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices

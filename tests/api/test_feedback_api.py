@@ -9,10 +9,10 @@ from stored_support import a_company, a_contact, an_email
 from users_support import CREDITS, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
-from app.core.contacts.emails import Email
-from app.core.ledger import acquisition, credits
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES, new_id
+from app.engine.contacts.emails import Email
+from app.engine.ledger import acquisition, credits
 from app.infra import clock
 
 PATH = "/api/feedback"

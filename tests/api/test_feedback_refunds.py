@@ -13,13 +13,13 @@ from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, disclose
 from users_support import CREDITS, SignedInUser, bearer, create_user
 
-from app.core.contacts.contacts import Contact
-from app.core.jobs import jobs, leases
-from app.core.jobs.leases import JobResult
-from app.core.lookups.disclosure import Disclosure
-from app.core.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.domain.callers import Scope
 from app.domain.kinds import Outcome
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs import jobs, leases
+from app.engine.jobs.leases import JobResult
+from app.engine.lookups.disclosure import Disclosure
+from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.infra import clock
 
 PEOPLE = 30

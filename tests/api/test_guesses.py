@@ -11,11 +11,11 @@ from sqlalchemy import func, select
 from stored_support import a_company, a_contact, a_phone, an_email, own, suppress
 from users_support import SignedInUser, create_user
 
-from app.core.contacts.contacts import Contact
-from app.core.matching import reverse_lookups
-from app.core.matching.reverse_lookups import ReverseLookup
 from app.domain.reverse_lookups import ReverseLookupLimits
-from app.infra import database_clock
+from app.engine.contacts.contacts import Contact
+from app.engine.matching import reverse_lookups
+from app.engine.matching.reverse_lookups import ReverseLookup
+from app.infra.database import database_clock
 
 LOOKUP, ENRICH, SAVE = "/api/ext/lookup", "/api/ext/enrichment-request", "/api/ext/linkedin-save"
 ADDRESSES = [f"ada{number}@acme.com" for number in range(99)]

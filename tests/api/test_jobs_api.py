@@ -7,11 +7,11 @@ from jobs_support import a_question, claim, submit
 from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
-from app.core.jobs import leases
-from app.core.jobs.leases import JobResult
 from app.domain.callers import SCOPES, Scope
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome
+from app.engine.jobs import leases
+from app.engine.jobs.leases import JobResult
 from app.infra import clock
 
 PATH = "/api/ext/jobs"

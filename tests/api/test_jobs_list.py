@@ -10,9 +10,9 @@ from sqlalchemy import update
 from stored_support import a_contact, an_email, statements, suppress
 from users_support import SignedInUser
 
-from app.core.jobs.jobs import Job, JobItem
-from app.core.privacy import redaction
 from app.domain.kinds import Kind, Outcome, Status
+from app.engine.jobs.jobs import Job, JobItem
+from app.engine.privacy import redaction
 from app.infra import clock
 
 ADDRESS = "ada@acme.example"

@@ -16,10 +16,10 @@ from voprf import ristretto
 from werkzeug.test import TestResponse
 from worker_harness import make_services
 
-from app.core.jobs.jobs import Job
 from app.domain.kinds import Queue
 from app.domain.normal.hashes import website_hash
-from app.infra.oprf import OprfKey
+from app.engine.jobs.jobs import Job
+from app.infra.crypto.oprf import OprfKey
 from workers.execution import job_runner
 from workers.jobs import company_by_hash
 

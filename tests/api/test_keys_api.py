@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from users_support import SignedInUser, bearer, create_user, keys_of
 
 from app.api.keys import MAX_LIFETIME
-from app.core.accounts import accounts, api_keys, sessions
-from app.core.accounts.accounts import Account
 from app.domain.callers import Scope
+from app.engine.accounts import accounts, api_keys, sessions
+from app.engine.accounts.accounts import Account
 from app.infra import clock
 
 

@@ -7,11 +7,11 @@ from sqlalchemy import select
 from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
-from app.core.jobs.jobs import Job
-from app.core.lookups.company_people import PageCursor
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES
 from app.domain.normal.hashes import hex_hash, website_hash
+from app.engine.jobs.jobs import Job
+from app.engine.lookups.company_people import PageCursor
 
 PATH = "/api/ext/leads-by-website-hash"
 ACME = hex_hash(website_hash("acme.com"))

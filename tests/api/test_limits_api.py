@@ -9,9 +9,9 @@ from stored_support import a_company, a_contact, an_email, own
 from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
-from app.core.accounts.accounts import Account, Role
-from app.core.jobs.jobs import Job
-from app.core.lookups.field_requests import ContactField
+from app.engine.accounts.accounts import Account, Role
+from app.engine.jobs.jobs import Job
+from app.engine.lookups.field_requests import ContactField
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
 from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
-from app.core.contacts.saved_profiles import SavedProfile
-from app.core.jobs.idempotency import IdempotencyKey
 from app.domain.callers import Scope
-from app.infra.db import Database
+from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.engine.jobs.idempotency import IdempotencyKey
+from app.infra.database.db import Database
 
 PATH = "/api/ext/linkedin-save"
 PROFILE = {

@@ -17,13 +17,14 @@ from sqlalchemy import select, update
 from structlog.testing import capture_logs
 from users_support import PASSWORD, SignedInUser, bearer
 
-from app.api.http import login_attempts
-from app.core.accounts import accounts, login_throttle
-from app.core.accounts.accounts import Account
-from app.core.accounts.login_throttle import FailedSignIns
-from app.core.accounts.sessions import LoginSession
 from app.domain.errors import InvalidCredentials
-from app.infra import clock, passwords
+from app.engine.accounts import accounts, login_throttle
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.login_throttle import FailedSignIns
+from app.engine.accounts.sessions import LoginSession
+from app.infra import clock
+from app.infra.crypto import passwords
+from app.web.sign_in import login_attempts
 
 
 @pytest.fixture

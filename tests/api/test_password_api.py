@@ -9,9 +9,10 @@ from settings_support import change_settings
 from users_support import PASSWORD, SignedInUser, bearer
 from werkzeug.test import TestResponse
 
-from app.core.accounts import accounts, login_throttle
-from app.core.accounts.accounts import Account
-from app.infra import clock, passwords
+from app.engine.accounts import accounts, login_throttle
+from app.engine.accounts.accounts import Account
+from app.infra import clock
+from app.infra.crypto import passwords
 
 NEW = "a longer sentence that nobody else would think of"
 

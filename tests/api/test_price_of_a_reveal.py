@@ -9,9 +9,9 @@ from stored_support import ADA_URL, a_company, a_contact, an_email, own, suppres
 from users_support import SignedInUser, create_user
 from werkzeug.test import TestResponse
 
-from app.core.accounts.workspaces import Workspace
-from app.core.contacts.contacts import Contact
-from app.core.jobs.jobs import Job
+from app.engine.accounts.workspaces import Workspace
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs.jobs import Job
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from users_support import SignedInUser
 from werkzeug.test import TestResponse
 from worker_harness import make_services
 
-from app.core.contacts.contacts import Contact
-from app.core.jobs.jobs import Job
-from app.core.ledger.reveals import Reveal
 from app.domain.kinds import Queue
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs.jobs import Job
+from app.engine.ledger.reveals import Reveal
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import enrichment_request, reveal

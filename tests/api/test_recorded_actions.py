@@ -10,8 +10,8 @@ from audit_log_support import recorded
 from settings_support import change_settings
 from users_support import EMAIL, PASSWORD, SignedInUser, bearer
 
-from app.core.accounts import accounts
 from app.domain.callers import Scope
+from app.engine.accounts import accounts
 from app.infra import clock
 
 NEW_PASSWORD = "another correct horse battery staple"

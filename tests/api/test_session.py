@@ -4,10 +4,10 @@ from apiflask import APIFlask
 from settings_support import change_settings
 from users_support import CREDITS, SignedInUser, bearer
 
-from app.core.providers import provider_throttles
 from app.domain.callers import Scope
 from app.domain.kinds import TraceOutcome
 from app.domain.providers.throttles import FAILURES_IN_A_ROW
+from app.engine.providers import provider_throttles
 from app.infra import clock
 
 

@@ -7,7 +7,7 @@ from apiflask import APIFlask
 from jobs_support import LIFETIME
 from users_support import SignedInUser, bearer, create_user
 
-from app.core.accounts import sessions
+from app.engine.accounts import sessions
 from app.infra import clock
 
 

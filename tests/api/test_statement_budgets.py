@@ -17,14 +17,14 @@ from stored_support import a_company, a_contact, a_phone, an_email, own, suppres
 from users_support import EMAIL, PASSWORD, SignedInUser, create_user
 from worker_harness import make_services
 
-from app.api.http import auth
-from app.core.contacts import contact_lists, saved_contacts
-from app.core.contacts.contacts import Contact
 from app.domain.kinds import Queue
 from app.domain.normal.hashes import hex_hash, website_hash
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.saved import contact_lists, saved_contacts
 from app.infra import clock
-from app.infra.db import Database
-from app.infra.oprf import OprfKey
+from app.infra.crypto.oprf import OprfKey
+from app.infra.database.db import Database
+from app.web.sign_in import auth
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import company_by_hash, leads_by_website_hash, reveal

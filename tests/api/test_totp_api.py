@@ -17,10 +17,10 @@ from structlog.testing import capture_logs
 from users_support import PASSWORD, SignedInUser, bearer
 from werkzeug.test import TestResponse
 
-from app.api.http import login_attempts
-from app.api.http.login_attempts import LoginAttempt
-from app.core.accounts import totp
+from app.engine.accounts import totp
 from app.infra import clock
+from app.web.sign_in import login_attempts
+from app.web.sign_in.login_attempts import LoginAttempt
 
 STEP = timedelta(seconds=30)
 NOW = clock.now()

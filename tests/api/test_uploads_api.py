@@ -17,11 +17,11 @@ from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 from worker_harness import make_services
 
-from app.core.jobs.jobs import Job
-from app.core.uploads import upload_files
-from app.core.uploads.upload_tables import Upload, UploadFile, UploadStatus
 from app.domain.callers import Scope
-from app.infra.db import Database
+from app.engine.jobs.jobs import Job
+from app.engine.uploads import upload_files
+from app.engine.uploads.upload_tables import Upload, UploadFile, UploadStatus
+from app.infra.database.db import Database
 from app.server.spool import Spool
 from app.settings import Settings
 from workers.execution import job_runner

@@ -10,8 +10,8 @@ from sqlalchemy import update
 from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
-from app.core.accounts.accounts import Account, Role
 from app.domain.callers import Scope
+from app.engine.accounts.accounts import Account, Role
 from app.infra import clock
 
 

@@ -9,13 +9,13 @@ from sqlalchemy import select, update
 from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
-from app.core.accounts.accounts import Account, Role
-from app.core.events import endpoints, events
-from app.core.events.deliveries import Webhook
-from app.core.jobs import webhooks
-from app.core.jobs.webhooks import AttemptResult
 from app.domain.callers import Scope
 from app.domain.event_types import EventType
+from app.engine.accounts.accounts import Account, Role
+from app.engine.events import endpoints, events
+from app.engine.events.deliveries import Webhook
+from app.engine.jobs import webhooks
+from app.engine.jobs.webhooks import AttemptResult
 from app.infra import clock
 
 URL = "https://hooks.acme.example/events?key=secret"

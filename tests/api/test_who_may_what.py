@@ -23,23 +23,23 @@ from stored_support import a_company, a_contact, an_email
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
-from app.core.accounts import accounts, api_keys, sessions, sign_in_codes
-from app.core.accounts.accounts import Account, Role
-from app.core.accounts.api_keys import ApiKey
-from app.core.accounts.sessions import LoginSession
-from app.core.contacts import contact_lists
-from app.core.crm import connections, pushes
-from app.core.crm.connections import Credentials
-from app.core.events import endpoints, events
-from app.core.events.deliveries import Webhook
-from app.core.events.endpoints import WebhookEndpoint
-from app.core.jobs import jobs
-from app.core.ledger import acquisition
-from app.core.uploads import uploads
-from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.callers import Scope
 from app.domain.ids import new_id
 from app.domain.tokens import TokenKind, new_token
+from app.engine.accounts import accounts, api_keys, sessions, sign_in_codes
+from app.engine.accounts.accounts import Account, Role
+from app.engine.accounts.api_keys import ApiKey
+from app.engine.accounts.sessions import LoginSession
+from app.engine.contacts.saved import contact_lists
+from app.engine.crm import connections, pushes
+from app.engine.crm.connections import Credentials
+from app.engine.events import endpoints, events
+from app.engine.events.deliveries import Webhook
+from app.engine.events.endpoints import WebhookEndpoint
+from app.engine.jobs import jobs
+from app.engine.ledger import acquisition
+from app.engine.uploads import uploads
+from app.engine.uploads.upload_tables import Upload, UploadStatus
 from app.infra import clock
 
 ADDRESS = "ada@acme.com"

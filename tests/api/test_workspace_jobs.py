@@ -11,9 +11,9 @@ from jobs_support import NOW, a_job
 from users_support import SignedInUser, bearer, create_user
 
 from app.api import workspace_jobs
-from app.core.jobs.jobs import Job
 from app.domain.callers import Scope
 from app.domain.kinds import Kind, Outcome, Status
+from app.engine.jobs.jobs import Job
 
 TRACE = [
     {"provider": "pattern", "outcome": "miss", "cost": 0},

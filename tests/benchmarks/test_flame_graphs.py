@@ -12,7 +12,7 @@ from tools.state import ROOT
 
 def test_a_sample_counts_for_the_innermost_part_that_it_is_in() -> None:
     stacks = [
-        "wsgi_app (flask/app.py:1);lookup (app/api/lookup.py:2);find (app/core/matching/x.py:3);all (b.py) 6",
+        "wsgi_app (flask/app.py:1);lookup (app/api/lookup.py:2);find (app/engine/matching/x.py:3);a (b.py) 6",
         "wsgi_app (flask/app.py:1);dispatch_request (flask/app.py:2) 3",
         "run (gevent/hub.py:1) 1",
     ]
@@ -25,7 +25,7 @@ def test_a_sample_counts_for_the_innermost_part_that_it_is_in() -> None:
 
 
 def test_a_function_that_begins_a_part_is_found_by_its_name() -> None:
-    assert list(parts.shares(["_submit (app/api/http/job_requests.py:9) 1"], parts.WEB)) == [
+    assert list(parts.shares(["_submit (app/web/jobs/job_requests.py:9) 1"], parts.WEB)) == [
         "submission: price, insert the job, hold the credits, commit"
     ]
 

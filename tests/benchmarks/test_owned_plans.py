@@ -10,13 +10,13 @@ from local_servers import POSTGRES, empty_database
 from query_plans_support import explained, rescanned, scanned
 from sqlalchemy import create_engine, text
 
-from app.core.owned import owned_contacts
-from app.core.owned.owned_filters import Cursor, Selection, Sort
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
+from app.engine.owned import owned_contacts
+from app.engine.owned.owned_filters import Cursor, Selection, Sort
 from app.infra import clock
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
 from app.settings import load
 from benchmarks.growth import fill
 from benchmarks.growth.fill import WORKSPACE, Size

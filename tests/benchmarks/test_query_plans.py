@@ -12,10 +12,10 @@ from local_servers import POSTGRES, empty_database
 from query_plans_support import explained, rescanned, scanned
 from sqlalchemy import create_engine, text
 
-from app.core.audit import incremental
-from app.core.jobs import usage
-from app.core.jobs.usage import Grouping, UsageScope
-from app.core.privacy import contact_retention, first_notices, redaction
+from app.engine.audit import incremental
+from app.engine.jobs import usage
+from app.engine.jobs.usage import Grouping, UsageScope
+from app.engine.privacy import contact_retention, first_notices, redaction
 from app.infra import clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size

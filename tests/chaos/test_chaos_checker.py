@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from app.core.accounts import workspaces
-from app.core.jobs import claims, idempotency, leases, submission
-from app.core.jobs.jobs import Job
-from app.core.jobs.leases import JobResult
-from app.core.jobs.result_reuse import Freshness
-from app.core.jobs.submission import JobRequest
-from app.core.ledger import credits
 from app.domain.kinds import Kind, Outcome
+from app.engine.accounts import workspaces
+from app.engine.jobs import claims, idempotency, leases, submission
+from app.engine.jobs.jobs import Job
+from app.engine.jobs.leases import JobResult
+from app.engine.jobs.result_reuse import Freshness
+from app.engine.jobs.submission import JobRequest
+from app.engine.ledger import credits
 from app.infra import clock
 from chaos import checker
 from chaos.checker import Findings

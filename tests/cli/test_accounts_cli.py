@@ -9,12 +9,13 @@ from click.testing import Result
 from jobs_support import LIFETIME
 from settings_support import change_settings
 
-from app.core.accounts import accounts, api_keys, sessions, workspaces
-from app.core.accounts.accounts import Account
-from app.core.accounts.api_keys import ApiKey
-from app.core.accounts.sessions import LoginSession
 from app.domain.callers import Scope
-from app.infra import clock, passwords
+from app.engine.accounts import accounts, api_keys, sessions, workspaces
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.api_keys import ApiKey
+from app.engine.accounts.sessions import LoginSession
+from app.infra import clock
+from app.infra.crypto import passwords
 from cli.accounts import group
 
 EMAIL = "ada@acme.example"

@@ -11,10 +11,10 @@ from click.testing import Result
 from jobs_support import NOW, set_clock
 from sqlalchemy import text
 
-from app.core.audit import audits, rule_checks
-from app.core.audit.invariants import RULES
-from app.infra import database_clock
-from app.infra.db import Database
+from app.engine.audit import audits, rule_checks
+from app.engine.audit.invariants import RULES
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 
 Run = Callable[..., Result]
 SPOILED = "UPDATE workspaces SET spent = spent + 1 WHERE id = '{}'"

@@ -14,9 +14,9 @@ from audit_log_support import fault, log, record, recorded, seal, sealed, tamper
 from click.testing import Result
 from settings_support import change_settings
 
-from app.core.audit_log import heads
+from app.engine.audit_log import heads
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from cli import command_records
 from cli.commands import GROUPS, Commands
 

@@ -24,16 +24,16 @@ from pyrage import x25519
 from sqlalchemy import select, text
 from stored_support import a_company, a_contact, an_email
 
-from app.core.accounts import accounts, sessions
-from app.core.accounts.sessions import LoginSession, SessionLifetime
-from app.core.audit_log import backups
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.contacts.suppression_journal import JournalLine
-from app.core.contacts.suppressions import Suppression
-from app.infra.backup import archive, authentication, key_files, postgresql, sqlite
-from app.infra.db import Base, Database
-from app.infra.digest_keys import DigestKeys
+from app.engine.accounts import accounts, sessions
+from app.engine.accounts.sessions import LoginSession, SessionLifetime
+from app.engine.audit_log import backups
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.contacts.suppressions.suppression_journal import JournalLine
+from app.engine.contacts.suppressions.suppressions import Suppression
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.backup import archive, authentication, key_files, postgresql, sqlite
+from app.infra.database.db import Base, Database
 from app.settings import Settings
 from cli import contacts as _all_tables  # noqa: F401 -- its imports register the tables
 from cli.application import create_app

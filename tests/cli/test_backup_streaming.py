@@ -9,9 +9,9 @@ import pytest
 from local_servers import POSTGRES, free_port
 from sqlalchemy import Engine, create_engine, text
 
-from app.infra.backup.archive import BackupError
-from app.infra.backup.wal import SLOT
-from app.infra.engines import parsed_url
+from app.infra.database.backup.archive import BackupError
+from app.infra.database.backup.wal import SLOT
+from app.infra.database.engines import parsed_url
 from cli.backups import streaming
 
 pytestmark = [

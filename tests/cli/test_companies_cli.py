@@ -10,9 +10,9 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import text
 
-from app.infra import oprf
-from app.infra.db import Database
-from app.infra.oprf import OprfKey
+from app.infra.crypto import oprf
+from app.infra.crypto.oprf import OprfKey
+from app.infra.database.db import Database
 from cli import companies
 
 Run = Callable[..., Result]

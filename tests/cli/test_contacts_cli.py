@@ -13,10 +13,10 @@ from click.testing import Result
 from openpyxl import Workbook
 from sqlalchemy import select, text
 
-from app.core.contacts.phones import Phone
-from app.core.lists import import_runs, importer
 from app.domain.errors import Unavailable
-from app.infra.db import Database
+from app.engine.contacts.phones import Phone
+from app.engine.lists import import_runs, importer
+from app.infra.database.db import Database
 from cli import contacts, list_commands
 
 Run = Callable[..., Result]

@@ -8,8 +8,8 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import select
 
-from app.core.accounts import workspaces
-from app.core.ledger.credits import LedgerEntry
+from app.engine.accounts import workspaces
+from app.engine.ledger.credits import LedgerEntry
 from app.infra import clock
 from cli.credits import group
 

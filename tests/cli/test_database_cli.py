@@ -19,9 +19,9 @@ from local_servers import POSTGRES, empty_database, free_port
 from sqlalchemy import Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 
-from app.infra import engines
-from app.infra.advisory_locks import AdvisoryLock
-from app.infra.db import Base
+from app.infra.database import engines
+from app.infra.database.advisory_locks import AdvisoryLock
+from app.infra.database.db import Base
 from app.settings import Settings
 from chaos.system.proxy import Mode, Proxy
 from cli import database as commands

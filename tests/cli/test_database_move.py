@@ -17,15 +17,15 @@ from sqlalchemy import Connection, Row, Table, select, text
 from sqlalchemy.orm import Session
 from stored_support import a_contact, a_phone, an_email
 
-from app.core.audit_log import entries as audit_log
-from app.core.audit_log import sealing, verification
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.lists.import_runs import ImportRun
 from app.domain.audit_actions import Action
-from app.infra import table_copies
-from app.infra.db import Base, Database
-from app.infra.digest_keys import DigestKeys
+from app.engine.audit_log import entries as audit_log
+from app.engine.audit_log import sealing, verification
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.lists.import_runs import ImportRun
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import table_copies
+from app.infra.database.db import Base, Database
 from app.settings import Settings
 from cli import database as database_commands
 from cli.application import create_app

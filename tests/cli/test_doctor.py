@@ -25,7 +25,7 @@ from pytest_httpserver import HTTPServer
 
 from app import settings as app_settings
 from app.infra import clock
-from app.infra.digest_keys import DigestKeys
+from app.infra.crypto.digest_keys import DigestKeys
 from cli.checks import clocks
 from cli.checks.findings import Level
 from cli.doctor import doctor

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from company_filter_support import SIGNING_KEY, build_filter
 
-from app.infra.db import Database
-from app.infra.oprf import OprfKey
+from app.infra.crypto.oprf import OprfKey
+from app.infra.database.db import Database
 from app.settings import Settings
 from cli.checks import company_filter
 from cli.checks.findings import Level

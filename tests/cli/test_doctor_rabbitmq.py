@@ -7,7 +7,7 @@ from local_servers import free_port
 from rabbitmq_support import rabbitmq_server
 
 from app.domain.kinds import Queue
-from app.infra import rabbitmq_broker
+from app.infra.broker import rabbitmq_broker
 from cli.checks import rabbitmq as check
 from cli.checks.findings import Level
 from tools.services.rabbitmq import RabbitMq

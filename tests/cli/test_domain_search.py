@@ -10,8 +10,8 @@ from pytest_httpserver import HTTPServer
 from stored_support import suppress
 
 from app import settings as app_settings
-from app.core.contacts import learned_patterns
-from app.infra.db import Database
+from app.engine.contacts import learned_patterns
+from app.infra.database.db import Database
 from app.settings import Settings
 from cli.providers import group
 

@@ -9,11 +9,11 @@ from click.testing import Result
 from sqlalchemy import select
 from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, own
 
-from app.core.accounts import accounts, workspaces
-from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Suppression
+from app.engine.accounts import accounts, workspaces
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.suppressions.suppressions import Suppression
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from cli import contacts as commands
 
 Run = Callable[..., Result]

@@ -13,9 +13,9 @@ from click.testing import Result
 from settings_support import change_settings
 from stored_support import a_contact
 
-from app.core.contacts.contacts import Contact
+from app.engine.contacts.contacts import Contact
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from cli import people
 
 Run = Callable[..., Result]

@@ -11,9 +11,9 @@ from apiflask import APIFlask
 from click import Group
 from sqlalchemy import select
 
-from app.core.contacts.companies import Company
-from app.core.contacts.contacts import Contact
-from app.infra.db import Database
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.infra.database.db import Database
 from cli import companies, contacts
 
 Import = Callable[..., list[tuple[str, str, int, list[int]]]]

@@ -10,12 +10,12 @@ from apiflask import APIFlask
 from click.testing import Result
 from jobs_support import NOW, a_job, a_question, a_workspace, claim, submit
 
-from app.core.jobs import leases
-from app.core.jobs.jobs import JobItem
-from app.core.jobs.leases import JobResult
 from app.domain.errors import FieldError, InvalidValue, ProviderFailed, ValidationFailed
 from app.domain.kinds import Kind, Outcome
-from app.infra.db import Database
+from app.engine.jobs import leases
+from app.engine.jobs.jobs import JobItem
+from app.engine.jobs.leases import JobResult
+from app.infra.database.db import Database
 
 Run = Callable[..., Result]
 STAMP = "2026-11-20T09:30:00.000Z"

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from stored_support import a_contact, an_email
 
 from app.encryption_settings import MAX_KEY_ID, parse
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
 
 ADDRESS = "ada@acme.example"
 

@@ -13,9 +13,9 @@ from apiflask import APIFlask
 from polling import wait_until
 from sqlalchemy import func, select
 
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.infra.db import Database
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.infra.database.db import Database
 from app.settings import Settings
 from cli import contacts
 

@@ -8,8 +8,8 @@ from apiflask import APIFlask
 from click.testing import Result
 from users_support import SignedInUser, create_user
 
-from app.core.accounts import api_keys
 from app.domain.callers import Scope
+from app.engine.accounts import api_keys
 from app.infra import clock
 from cli.limits import group
 

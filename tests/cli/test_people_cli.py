@@ -9,9 +9,9 @@ from apiflask import APIFlask
 from click.testing import Result
 from stored_support import a_company, a_contact, a_phone, an_email
 
-from app.core.contacts import emails
-from app.core.contacts.contacts import Contact
-from app.infra.db import Database
+from app.engine.contacts import emails
+from app.engine.contacts.contacts import Contact
+from app.infra.database.db import Database
 from cli import people
 
 Run = Callable[..., Result]

@@ -10,11 +10,11 @@ from bounce_support import a_bounce
 from click.testing import CliRunner, Result
 
 from app import settings as app_settings
-from app.core.jobs import provider_calls
-from app.core.jobs.provider_calls import CallKey
 from app.domain.kinds import TraceOutcome
+from app.engine.jobs import provider_calls
+from app.engine.jobs.provider_calls import CallKey
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import ProviderSettings, Settings, SettingsError
 from cli import provider_report
 from cli.provider_report import report

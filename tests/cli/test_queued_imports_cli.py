@@ -11,9 +11,9 @@ from apiflask import APIFlask
 from click.testing import Result
 from settings_support import change_settings
 
-from app.core.lists import queued_imports
-from app.core.lists.queued_imports import QueuedImport
-from app.infra.db import Database
+from app.engine.lists import queued_imports
+from app.engine.lists.queued_imports import QueuedImport
+from app.infra.database.db import Database
 
 Run = Callable[..., Result]
 TEXT = "Who,Email\nAda Lovelace,ada@acme.example\n"

@@ -13,14 +13,14 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import delete
 
-from app.core.contacts import suppression_journal
-from app.core.contacts import suppressions as stored_suppressions
-from app.core.contacts.suppression_digests import Identifier
-from app.core.contacts.suppressions import Suppression, suppress
-from app.core.providers import provider_opt_outs
 from app.domain.errors import Unavailable
 from app.domain.records.subjects import Subject
 from app.domain.suppression_lists.hashed_values import hash_of
+from app.engine.contacts.suppressions import suppression_journal
+from app.engine.contacts.suppressions import suppressions as stored_suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.contacts.suppressions.suppressions import Suppression, suppress
+from app.engine.providers import provider_opt_outs
 from app.infra import clock
 from cli import suppressions
 

@@ -11,16 +11,16 @@ from click.testing import Result
 from jobs_support import a_question, a_workspace, claim, submit
 from sqlalchemy import select, update
 
-from app.core.events.deliveries import Webhook
-from app.core.jobs import leases, webhooks
-from app.core.jobs.jobs import Job
-from app.core.jobs.leases import JobResult
-from app.core.jobs.webhook_attempts import LEASE, WebhookAttempt
-from app.core.jobs.webhooks import AttemptResult
 from app.domain.kinds import Outcome
+from app.engine.events.deliveries import Webhook
+from app.engine.jobs import leases, webhooks
+from app.engine.jobs.jobs import Job
+from app.engine.jobs.leases import JobResult
+from app.engine.jobs.webhook_attempts import LEASE, WebhookAttempt
+from app.engine.jobs.webhooks import AttemptResult
 from app.infra import clock
 from app.infra.clock import rfc3339
-from app.infra.db import Database
+from app.infra.database.db import Database
 
 Run = Callable[..., Result]
 SECRET_URL = "https://hooks.acme.example/T0K3N?key=s3cr3t"

@@ -4,8 +4,8 @@ import json
 
 from apiflask import APIFlask
 
-from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.engine.queues import worker_heartbeats
+from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
 
 ONE = Heartbeat(

@@ -9,7 +9,7 @@ from click.testing import Result
 from jobs_support import DIGEST_KEYS
 from sqlalchemy import text
 
-from app.core.jobs import webhooks
+from app.engine.jobs import webhooks
 from cli.workspaces import group
 
 

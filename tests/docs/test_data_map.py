@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Column
 
-from app.infra.db import Base
+from app.infra.database.db import Base
 from cli.application import create_app
 from tools.state import ROOT
 from workers import main

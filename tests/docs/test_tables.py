@@ -14,7 +14,7 @@ from pages import text_of
 from app.api.ops import activity_gauges, gauges
 from app.domain.errors import all_problems
 from app.domain.kinds import TraceOutcome
-from app.infra import metrics
+from app.infra.telemetry import metrics
 from app.settings import REQUIRED, Settings
 from cli.commands import Commands
 from workers.providers.registry import load

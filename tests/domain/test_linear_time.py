@@ -18,27 +18,16 @@ import pytest
 
 import app.domain
 from app.domain.errors import InvalidValue, Problem
-from app.domain.lists import (
-    csv_files,
-    dates,
-    delimiters,
-    encodings,
-    joined_headers,
-    name_headers,
-    opt_out_headers,
-    phone_parts,
-    phone_reading,
-    phone_splits,
-    tables,
-    upload_columns,
-    xlsx_links,
-)
-from app.domain.lists.cell_warnings import CellWarnings
-from app.domain.lists.column_mapping import Entity, explain_unknown, map_columns
-from app.domain.lists.column_values import fit_columns
-from app.domain.lists.phone_reading import PhoneRegions
+from app.domain.lists.cells import dates
+from app.domain.lists.cells.cell_warnings import CellWarnings
+from app.domain.lists.files import csv_files, delimiters, encodings, tables, xlsx_links
+from app.domain.lists.headers import joined_headers, name_headers, opt_out_headers, upload_columns
+from app.domain.lists.headers.column_mapping import Entity, explain_unknown, map_columns
+from app.domain.lists.headers.column_values import fit_columns
+from app.domain.lists.phone_cells import phone_parts, phone_reading, phone_splits
+from app.domain.lists.phone_cells.phone_reading import PhoneRegions
 from app.domain.lists.row_values import ImportDefaults, RowValues
-from app.domain.normal.phones import parse_phone
+from app.domain.normal.phones.phones import parse_phone
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.suppression_lists import drop_files, hashed_files, plain_files
 from workers.mail import smtp_replies

@@ -15,8 +15,8 @@ from e2e_stack import Stack
 from raw_support import PERSON, chunk, chunked, exchange, get, memory, post, send, sized
 from sqlalchemy import func, select
 
-from app.core.accounts import workspaces
-from app.core.jobs.jobs import Job
+from app.engine.accounts import workspaces
+from app.engine.jobs.jobs import Job
 
 JOBS, LEADS = b"/api/ext/jobs", b"/api/ext/leads-by-website-hash"
 LOOKUP, LOGIN = b"/api/ext/lookup", b"/api/ext/login"

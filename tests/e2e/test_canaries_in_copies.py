@@ -24,19 +24,19 @@ from stored_support import own
 from upload_support import Uploader, a_list, uploader
 from worker_harness import ADA, NAMED, WorkerHarness, worker_harness
 
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.events import endpoints
-from app.core.events.deliveries import Webhook
-from app.core.lists import ingest
-from app.core.lookups import profile_snapshots
-from app.core.lookups.profile_snapshots import ProfileSnapshot
 from app.domain.event_types import SUBSCRIBABLE
 from app.domain.findings import FoundContact, FoundPhone
 from app.domain.kinds import Kind, Outcome, TraceOutcome
 from app.domain.lists.people_rows import ParsedPerson
-from app.infra.db import Base, Database
-from app.infra.digest_keys import DigestKeys
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.events import endpoints
+from app.engine.events.deliveries import Webhook
+from app.engine.lists import ingest
+from app.engine.lookups import profile_snapshots
+from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Base, Database
 from app.settings import ProviderSettings, Settings
 from tools.services import postgres
 from workers.jobs import webhooks

@@ -15,7 +15,7 @@ import pytest
 from e2e_stack import PASSWORD, Stack, run_flask
 from sqlalchemy import select
 
-from app.core.accounts.accounts import Account
+from app.engine.accounts.accounts import Account
 from tools.clients import document, python_client, typescript_client
 from tools.clients.commands import ClientError
 from tools.clients.typescript_client import InstallError

@@ -22,11 +22,11 @@ from local_servers import empty_database
 from polling import wait_until
 from sqlalchemy import select, update
 
-from app.core.jobs import submission
-from app.core.jobs.jobs import Job
-from app.core.jobs.result_reuse import Freshness
 from app.domain.kinds import Kind
-from app.infra import database_clock
+from app.engine.jobs import submission
+from app.engine.jobs.jobs import Job
+from app.engine.jobs.result_reuse import Freshness
+from app.infra.database import database_clock
 
 HOUR = 3600.0
 OFFSETS = (-HOUR, -1.0, -0.24, -0.2, -0.05, 0.05, 0.2, 1.0, HOUR)

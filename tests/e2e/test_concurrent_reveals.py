@@ -14,7 +14,7 @@ from e2e_stack import ApiResponse, Stack
 from jobs_support import at_once
 from sqlalchemy import func, select
 
-from app.core.jobs.idempotency import IdempotencyKey
+from app.engine.jobs.idempotency import IdempotencyKey
 from app.infra import clock
 
 ROUNDS = int(os.environ.get("RACE_ROUNDS", "1"))

@@ -14,10 +14,6 @@ from e2e_stack import PASSWORD, Stack
 from polling import wait_until
 from sqlalchemy import select
 
-from app.core.contacts import companies, contacts, suppressions
-from app.core.contacts.emails import Email
-from app.core.contacts.suppression_digests import Identifier
-from app.core.jobs.jobs import Job
 from app.domain.findings import (
     EmailStatus,
     FoundCompany,
@@ -27,8 +23,13 @@ from app.domain.findings import (
     Source,
     SourceKind,
 )
+from app.engine.contacts import companies, contacts
+from app.engine.contacts.emails import Email
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.jobs.jobs import Job
 from app.infra import clock
-from app.infra.encrypted_columns import key_ring
+from app.infra.database.encrypted_columns import key_ring
 
 FOUND = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}
 

@@ -16,9 +16,9 @@ from pytest_httpserver import HTTPServer
 from sqlalchemy import update
 from stored_support import own
 
-from app.core.contacts.contacts import Contact
-from app.core.crm.connections import CrmConnection
-from app.core.crm.pushes import PushItem
+from app.engine.contacts.contacts import Contact
+from app.engine.crm.connections import CrmConnection
+from app.engine.crm.pushes import PushItem
 from app.infra import clock
 
 

@@ -16,10 +16,10 @@ from sqlalchemy import func, select
 from vendors_support import FakeVendors, run_fake_vendors
 from werkzeug import Request
 
-from app.core.jobs.jobs import Job
-from app.core.ledger.credits import LedgerEntry
 from app.domain.kinds import OPEN, Queue
-from app.domain.normal.name_keys import name_key
+from app.domain.normal.names.name_keys import name_key
+from app.engine.jobs.jobs import Job
+from app.engine.ledger.credits import LedgerEntry
 from workers.runtime import priority
 
 REVEAL = "/api/ext/reveal/email"

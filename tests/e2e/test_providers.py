@@ -17,9 +17,9 @@ from sqlalchemy import select
 from vendors_support import KEY, NOT_READY, FakeVendors, prospeo_finds, run_fake_vendors
 from werkzeug import Request
 
-from app.core.contacts import contacts
-from app.core.jobs.provider_calls import ProviderCall
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, Source, SourceKind
+from app.engine.contacts import contacts
+from app.engine.jobs.provider_calls import ProviderCall
 from app.infra import clock
 
 REVEAL = "/api/ext/reveal/email"

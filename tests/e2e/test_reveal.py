@@ -12,9 +12,9 @@ from jobs_support import at_once
 from polling import wait_until
 from sqlalchemy import func, select
 
-from app.core.accounts.workspaces import Workspace
-from app.core.jobs.jobs import Job
-from app.core.ledger.credits import LedgerEntry
+from app.engine.accounts.workspaces import Workspace
+from app.engine.jobs.jobs import Job
+from app.engine.ledger.credits import LedgerEntry
 
 
 def test_a_reveal_is_charged_once_and_a_second_one_costs_nothing(stack: Stack) -> None:

@@ -14,12 +14,12 @@ from local_servers import empty_database
 from polling import wait_until
 from sqlalchemy import func, select
 
-from app.core.audit.audits import Audit
-from app.core.ledger.credits import LedgerEntry
+from app.engine.audit.audits import Audit
+from app.engine.ledger.credits import LedgerEntry
 
 JOBS = 20
 FAST_BEAT = """
-from app.infra import celery_app
+from app.infra.broker import celery_app
 
 for entry in celery_app.BEAT_SCHEDULE.values():
     entry["schedule"] = 1

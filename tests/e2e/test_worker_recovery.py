@@ -11,8 +11,8 @@ import pytest
 from polling import wait_until
 from supervised_support import SupervisedWorkers, supervised_workers
 
-from app.core.jobs import jobs
 from app.domain.kinds import Status
+from app.engine.jobs import jobs
 
 SECONDS = 40.0
 """The limit for the next job after any fault; it only detects hangs. Measured: 2 s; 17 s after a hang."""

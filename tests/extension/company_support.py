@@ -8,7 +8,6 @@ from datetime import timedelta
 
 from e2e_stack import Stack
 
-from app.core.contacts import contacts
 from app.domain.findings import (
     EmailStatus,
     FoundCompany,
@@ -18,6 +17,7 @@ from app.domain.findings import (
     Source,
     SourceKind,
 )
+from app.engine.contacts import contacts
 from app.infra import clock
 
 VERIFIED_DAYS_AGO = 3

@@ -24,7 +24,7 @@ from proxy_support import RecordingProxy
 from vendors_support import FakeVendors, prospeo_finds
 from werkzeug import Request
 
-from app.core.accounts.workspaces import Workspace
+from app.engine.accounts.workspaces import Workspace
 
 PICTURES = ROOT / "docs" / "pictures"
 SCALE = 2  # for high-density screens

@@ -16,7 +16,7 @@ from proxy_support import RecordingProxy
 from screen_support import virtual_screen
 from take_pictures import PICTURES, _import
 
-from app.core.accounts.workspaces import Workspace
+from app.engine.accounts.workspaces import Workspace
 
 WEBSITE = """
 <style>

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import make_url
 
 from app.infra import child_environment
-from app.infra.backup import programs
+from app.infra.database.backup import programs
 from workers import workbook_reader
 
 ROOT = Path(__file__).parents[2]
@@ -72,5 +72,5 @@ def test_every_program_is_started_with_an_environment_of_its_own() -> None:
         for match in starts.finditer(file.read_text())
     }
 
-    assert found.keys() == {"app/infra/backup/programs.py", "workers/workbook_reader.py"}
+    assert found.keys() == {"app/infra/database/backup/programs.py", "workers/workbook_reader.py"}
     assert all("env=" in call for call in found.values())

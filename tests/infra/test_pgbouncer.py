@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import text
 
-from app.infra.db import Base, Database
-from app.infra.engines import parsed_url
+from app.infra.database.db import Base, Database
+from app.infra.database.engines import parsed_url
 from cli.database import migrate
 from tools.services import pgbouncer, postgres
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from app.infra.backup.archive import BackupError
-from app.infra.backup.wal import WalDirectory
+from app.infra.database.backup.archive import BackupError
+from app.infra.database.backup.wal import WalDirectory
 
 SEGMENT_BYTES = 16 * 1024 * 1024
 

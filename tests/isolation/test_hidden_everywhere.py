@@ -14,23 +14,23 @@ from sqlalchemy.orm import Session
 from stored_support import PRICES, own
 from worker_harness import ADA, NAMED, WorkerHarness
 
-from app.api.http import waiting
-from app.api.http.job_responses import job_body
-from app.api.http.services import AppServices
-from app.core.contacts import hidden_values
-from app.core.contacts.contacts import Contact
-from app.core.crm import people as crm_people
-from app.core.jobs.jobs import Job, JobItem
-from app.core.lists import exports
-from app.core.lookups import leads
-from app.core.owned import owned_contacts, owned_exports
-from app.core.owned.owned_filters import Selection
-from app.core.privacy import erasure, person_data
-from app.core.quality import due_verifications
 from app.domain.findings import EmailStatus, FoundEmail, FoundPhone
 from app.domain.kinds import Kind, TraceOutcome
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import RegionalRules, parse_places
+from app.engine.contacts import hidden_values
+from app.engine.contacts.contacts import Contact
+from app.engine.crm import people as crm_people
+from app.engine.jobs.jobs import Job, JobItem
+from app.engine.lists import exports
+from app.engine.lookups import leads
+from app.engine.owned import owned_contacts, owned_exports
+from app.engine.owned.owned_filters import Selection
+from app.engine.privacy import erasure, person_data
+from app.engine.quality import due_verifications
+from app.web.jobs import waiting
+from app.web.jobs.job_responses import job_body
+from app.web.services import AppServices
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 
 WORK, HOME, MOBILE, DESK = "ada@acme.com", "ada.byron@gmail.com", "+4915112345678", "+4930901820"

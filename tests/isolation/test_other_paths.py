@@ -12,12 +12,12 @@ from jobs_support import FRESH, NOW, a_question
 from sqlalchemy import select
 from worker_harness import ADA, WorkerHarness
 
-from app.core.contacts.contacts import Contact
-from app.core.jobs import submission
-from app.core.lookups import company_hashes, leads, profile_snapshots
-from app.core.lookups.profile_snapshots import ProfileSnapshot
-from app.core.matching.caller_identifiers import CallerIdentifier
 from app.domain.normal.hashes import website_hash
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs import submission
+from app.engine.lookups import company_hashes, leads, profile_snapshots
+from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.engine.matching.caller_identifiers import CallerIdentifier
 
 ROOT = Path(__file__).parents[2]
 LISTED = {"hashes": [website_hash("acme.com").hex()], "limit": 10}

@@ -13,17 +13,17 @@ from jobs_support import NOW, at_once, figures
 from sqlalchemy import select
 from worker_harness import ADA, BOB, WorkerHarness
 
-from app.core.audit import rule_checks
-from app.core.contacts import emails
-from app.core.contacts.bounce_reports import FeedbackKind
-from app.core.jobs.jobs import Job
-from app.core.ledger.reveals import Reveal, RevealedValue
-from app.core.quality import feedback
-from app.core.quality.feedback import FeedbackReport
-from app.core.quality.refunds import Allowance, RefundDecision
 from app.domain.kinds import Kind, Outcome
+from app.engine.audit import rule_checks
+from app.engine.contacts import emails
+from app.engine.contacts.bounce_reports import FeedbackKind
+from app.engine.jobs.jobs import Job
+from app.engine.ledger.reveals import Reveal, RevealedValue
+from app.engine.quality import feedback
+from app.engine.quality.feedback import FeedbackReport
+from app.engine.quality.refunds import Allowance, RefundDecision
 from app.infra import clock
-from app.infra.encrypted_columns import key_ring
+from app.infra.database.encrypted_columns import key_ring
 from workers.execution import job_runner
 from workers.jobs import reveal
 from workers.resolve import field_resolver

@@ -13,14 +13,14 @@ from jobs_support import NOW
 from sqlalchemy import func, select
 from worker_harness import ADA, BOB, WorkerHarness
 
-from app.core.contacts import companies, learned_patterns
-from app.core.contacts.companies import Company
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.contacts.phones import Phone
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
+from app.engine.contacts import companies, learned_patterns
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.contacts.phones import Phone
 from workers.providers import parsing
 from workers.providers.base import Pending, ProviderField, ProviderRequest
 

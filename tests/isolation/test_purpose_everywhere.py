@@ -14,20 +14,20 @@ from sqlalchemy.orm import Session
 from stored_support import PRICES, own
 from worker_harness import ADA, BOB, NAMED, WorkerHarness
 
-from app.core.audit import rule_checks
-from app.core.contacts import hidden_values
-from app.core.contacts.contacts import Contact
-from app.core.crm import people as crm_people
-from app.core.jobs.jobs import Job
-from app.core.ledger.reveals import Reveal
-from app.core.lookups import leads, profile_snapshots
-from app.core.lookups.profile_snapshots import ProfileSnapshot
-from app.core.owned import owned_contacts, owned_exports
-from app.core.owned.owned_filters import Selection
-from app.core.privacy import erasure, person_data
 from app.domain.kinds import Kind, Outcome, Queue, Status, TraceOutcome
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import parse_places
+from app.engine.audit import rule_checks
+from app.engine.contacts import hidden_values
+from app.engine.contacts.contacts import Contact
+from app.engine.crm import people as crm_people
+from app.engine.jobs.jobs import Job
+from app.engine.ledger.reveals import Reveal
+from app.engine.lookups import leads, profile_snapshots
+from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.engine.owned import owned_contacts, owned_exports
+from app.engine.owned.owned_filters import Selection
+from app.engine.privacy import erasure, person_data
 from app.infra import clock
 from workers.execution import job_runner
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse

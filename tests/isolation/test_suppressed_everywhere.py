@@ -16,22 +16,22 @@ from sqlalchemy.orm import Session
 from stored_support import PRICES, own
 from worker_harness import ADA, NAMED, WorkerHarness
 
-from app.core.contacts import suppression_digests, suppressions
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.contacts.suppression_digests import Identifier
-from app.core.contacts.suppressions import Listing
-from app.core.crm import people as crm_people
-from app.core.lists import exports, ingest
-from app.core.lookups import company_hashes, enrichment_estimates, leads, profile_snapshots
-from app.core.lookups.profile_snapshots import ProfileSnapshot
-from app.core.owned import owned_contacts
-from app.core.owned.owned_filters import Selection
 from app.domain.errors import PersonSuppressed
 from app.domain.kinds import Kind, Outcome, TraceOutcome
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.suppression_lists.hashed_values import hash_of
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.contacts.suppressions import suppression_digests, suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.contacts.suppressions.suppressions import Listing
+from app.engine.crm import people as crm_people
+from app.engine.lists import exports, ingest
+from app.engine.lookups import company_hashes, enrichment_estimates, leads, profile_snapshots
+from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.engine.owned import owned_contacts
+from app.engine.owned.owned_filters import Selection
 from app.settings import ProviderSettings
 from workers.providers import registry
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse

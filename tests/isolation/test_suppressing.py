@@ -8,13 +8,13 @@ from jobs_support import DIGEST_KEYS, NOW
 from sqlalchemy import func, select
 from worker_harness import ADA, BOB, WorkerHarness
 
-from app.core.contacts.contacts import Contact
-from app.core.contacts.suppression_digests import Identifier, digest
-from app.core.contacts.suppressions import Suppression
-from app.core.providers import provider_opt_outs
-from app.core.providers.provider_opt_outs import ProviderOptOut
 from app.domain.findings import FoundContact
 from app.domain.kinds import Kind, Outcome, TraceOutcome
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.suppressions.suppression_digests import Identifier, digest
+from app.engine.contacts.suppressions.suppressions import Suppression
+from app.engine.providers import provider_opt_outs
+from app.engine.providers.provider_opt_outs import ProviderOptOut
 from workers.jobs import reverification
 from workers.providers.base import ProviderRequest, ProviderResponse
 

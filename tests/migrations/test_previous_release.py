@@ -10,7 +10,7 @@ from local_servers import empty_database
 from sqlalchemy import Inspector, inspect
 from upgrade_support import migrate_to
 
-from app.infra.db import Database
+from app.infra.database.db import Database
 
 PREVIOUS = "0030"
 """The newest migration of the previous release."""

@@ -14,9 +14,9 @@ from axe_playwright_python.sync_playwright import Axe
 from e2e_stack import PASSWORD, PASSWORD_HASH, Stack
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
-from app.core.accounts import accounts, workspaces
-from app.core.accounts.accounts import Role
-from app.core.ledger import credits
+from app.engine.accounts import accounts, workspaces
+from app.engine.accounts.accounts import Role
+from app.engine.ledger import credits
 from app.infra import clock
 
 OPERATOR = "olive@customer.example"

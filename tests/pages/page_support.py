@@ -11,7 +11,7 @@ from users_support import PASSWORD, SignedInUser
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from app.pages.http.blueprint import PageBlueprint
+from app.web.pages.blueprint import PageBlueprint
 
 ACCEPT = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 

@@ -12,8 +12,8 @@ from stored_support import own
 from take_page_pictures import PICTURES
 from test_privacy_in_chromium import Walk, walk  # noqa: F401 -- a fixture
 
-from app.core.accounts.workspaces import Workspace
-from app.core.contacts.contacts import Contact
+from app.engine.accounts.workspaces import Workspace
+from app.engine.contacts.contacts import Contact
 
 ADDRESS = "daniel.chen@northlight-optics.example"
 SIZE = {"width": 900, "height": 860}

@@ -7,7 +7,7 @@ from page_support import Visitor, visitor
 from sqlalchemy import select
 from users_support import PASSWORD, SignedInUser, bearer
 
-from app.core.accounts.sessions import LoginSession
+from app.engine.accounts.sessions import LoginSession
 
 NEW = "a longer sentence that no one else would think of"
 

@@ -11,9 +11,9 @@ from settings_support import change_settings
 from sqlalchemy import select
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 
-from app.core.accounts import accounts, company_identities
-from app.core.accounts.accounts import Account, Role
-from app.core.jobs.jobs import Job
+from app.engine.accounts import accounts, company_identities
+from app.engine.accounts.accounts import Account, Role
+from app.engine.jobs.jobs import Job
 from app.infra import clock
 from app.pages.admin.accounts import ASK_AN_OPERATOR, CHANGES
 

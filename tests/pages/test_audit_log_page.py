@@ -10,11 +10,11 @@ from page_support import Visitor, visitor
 from settings_support import change_settings
 from users_support import SignedInUser, create_user
 
-from app.core.accounts.accounts import Account, Role
-from app.core.audit_log import entries
 from app.domain.audit_actions import Action
 from app.domain.errors import ValidationFailed
-from app.pages.http import paging
+from app.engine.accounts.accounts import Account, Role
+from app.engine.audit_log import entries
+from app.web.pages import paging
 
 
 @pytest.fixture

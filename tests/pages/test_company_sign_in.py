@@ -18,9 +18,9 @@ from settings_support import change_settings
 from users_support import SignedInUser
 from werkzeug.test import TestResponse
 
-from app.core.accounts import accounts
-from app.core.accounts.accounts import Account
-from app.core.accounts.sign_in_codes import challenge_of
+from app.engine.accounts import accounts
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.sign_in_codes import challenge_of
 from app.infra import clock
 from app.infra.openid import documents
 

@@ -13,8 +13,8 @@ from page_support import Visitor, visitor
 from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, own
 from users_support import SignedInUser, create_user
 
-from app.core.contacts.contacts import Contact
 from app.domain.ids import new_id
+from app.engine.contacts.contacts import Contact
 
 
 def reveal(user: SignedInUser, name: str = "Ada Lovelace", **changes: Any) -> Contact:

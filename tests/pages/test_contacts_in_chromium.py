@@ -25,7 +25,7 @@ from page_browser_support import (
 from playwright.sync_api import Page, Playwright, expect
 from stored_support import a_company, a_contact, a_phone, an_email, own
 
-from app.core.contacts import contact_lists, saved_contacts
+from app.engine.contacts.saved import contact_lists, saved_contacts
 from app.infra import clock
 
 pytestmark = pytest.mark.slow

@@ -13,11 +13,11 @@ from sqlalchemy import select, update
 from stored_support import a_company, a_contact, an_email, own, suppress
 from users_support import SignedInUser
 
-from app.core.accounts.accounts import Account, Role
-from app.core.contacts.contact_lists import ContactList
-from app.core.crm import connections
-from app.core.crm.connections import CrmConnection
-from app.core.crm.pushes import CrmPush, PushItem
+from app.engine.accounts.accounts import Account, Role
+from app.engine.contacts.saved.contact_lists import ContactList
+from app.engine.crm import connections
+from app.engine.crm.connections import CrmConnection
+from app.engine.crm.pushes import CrmPush, PushItem
 
 TOKEN = "pat-eu1-0123456789"
 OAUTH = (("CRM_HUBSPOT_CLIENT_ID", "client-1"), ("CRM_HUBSPOT_CLIENT_SECRET", "client-secret-1"))

@@ -10,12 +10,12 @@ from page_support import Visitor, visitor
 from stored_support import ADA_URL, NOW, a_company, a_contact, own, suppress
 from users_support import SignedInUser, create_user
 
-from app.core.accounts import api_keys
-from app.core.contacts import job_changes
-from app.core.contacts.job_changes import Employer, Move
-from app.core.events import endpoints, events
 from app.domain.callers import Scope
 from app.domain.event_types import SUBSCRIBABLE, EventType
+from app.engine.accounts import api_keys
+from app.engine.contacts import job_changes
+from app.engine.contacts.job_changes import Employer, Move
+from app.engine.events import endpoints, events
 from app.infra import clock
 from app.pages.event_sentences import LABELS
 

@@ -13,12 +13,12 @@ from sqlalchemy import select
 from stored_support import STAMP, a_company, a_contact
 from users_support import SignedInUser, create_user
 
-from app.core.accounts import workspaces
-from app.core.jobs import claims, leases
-from app.core.jobs.jobs import REQUEST_ID, WITHDRAWN, Job, JobItem
-from app.core.jobs.leases import JobResult
 from app.domain.ids import new_id
 from app.domain.kinds import Outcome
+from app.engine.accounts import workspaces
+from app.engine.jobs import claims, leases
+from app.engine.jobs.jobs import REQUEST_ID, WITHDRAWN, Job, JobItem
+from app.engine.jobs.leases import JobResult
 from app.infra import clock
 
 

@@ -10,9 +10,9 @@ from page_support import Visitor, visitor
 from sqlalchemy.orm import Session
 from users_support import SignedInUser, bearer, keys_of
 
-from app.core.accounts import accounts, api_keys
-from app.core.ledger import key_limits
 from app.domain.spending import Period
+from app.engine.accounts import accounts, api_keys
+from app.engine.ledger import key_limits
 from app.infra import clock
 
 SECRET = re.compile(r"key_[0-9A-Za-z]{49}")

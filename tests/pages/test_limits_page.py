@@ -7,8 +7,8 @@ from apiflask import APIFlask
 from page_support import Visitor, visitor
 from users_support import SignedInUser, create_user, keys_of
 
-from app.core.accounts.accounts import Account, Role
-from app.core.ledger import limit_settings
+from app.engine.accounts.accounts import Account, Role
+from app.engine.ledger import limit_settings
 from app.infra import clock
 
 

@@ -13,19 +13,19 @@ from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_provider_call
 from users_support import PASSWORD, SignedInUser, create_user
 
-from app.core.accounts import workspaces
-from app.core.contacts import suppression_checks
-from app.core.contacts.suppression_digests import Identifier
-from app.core.lists import import_runs, queued_imports
-from app.core.lists.queued_imports import QueuedImport, QueuedOptions
-from app.core.providers import daily_stats
-from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.ids import new_id
-from app.domain.lists.column_mapping import Entity
+from app.domain.lists.headers.column_mapping import Entity
+from app.engine.accounts import workspaces
+from app.engine.contacts.suppressions import suppression_checks
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.lists import import_runs, queued_imports
+from app.engine.lists.queued_imports import QueuedImport, QueuedOptions
+from app.engine.providers import daily_stats
+from app.engine.queues import worker_heartbeats
+from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
 from app.infra.import_folder import FoundFile
-from app.pages.http.charts import bars
+from app.web.pages.charts import bars
 
 ADMIN = {"name": "Charles Babbage", "email": "charles@babbage.example", "password": PASSWORD}
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

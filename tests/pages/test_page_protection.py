@@ -131,7 +131,7 @@ def test_a_failure_of_the_database_gives_a_page(
         raise Unavailable
 
     monkeypatch.setattr(search, "page", fail)
-    monkeypatch.setattr("app.pages.http.access._read_viewer", fail)
+    monkeypatch.setattr("app.web.pages.access._read_viewer", fail)
 
     response = visitor(app, user).open("/")
 

@@ -18,18 +18,18 @@ from sqlalchemy import event, select, update
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own
 from worker_harness import make_services
 
-from app.api.http import admission
-from app.core.audit_log.entries import PendingEntry
-from app.core.contacts import suppression_checks
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.contacts.suppression_digests import Identifier
-from app.core.events import events
-from app.core.privacy import erased_people, mailbox_proofs
-from app.core.privacy.mailbox_codes import MailboxCode
-from app.core.privacy.mailbox_proofs import MailboxProof
-from app.infra.db import Database
+from app.engine.audit_log.entries import PendingEntry
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.contacts.suppressions import suppression_checks
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.events import events
+from app.engine.privacy import erased_people, mailbox_proofs
+from app.engine.privacy.mailbox_codes import MailboxCode
+from app.engine.privacy.mailbox_proofs import MailboxProof
+from app.infra.database.db import Database
 from app.pages import privacy
+from app.web import admission
 from workers.jobs import mailbox_codes
 
 ADDRESS = "ada@acme.com"

@@ -13,11 +13,11 @@ from sqlalchemy import select
 from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, suppress
 from users_support import SignedInUser
 
-from app.core.accounts import workspaces
-from app.core.contacts.saved_profiles import SavedProfile
-from app.core.jobs.jobs import Job
 from app.domain.kinds import Kind
 from app.domain.reverse_lookups import ReverseLookupLimits
+from app.engine.accounts import workspaces
+from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.engine.jobs.jobs import Job
 
 ADDRESS = "ada@acme.com"
 

@@ -8,8 +8,8 @@ from page_support import ACCEPT, visitor
 from sqlalchemy import select
 from users_support import PASSWORD, SignedInUser
 
-from app.core.accounts import accounts
-from app.core.accounts.sessions import LoginSession
+from app.engine.accounts import accounts
+from app.engine.accounts.sessions import LoginSession
 from app.infra import clock
 
 

@@ -12,11 +12,12 @@ from settings_support import change_settings
 from users_support import PASSWORD, SignedInUser
 from werkzeug.test import TestResponse
 
-from app.api.http import login_attempts
-from app.core.accounts import accounts, sessions
-from app.core.accounts.accounts import Account, Role
-from app.core.accounts.sessions import LoginSession, Method
-from app.infra import clock, passwords
+from app.engine.accounts import accounts, sessions
+from app.engine.accounts.accounts import Account, Role
+from app.engine.accounts.sessions import LoginSession, Method
+from app.infra import clock
+from app.infra.crypto import passwords
+from app.web.sign_in import login_attempts
 
 STEP = timedelta(seconds=30)
 NOW = clock.now()

@@ -20,8 +20,8 @@ from werkzeug.test import TestResponse
 from worker_harness import make_services
 
 from app.api import upload_actions
-from app.core.jobs.jobs import Job
-from app.infra.db import Database
+from app.engine.jobs.jobs import Job
+from app.infra.database.db import Database
 from app.server.spool import Spool
 from app.settings import Settings
 from workers.execution import job_runner

@@ -11,12 +11,12 @@ from apiflask import APIFlask
 from page_support import Visitor, visitor
 from users_support import SignedInUser, create_user
 
-from app.core.accounts.accounts import Account, Role
-from app.core.jobs.jobs import Job
-from app.core.ledger import limit_settings
-from app.core.ledger.credits import LedgerEntry
 from app.domain.spending import Period
-from app.infra import database_clock
+from app.engine.accounts.accounts import Account, Role
+from app.engine.jobs.jobs import Job
+from app.engine.ledger import limit_settings
+from app.engine.ledger.credits import LedgerEntry
+from app.infra.database import database_clock
 
 
 def submit(user: SignedInUser, email: str) -> None:

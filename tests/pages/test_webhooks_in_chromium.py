@@ -26,8 +26,8 @@ from sqlalchemy import delete
 from standardwebhooks import Webhook as Reference
 from stored_support import own
 
-from app.core.contacts import contacts
-from app.core.events.endpoints import WebhookEndpoint
+from app.engine.contacts import contacts
+from app.engine.events.endpoints import WebhookEndpoint
 
 pytestmark = pytest.mark.slow
 PHONE = 390  # CSS pixels

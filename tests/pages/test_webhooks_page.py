@@ -11,13 +11,13 @@ from page_support import Visitor, visitor
 from sqlalchemy import select
 from users_support import SignedInUser
 
-from app.core.accounts.accounts import Account, Role
-from app.core.events import endpoints, events
-from app.core.events.deliveries import Webhook
-from app.core.events.endpoints import WebhookEndpoint
-from app.core.jobs import webhooks
-from app.core.jobs.webhooks import AttemptResult
 from app.domain.event_types import EventType
+from app.engine.accounts.accounts import Account, Role
+from app.engine.events import endpoints, events
+from app.engine.events.deliveries import Webhook
+from app.engine.events.endpoints import WebhookEndpoint
+from app.engine.jobs import webhooks
+from app.engine.jobs.webhooks import AttemptResult
 from app.infra import clock
 
 URL = "https://hooks.acme.example/events?key=concealed"

@@ -13,8 +13,8 @@ from settings_support import change_settings
 from sqlalchemy import select
 from users_support import create_user
 
-from app.core.accounts.accounts import Account, Role
-from app.core.events import endpoints
+from app.engine.accounts.accounts import Account, Role
+from app.engine.events import endpoints
 from app.infra import clock
 
 OPEN, MEMBER, ADMIN, OPERATOR = "everyone", "member", "admin", "operator"
@@ -132,13 +132,13 @@ ALLOWED = {
 ROOT = Path(__file__).parents[2]
 READS_A_ROLE = re.compile(r"is_admin|Role\.ADMIN|\.role\b")
 MAY_READ_A_ROLE = {
-    "app/api/http/admins.py": "decides who acts as an admin",
+    "app/web/sign_in/admins.py": "decides who acts as an admin",
     "app/api/session.py": "returns the role of the caller's own account",
-    "app/core/accounts/accounts.py": "stores it",
-    "app/core/accounts/authentication.py": "reads it for the caller",
+    "app/engine/accounts/accounts.py": "stores it",
+    "app/engine/accounts/authentication.py": "reads it for the caller",
     "app/pages/admin/accounts.py": "shows and changes the roles of others",
     "app/pages/admin/workspaces.py": "creates the first admin of a workspace",
-    "app/pages/http/access.py": "links to the pages that ask for two-factor sign-in",
+    "app/web/pages/access.py": "links to the pages that ask for two-factor sign-in",
     "app/pages/templates/account.html": "shows the viewer's own role",
     "app/pages/templates/admin/accounts.html": "shows the roles of others",
 }
@@ -211,7 +211,7 @@ def test_an_admin_without_the_required_second_factor_sees_what_a_member_sees(
 
 
 def test_only_these_modules_read_a_role() -> None:
-    folders = ("app/api", "app/core", "app/pages", "mcp_server", "workers")
+    folders = ("app/api", "app/engine", "app/pages", "mcp_server", "workers")
     files = [
         file for folder in folders for file in (ROOT / folder).rglob("*") if file.suffix in {".py", ".html"}
     ]

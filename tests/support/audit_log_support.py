@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from app.core.audit_log import entries, sealing, verification
-from app.core.audit_log.entries import FIELDS, AuditEntry, PendingEntry
-from app.core.audit_log.sealing import Head
-from app.core.audit_log.triggers import APPEND_ONLY
-from app.core.audit_log.verification import ChainFault
 from app.domain.audit_actions import Action
-from app.infra.db import Database
+from app.engine.audit_log import entries, sealing, verification
+from app.engine.audit_log.entries import FIELDS, AuditEntry, PendingEntry
+from app.engine.audit_log.sealing import Head
+from app.engine.audit_log.triggers import APPEND_ONLY
+from app.engine.audit_log.verification import ChainFault
+from app.infra.database.db import Database
 
 
 def record(database: Database, *object_ids: str) -> None:

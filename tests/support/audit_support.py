@@ -24,22 +24,22 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, disclose
 
-from app.core.accounts import accounts
-from app.core.audit import rule_checks
-from app.core.contacts.bounce_reports import FeedbackKind
-from app.core.contacts.contacts import Contact
-from app.core.jobs import idempotency, leases, sweeper
-from app.core.jobs.jobs import JobItem
-from app.core.jobs.leases import JobResult
-from app.core.ledger import limit_settings
-from app.core.lookups import profile_snapshots
-from app.core.lookups.field_requests import ContactField, FieldRequest, MinStatus
-from app.core.lookups.profile_snapshots import ProfileSnapshot
-from app.core.quality import feedback
-from app.core.quality.feedback import FeedbackReport
-from app.core.quality.refunds import Allowance
 from app.domain.kinds import Kind, Outcome
 from app.domain.spending import Period
+from app.engine.accounts import accounts
+from app.engine.audit import rule_checks
+from app.engine.contacts.bounce_reports import FeedbackKind
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs import idempotency, leases, sweeper
+from app.engine.jobs.jobs import JobItem
+from app.engine.jobs.leases import JobResult
+from app.engine.ledger import limit_settings
+from app.engine.lookups import profile_snapshots
+from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
+from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.engine.quality import feedback
+from app.engine.quality.feedback import FeedbackReport
+from app.engine.quality.refunds import Allowance
 
 STUCK_AFTER = timedelta(minutes=2)
 FIELD_REQUEST = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)

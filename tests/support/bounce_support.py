@@ -8,10 +8,10 @@ from jobs_support import NOW, a_workspace
 from sqlalchemy.orm import Session
 from stored_support import SOURCE, a_company, a_contact, an_email, own
 
-from app.core.contacts.bounce_reports import FeedbackKind
-from app.core.quality import feedback
-from app.core.quality.feedback import FeedbackReport
-from app.core.quality.refunds import Allowance
+from app.engine.contacts.bounce_reports import FeedbackKind
+from app.engine.quality import feedback
+from app.engine.quality.feedback import FeedbackReport
+from app.engine.quality.refunds import Allowance
 
 
 def a_bounce(

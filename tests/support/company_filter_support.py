@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from app.core.lookups import company_filters
 from app.domain.fuse_filter import FuseFilter
+from app.engine.lookups import company_filters
 from app.infra import clock
-from app.infra.db import Database
-from app.infra.oprf import OprfKey
+from app.infra.crypto.oprf import OprfKey
+from app.infra.database.db import Database
 
 SIGNATURE_BYTES = 64
 OPRF_KEY_BYTES = 32

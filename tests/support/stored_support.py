@@ -10,21 +10,22 @@ from typing import Any
 from sqlalchemy import Engine, event, text
 from sqlalchemy.orm import Session
 
-from app.core.contacts import suppressions
-from app.core.contacts.companies import Company
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.contacts.phones import Phone
-from app.core.contacts.suppression_digests import Identifier
-from app.core.jobs.provider_calls import ProviderCall
-from app.core.ledger import acquisition
-from app.core.lookups import contact_data, disclosure
-from app.core.lookups.disclosure import Disclosure, Purchase
-from app.core.lookups.field_requests import FieldRequest
 from app.domain.ids import new_id
-from app.domain.normal import hashes, name_keys, names
-from app.domain.normal.company_names import company_key
-from app.domain.normal.latin_names import family_key
+from app.domain.normal import hashes
+from app.domain.normal.companies.company_names import company_key
+from app.domain.normal.names import name_keys, names
+from app.domain.normal.names.latin_names import family_key
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.contacts.phones import Phone
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.jobs.provider_calls import ProviderCall
+from app.engine.ledger import acquisition
+from app.engine.lookups import contact_data, disclosure
+from app.engine.lookups.disclosure import Disclosure, Purchase
+from app.engine.lookups.field_requests import FieldRequest
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 STAMP = "2026-11-20T09:30:00.000Z"

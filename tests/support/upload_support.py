@@ -14,14 +14,14 @@ from sqlalchemy import select
 from stored_support import a_contact, an_email
 from worker_harness import WorkerHarness
 
-from app.core.accounts import accounts
-from app.core.jobs.jobs import Job
-from app.core.ledger import credits
-from app.core.uploads import results, uploads
-from app.core.uploads.result_files import csv_parts
-from app.core.uploads.results import ResultRow
-from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.ids import new_id
+from app.engine.accounts import accounts
+from app.engine.jobs.jobs import Job
+from app.engine.ledger import credits
+from app.engine.uploads import results, uploads
+from app.engine.uploads.result_files import csv_parts
+from app.engine.uploads.results import ResultRow
+from app.engine.uploads.upload_tables import Upload, UploadStatus
 from app.infra import clock
 from workers.execution import job_runner
 from workers.jobs import uploads as upload_jobs

@@ -10,12 +10,13 @@ from jobs_support import LIFETIME
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from app.core.accounts import accounts, api_keys, sessions, workspaces
-from app.core.accounts.api_keys import ApiKey
-from app.core.ledger import credits, key_limits
 from app.domain.callers import Scope
-from app.infra import clock, passwords
-from app.infra.db import Database
+from app.engine.accounts import accounts, api_keys, sessions, workspaces
+from app.engine.accounts.api_keys import ApiKey
+from app.engine.ledger import credits, key_limits
+from app.infra import clock
+from app.infra.crypto import passwords
+from app.infra.database.db import Database
 
 EMAIL = "ada@acme.example"
 PASSWORD = "correct horse battery staple"

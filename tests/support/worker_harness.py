@@ -13,25 +13,26 @@ from fake_providers import PAID, FakeProvider, Reply
 from jobs_support import NOW, a_job, a_workspace, set_clock
 from sqlalchemy import select, update
 
-from app.api.http.job_responses import job_body
-from app.api.http.waiting import JobSnapshot
-from app.core.accounts.workspaces import Balance
-from app.core.contacts import contacts, purpose_rules, suppressions
-from app.core.contacts.suppression_digests import Identifier
-from app.core.jobs import jobs
-from app.core.jobs.jobs import Job
-from app.core.jobs.provider_calls import ProviderCall
-from app.core.lookups import lookups
-from app.core.matching import reverse_lookups
 from app.domain.findings import FoundContact
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Queue
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import parse_places
+from app.engine.accounts.workspaces import Balance
+from app.engine.contacts import contacts, purpose_rules
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.jobs import jobs
+from app.engine.jobs.jobs import Job
+from app.engine.jobs.provider_calls import ProviderCall
+from app.engine.lookups import lookups
+from app.engine.matching import reverse_lookups
 from app.infra import clock
-from app.infra.db import Database
-from app.infra.queue import JobPublisher
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
+from app.web.jobs.job_responses import job_body
+from app.web.jobs.waiting import JobSnapshot
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal

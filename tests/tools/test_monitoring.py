@@ -13,7 +13,7 @@ import pytest
 import yaml
 from apiflask import APIFlask
 
-from app.core.audit.audits import Audit
+from app.engine.audit.audits import Audit
 from app.infra import clock
 from tools.dashboard.__main__ import FILE, text
 from tools.state import ROOT

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from app.infra import redis_client
+from app.infra.broker import redis_client
 
 
 @pytest.fixture

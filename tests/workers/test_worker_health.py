@@ -10,11 +10,11 @@ from local_servers import free_port
 from sqlalchemy.orm import Session
 
 from app import settings as app_settings
-from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.kinds import Queue
+from app.engine.queues import worker_heartbeats
+from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers import health
 

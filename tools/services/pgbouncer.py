@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from app.infra.engines import PGBOUNCER, parsed_url
+from app.infra.database.engines import PGBOUNCER, parsed_url
 from tools.services import ports, postgres, processes
 from tools.services.processes import Reaper, ServiceError
 

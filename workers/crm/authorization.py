@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from app.core.crm.connections import Credentials
 from app.crm.errors import AccessRefused, Throttled, Unreachable
 from app.crm.exchange import OK, SERVER_ERROR, TOO_MANY, Request
 from app.crm.vendor import Crm
+from app.engine.crm.connections import Credentials
 from app.infra import clock
 from workers.crm.transport import Transport
 

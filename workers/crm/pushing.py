@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.core.crm.pushes import PushOutcome
-from app.core.crm.records import WrittenValues
 from app.crm import notes, plan
 from app.crm.errors import Duplicate, Refusal, Rejected
 from app.crm.exchange import Send
@@ -14,6 +12,8 @@ from app.crm.notes import Note
 from app.crm.person import IDENTITY, CrmField, CrmRecord, Person, Wanted
 from app.crm.plan import WRITTEN, Action
 from app.crm.vendor import Crm
+from app.engine.crm.pushes import PushOutcome
+from app.engine.crm.records import WrittenValues
 from workers.crm import employers
 from workers.crm.writing import Writer
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.core.crm.push_attempts import ItemResult
-from app.core.crm.pushes import PushOutcome
 from app.crm.errors import Rejected
+from app.engine.crm.push_attempts import ItemResult
+from app.engine.crm.pushes import PushOutcome
 from app.infra import clock
 from workers.crm.pushing import PushedContact
 

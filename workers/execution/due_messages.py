@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from app.domain.kinds import Queue
-from app.infra import database_clock
+from app.infra.database import database_clock
 from workers.execution.worker_services import WorkerServices
 
 FULL_QUEUE = 100

@@ -18,14 +18,17 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import structlog
 from sqlalchemy.orm import Session
 
-from app.core.jobs import claims, leases, provider_calls, scheduling, sweeper
-from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import REQUEST_ID
-from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import InternalError, Problem, Unavailable
 from app.domain.kinds import QUEUES, Kind, Queue
-from app.infra import celery_app, clock, database_clock, trace_links, tracing
-from app.infra.log import log
+from app.engine.jobs import claims, leases, provider_calls, scheduling, sweeper
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import REQUEST_ID
+from app.engine.jobs.leases import JobResult, LeaseLost
+from app.infra import clock
+from app.infra.broker import celery_app
+from app.infra.database import database_clock
+from app.infra.telemetry import trace_links, tracing
+from app.infra.telemetry.log import log
 from app.settings import Settings
 from workers.execution import retries, worker_services
 from workers.execution.retries import MoveToQueue, RetryLater

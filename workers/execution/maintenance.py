@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from app.domain.errors import Unavailable
-from app.infra import celery_app
-from app.infra.log import log
+from app.infra.broker import celery_app
+from app.infra.telemetry.log import log
 from workers.execution import worker_services
 
 Work: TypeAlias = Callable[..., object]

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-from app.core.jobs import leases, provider_calls
-from app.core.jobs.claims import Claim
 from app.domain.errors import ContactNotFound, Problem, ProviderFailed
 from app.domain.kinds import Queue
-from app.infra import database_clock
+from app.engine.jobs import leases, provider_calls
+from app.engine.jobs.claims import Claim
+from app.infra.database import database_clock
 from workers.execution.worker_services import WorkerServices
 
 BACKOFF_SECONDS = 0.5

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from app.core import database
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.engine import database
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
 from app.settings import Settings
 
 

@@ -7,12 +7,13 @@ import time
 from datetime import timedelta
 from functools import partial
 
-from app.core.audit import audits, incremental, rule_checks
-from app.core.audit.coverage import EVERYTHING
 from app.domain.kinds import AUDIT
-from app.infra import clock, database_clock
-from app.infra.celery_app import SECONDS_BETWEEN_AUDITS
-from app.infra.log import log
+from app.engine.audit import audits, incremental, rule_checks
+from app.engine.audit.coverage import EVERYTHING
+from app.infra import clock
+from app.infra.broker.celery_app import SECONDS_BETWEEN_AUDITS
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 

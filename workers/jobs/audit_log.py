@@ -6,11 +6,11 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from app.core.audit_log import heads, sealing
-from app.core.audit_log.entries import PendingEntry
-from app.core.audit_log.sealing import Head
-from app.infra.log import log
-from app.infra.statements import Statement
+from app.engine.audit_log import heads, sealing
+from app.engine.audit_log.entries import PendingEntry
+from app.engine.audit_log.sealing import Head
+from app.infra.database.statements import Statement
+from app.infra.telemetry.log import log
 from workers.execution.worker_services import WorkerServices
 
 _ANY_PENDING = Statement(lambda _dialect: select(PendingEntry.id).limit(1))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
-from app.core.lookups import company_filters
 from app.domain.kinds import BUILD_COMPANY_FILTER
-from app.infra import clock, database_clock, oprf, signing_keys
-from app.infra.log import log
+from app.engine.lookups import company_filters
+from app.infra import clock
+from app.infra.crypto import oprf, signing_keys
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 

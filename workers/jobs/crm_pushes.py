@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 
-from app.core.crm import outbox
-from app.core.crm.outbox import LeaseLost
 from app.crm import registry
 from app.domain.kinds import PUSH
-from app.infra import database_clock
-from app.infra.log import log
+from app.engine.crm import outbox
+from app.engine.crm.outbox import LeaseLost
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.crm_turn import CrmTurn

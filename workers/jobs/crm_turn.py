@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TypeVar
 
-from app.core.crm import outbox, push_attempts
-from app.core.crm.outbox import Turn
-from app.core.crm.push_attempts import Attempt, ItemResult
-from app.core.crm.pushes import PushOutcome
 from app.crm.errors import AccessRefused, Rejected, Throttled, Unreachable
 from app.crm.exchange import UNAUTHORIZED, Request, Response
 from app.crm.vendor import Crm
-from app.infra import database_clock
-from app.infra.db import Database
-from app.infra.log import log
+from app.engine.crm import outbox, push_attempts
+from app.engine.crm.outbox import Turn
+from app.engine.crm.push_attempts import Attempt, ItemResult
+from app.engine.crm.pushes import PushOutcome
+from app.infra.database import database_clock
+from app.infra.database.db import Database
+from app.infra.telemetry.log import log
 from workers.crm import accounts, authorization, results
 from workers.crm.pushing import ContactPush
 from workers.crm.transport import Transport

@@ -11,13 +11,13 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.jobs import jobs, leases, scheduling
-from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import JobItem
-from app.core.jobs.leases import JobResult
 from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
-from app.infra import database_clock
+from app.engine.jobs import jobs, leases, scheduling
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import JobItem
+from app.engine.jobs.leases import JobResult
+from app.infra.database import database_clock
 from workers.execution import retries, shutdown_flag
 from workers.execution.job_runner import job, persist
 from workers.execution.retries import MoveToQueue, RetryLater

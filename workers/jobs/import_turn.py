@@ -10,16 +10,17 @@ from typing import IO, Any
 
 from sqlalchemy.orm import Session
 
-from app.core.lists import importer, queued_imports
-from app.core.lists.importer import Checkpoint, ImportOptions
-from app.core.lists.queued_imports import Progress, QueuedImport
-from app.domain.lists.cell_warnings import CellWarnings
-from app.domain.lists.csv_lines import csv_line
-from app.domain.lists.csv_records import Row
-from app.infra import database_clock, import_folder
-from app.infra.db import Database
+from app.domain.lists.cells.cell_warnings import CellWarnings
+from app.domain.lists.files.csv_lines import csv_line
+from app.domain.lists.files.csv_records import Row
+from app.engine.lists import importer, queued_imports
+from app.engine.lists.importer import Checkpoint, ImportOptions
+from app.engine.lists.queued_imports import Progress, QueuedImport
+from app.infra import import_folder
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from app.infra.import_folder import DONE, REJECTED, ImportFolder, Place
-from app.infra.log import log
+from app.infra.telemetry.log import log
 
 
 class ImportPausedError(Exception):

@@ -8,16 +8,17 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from app.core.lists import importer, queued_imports
-from app.core.lists.importer import ImportOptions
-from app.core.lists.queued_imports import ImportLeaseLostError, QueuedImport
 from app.domain.errors import InvalidValue
 from app.domain.kinds import RUN_IMPORT, Queue
-from app.domain.lists.column_mapping import Entity
-from app.domain.lists.csv_files import is_archive
-from app.infra import database_clock, import_folder
+from app.domain.lists.files.csv_files import is_archive
+from app.domain.lists.headers.column_mapping import Entity
+from app.engine.lists import importer, queued_imports
+from app.engine.lists.importer import ImportOptions
+from app.engine.lists.queued_imports import ImportLeaseLostError, QueuedImport
+from app.infra import import_folder
+from app.infra.database import database_clock
 from app.infra.import_folder import DONE, FileUnusableError, FoundFile, ImportFolder
-from app.infra.log import log
+from app.infra.telemetry.log import log
 from workers.execution import due_messages, maintenance, shutdown_flag
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.import_turn import ImportPausedError, ImportTurn

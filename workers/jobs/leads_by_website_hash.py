@@ -8,10 +8,10 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core.jobs.claims import Claim
-from app.core.jobs.leases import JobResult
-from app.core.lookups import leads
 from app.domain.kinds import Kind, Outcome
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.leases import JobResult
+from app.engine.lookups import leads
 from app.settings import Settings
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices

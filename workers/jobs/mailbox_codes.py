@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from email.message import EmailMessage
 
-from app.core.privacy import mailbox_codes
-from app.core.privacy.mailbox_codes import CodeMessage
 from app.domain.kinds import MAIL_CODE, Queue
-from app.infra import database_clock
-from app.infra.log import log
+from app.engine.privacy import mailbox_codes
+from app.engine.privacy.mailbox_codes import CodeMessage
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from app.mail_settings import parse_server
 from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from app.core.mentions import mentions
-from app.core.mentions.mention_sources import SOURCES
 from app.domain.kinds import INDEX_MENTIONS
-from app.infra import database_clock
-from app.infra.celery_app import SECONDS_BETWEEN_INDEXINGS
+from app.engine.mentions import mentions
+from app.engine.mentions.mention_sources import SOURCES
+from app.infra.broker.celery_app import SECONDS_BETWEEN_INDEXINGS
+from app.infra.database import database_clock
 from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 

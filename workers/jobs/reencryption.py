@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from app.core.privacy import reencryption
 from app.domain.kinds import ENCRYPT
-from app.infra import database_clock
-from app.infra.celery_app import SECONDS_BETWEEN_ENCRYPTIONS
-from app.infra.encryption import Undecryptable
-from app.infra.log import log
+from app.engine.privacy import reencryption
+from app.infra.broker.celery_app import SECONDS_BETWEEN_ENCRYPTIONS
+from app.infra.crypto.encryption import Undecryptable
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 

@@ -10,15 +10,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.jobs.claims import Claim
-from app.core.jobs.leases import JobResult
-from app.core.lookups import disclosure, offers
-from app.core.lookups.disclosure import Disclosure
-from app.core.lookups.field_requests import ContactField, FieldRequest
-from app.core.privacy import redaction
 from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.leases import JobResult
+from app.engine.lookups import disclosure, offers
+from app.engine.lookups.disclosure import Disclosure
+from app.engine.lookups.field_requests import ContactField, FieldRequest
+from app.engine.privacy import redaction
 from app.settings import Settings
 from workers.execution import retries
 from workers.execution.job_runner import job

@@ -9,15 +9,15 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-from app.core.providers import provider_throttles
-from app.core.quality import due_verifications, feedback, verifications
-from app.core.quality.due_verifications import DueVerification
 from app.domain.errors import ContactNotFound, Unavailable
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
 from app.domain.records.subjects import Subject
-from app.infra import database_clock
-from app.infra.log import log
+from app.engine.providers import provider_throttles
+from app.engine.quality import due_verifications, feedback, verifications
+from app.engine.quality.due_verifications import DueVerification
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import (

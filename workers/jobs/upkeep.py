@@ -13,22 +13,22 @@ from typing import TypeAlias
 
 from sqlalchemy.orm import Session
 
-from app.core.accounts import sessions
-from app.core.crm import pushes
-from app.core.events import events
-from app.core.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
-from app.core.jobs.sweeper import StaleJob
-from app.core.ledger import spending_limits
-from app.core.lists import imported_rows, queued_imports
-from app.core.lookups import people_counts
-from app.core.matching import reverse_lookups
-from app.core.privacy import contact_retention, mailbox_proofs, redaction
-from app.core.queues import worker_heartbeats as presence
-from app.core.uploads import uploads as stored_uploads
 from app.domain.errors import JobExpired, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
-from app.infra import database_clock
-from app.infra.log import log
+from app.engine.accounts import sessions
+from app.engine.crm import pushes
+from app.engine.events import events
+from app.engine.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
+from app.engine.jobs.sweeper import StaleJob
+from app.engine.ledger import spending_limits
+from app.engine.lists import imported_rows, queued_imports
+from app.engine.lookups import people_counts
+from app.engine.matching import reverse_lookups
+from app.engine.privacy import contact_retention, mailbox_proofs, redaction
+from app.engine.queues import worker_heartbeats as presence
+from app.engine.uploads import uploads as stored_uploads
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from app.settings import Settings
 from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices

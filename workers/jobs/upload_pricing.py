@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from app.core.uploads import dispatch, pricing, row_store, uploads
-from app.core.uploads.dispatch import Turn
-from app.core.uploads.pricing import RowReader
-from app.domain.lists.list_countries import SAMPLE
-from app.infra import database_clock
+from app.domain.lists.cells.list_countries import SAMPLE
+from app.engine.uploads import dispatch, pricing, row_store, uploads
+from app.engine.uploads.dispatch import Turn
+from app.engine.uploads.pricing import RowReader
+from app.infra.database import database_clock
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
 

@@ -6,15 +6,15 @@ import io
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from app.core.uploads import dispatch, erasure, row_store
-from app.core.uploads.dispatch import Turn
-from app.core.uploads.row_store import ReadTable
 from app.domain.errors import InvalidValue
-from app.domain.lists import upload_columns
-from app.domain.lists.csv_files import is_archive
-from app.domain.lists.csv_records import Row
-from app.domain.lists.tables import Table, TableOptions, read_table
-from app.infra import database_clock
+from app.domain.lists.files.csv_files import is_archive
+from app.domain.lists.files.csv_records import Row
+from app.domain.lists.files.tables import Table, TableOptions, read_table
+from app.domain.lists.headers import upload_columns
+from app.engine.uploads import dispatch, erasure, row_store
+from app.engine.uploads.dispatch import Turn
+from app.engine.uploads.row_store import ReadTable
+from app.infra.database import database_clock
 from workers import workbook_reader
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices

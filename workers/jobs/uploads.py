@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import timedelta
 
-from app.core.uploads import chunks, collection, dispatch, failures
-from app.core.uploads.dispatch import Turn
-from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import Unavailable, UploadNotFound
 from app.domain.kinds import ADVANCE_UPLOAD, Kind, Queue
-from app.infra import database_clock
-from app.infra.log import log
+from app.engine.uploads import chunks, collection, dispatch, failures
+from app.engine.uploads.dispatch import Turn
+from app.engine.uploads.upload_tables import Upload, UploadStatus
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import upload_pricing, upload_reading

@@ -8,12 +8,13 @@ from ipaddress import ip_network
 
 from standardwebhooks import Webhook
 
-from app.core.jobs import webhooks
-from app.core.jobs.webhooks import AttemptResult, Delivery
 from app.domain.errors import Unavailable
 from app.domain.kinds import DELIVER
-from app.infra import clock, database_clock
-from app.infra.log import log
+from app.engine.jobs import webhooks
+from app.engine.jobs.webhooks import AttemptResult, Delivery
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from workers.execution import due_messages, maintenance
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient

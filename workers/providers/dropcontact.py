@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
-from app.domain.normal.text_folding import fold
+from app.domain.normal.texts.text_folding import fold
 from app.domain.providers.rates import Rate
 from app.infra import clock
 from workers.providers import parsing

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
-from app.domain.normal.names import parse_name
+from app.domain.normal.names.names import parse_name
 from app.domain.providers.rates import Rate
 from app.infra import clock
 from workers.providers import parsing

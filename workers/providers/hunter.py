@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail
 from app.domain.kinds import TraceOutcome
-from app.domain.normal.places import parse_location
+from app.domain.normal.places.places import parse_location
 from app.domain.providers.rates import Rate
 from app.domain.records.subjects import Subject
 from app.infra import clock

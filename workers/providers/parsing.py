@@ -22,19 +22,19 @@ from app.domain.findings import (
     Source,
     SourceKind,
 )
-from app.domain.lists.dates import parse_timestamp
-from app.domain.normal.company_domains import company_domain
-from app.domain.normal.company_names import company_key
-from app.domain.normal.countries import country_code
+from app.domain.lists.cells.dates import parse_timestamp
+from app.domain.normal.companies.company_domains import company_domain
+from app.domain.normal.companies.company_names import company_key
+from app.domain.normal.companies.employers import employer_name
 from app.domain.normal.emails import email_kind
-from app.domain.normal.employers import employer_name
-from app.domain.normal.name_keys import person_key
-from app.domain.normal.name_parts import name_of_parts
-from app.domain.normal.names import PersonName, parse_name
+from app.domain.normal.names.name_keys import person_key
+from app.domain.normal.names.name_parts import name_of_parts
+from app.domain.normal.names.names import PersonName, parse_name
 from app.domain.normal.person_emails import person_email
-from app.domain.normal.phones import parse_phone
-from app.domain.normal.profiles import normal_company_url, normal_profile_url
-from app.domain.normal.vocabularies import department, headcount, seniority
+from app.domain.normal.phones.phones import parse_phone
+from app.domain.normal.places.countries import country_code
+from app.domain.normal.profiles.profiles import normal_company_url, normal_profile_url
+from app.domain.normal.texts.vocabularies import department, headcount, seniority
 from app.infra import clock
 from workers.providers.base import ProviderRequest, UnexpectedResponse
 

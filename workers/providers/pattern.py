@@ -8,7 +8,7 @@ from app.domain.email_patterns import mail_domains, patterns
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import TraceOutcome
-from app.domain.normal import names
+from app.domain.normal.names import names
 from app.infra import clock
 from app.settings import ProviderSettings
 from workers.providers.base import FREE, ProviderField, ProviderRequest, ProviderResponse

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
-from app.domain.normal.countries import country_code
 from app.domain.normal.emails import email_kind
+from app.domain.normal.places.countries import country_code
 from app.domain.providers.rates import Rate
 from app.domain.records.subjects import Subject
 from workers.providers import parsing

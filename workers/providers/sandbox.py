@@ -22,7 +22,7 @@ from app.domain.findings import (
     SourceKind,
 )
 from app.domain.kinds import TraceOutcome
-from app.domain.normal.name_keys import name_key
+from app.domain.normal.names.name_keys import name_key
 from app.domain.records.subjects import Subject
 from app.infra import clock
 from app.settings import ProviderSettings

@@ -16,15 +16,16 @@ from functools import partial
 from cattrs.preconf.json import make_converter
 from sqlalchemy.orm import Session
 
-from app.core.contacts import suppression_checks
-from app.core.contacts.suppression_digests import Identifier
-from app.core.jobs import leases, provider_calls
-from app.core.jobs.claims import Claim
-from app.core.jobs.provider_calls import PENDING, CallKey, ProviderCall
-from app.core.providers import provider_opt_outs, provider_throttles
 from app.domain.kinds import TraceOutcome
-from app.infra import clock, database_clock
-from app.infra.digest_keys import digest_keys
+from app.engine.contacts.suppressions import suppression_checks
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.jobs import leases, provider_calls
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.provider_calls import PENDING, CallKey, ProviderCall
+from app.engine.providers import provider_opt_outs, provider_throttles
+from app.infra import clock
+from app.infra.crypto.digest_keys import digest_keys
+from app.infra.database import database_clock
 from workers.execution.database_times import in_database_time
 from workers.execution.job_runner import DATABASE_RETRY_DELAYS, persist
 from workers.execution.worker_services import WorkerServices

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.jobs.claims import Claim
 from app.domain.findings import FoundEmail
+from app.engine.jobs.claims import Claim
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import Provider, ProviderField, ProviderRequest

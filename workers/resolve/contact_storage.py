@@ -18,11 +18,11 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import contacts, emails, phones, rejected_values
-from app.core.contacts.contacts import Contact
-from app.core.lookups.known_people import KnownPerson
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
 from app.domain.records.identifier_merge import with_identifier
+from app.engine.contacts import contacts, emails, phones, rejected_values
+from app.engine.contacts.contacts import Contact
+from app.engine.lookups.known_people import KnownPerson
 from workers.providers.base import ProviderResponse
 from workers.resolve.waterfall import WaterfallResult
 

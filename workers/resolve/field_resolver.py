@@ -9,25 +9,25 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, learned_patterns, switchboards
-from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import LIMITED_BY
-from app.core.ledger import ownership
-from app.core.lookups import contact_data, disclosure, known_people, offers
-from app.core.lookups.disclosure import Disclosure, Purchase
-from app.core.lookups.field_requests import FieldRequest
-from app.core.lookups.known_people import KnownPerson
-from app.core.lookups.offers import Offer
-from app.core.matching import caller_identifiers
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import InsufficientCredits, SpendingLimitReached
 from app.domain.findings import FoundEmail, FoundPhone
 from app.domain.kinds import Queue
-from app.domain.normal.phones import phone_from_e164
+from app.domain.normal.phones.phones import phone_from_e164
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import RegionalRules
 from app.domain.spending import LimitUsage
-from app.infra import database_clock
+from app.engine.contacts import bulk, learned_patterns, switchboards
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import LIMITED_BY
+from app.engine.ledger import ownership
+from app.engine.lookups import contact_data, disclosure, known_people, offers
+from app.engine.lookups.disclosure import Disclosure, Purchase
+from app.engine.lookups.field_requests import FieldRequest
+from app.engine.lookups.known_people import KnownPerson
+from app.engine.lookups.offers import Offer
+from app.engine.matching import caller_identifiers
+from app.infra.database import database_clock
 from app.settings import Settings
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.contacts.suppression_digests import Identifier
 from app.domain.findings import FoundContact
 from app.domain.records.profile_links import urls_of
+from app.engine.contacts.suppressions.suppression_digests import Identifier
 from workers.resolve.waterfall import WaterfallResult
 
 

@@ -9,23 +9,23 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import bulk, companies, hidden_values, switchboards
-from app.core.contacts.companies import Company
-from app.core.contacts.contacts import Contact
-from app.core.jobs import leases
-from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import JobItem
-from app.core.lookups import known_people, representations
-from app.core.lookups.contact_data import requested_identifiers
-from app.core.lookups.disclosure import Disclosure
-from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
-from app.core.matching import caller_identifiers, contact_matching, survivorship
-from app.core.matching.survivorship import SourceRecords
-from app.core.privacy import redaction
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
-from app.infra import database_clock
+from app.engine.contacts import bulk, companies, hidden_values, switchboards
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs import leases
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import JobItem
+from app.engine.lookups import known_people, representations
+from app.engine.lookups.contact_data import requested_identifiers
+from app.engine.lookups.disclosure import Disclosure
+from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
+from app.engine.matching import caller_identifiers, contact_matching, survivorship
+from app.engine.matching.survivorship import SourceRecords
+from app.engine.privacy import redaction
+from app.infra.database import database_clock
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.resolve import field_resolver, finding_identifiers, profile_resolver

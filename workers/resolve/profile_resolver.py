@@ -9,21 +9,21 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
-from app.core.contacts import companies, switchboards
-from app.core.contacts.companies import Company
-from app.core.contacts.contacts import Contact
-from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import JobItem
-from app.core.lookups import offers
-from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
-from app.core.lookups.field_requests import ContactField
-from app.core.lookups.known_people import KnownPerson
-from app.core.lookups.offers import Offer
 from app.domain.findings import FoundCompany, Source, SourceKind
-from app.domain.normal.countries import country_of
+from app.domain.normal.places.countries import country_of
 from app.domain.records.merging import sortable
 from app.domain.records.subjects import Subject
-from app.infra import database_clock
+from app.engine.contacts import companies, switchboards
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import JobItem
+from app.engine.lookups import offers
+from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
+from app.engine.lookups.field_requests import ContactField
+from app.engine.lookups.known_people import KnownPerson
+from app.engine.lookups.offers import Offer
+from app.infra.database import database_clock
 from app.settings import Settings
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices

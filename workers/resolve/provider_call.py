@@ -14,8 +14,9 @@ from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.emails import email_reasons
 from app.domain.providers.trace_lines import trace_line
-from app.infra import clock, tracing
-from app.infra.log import log
+from app.infra import clock
+from app.infra.telemetry import tracing
+from app.infra.telemetry.log import log
 from workers.providers.base import (
     Pending,
     Provider,

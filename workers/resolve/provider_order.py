@@ -12,14 +12,14 @@ from weakref import WeakKeyDictionary
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.core.providers import provider_stats
-from app.core.providers.provider_stats import ProviderStats
 from app.domain.errors import Unavailable
 from app.domain.providers import provider_ranking
 from app.domain.providers.provider_ranking import ProviderEstimate
-from app.infra import database_clock
-from app.infra.db import Database
-from app.infra.log import log
+from app.engine.providers import provider_stats
+from app.engine.providers.provider_stats import ProviderStats
+from app.infra.database import database_clock
+from app.infra.database.db import Database
+from app.infra.telemetry.log import log
 from app.settings import Settings
 from workers.providers import registry
 from workers.providers.base import Provider, ProviderField

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery.beat import PersistentScheduler
 
 from app import settings
-from app.infra import beat_heartbeat
+from app.infra.broker import beat_heartbeat
 
 
 class Scheduler(PersistentScheduler):  # type: ignore[misc]  # Celery has no types

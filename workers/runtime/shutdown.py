@@ -17,10 +17,10 @@ from typing import Any
 
 from celery.worker import state
 
-from app.core.queues import worker_heartbeats
 from app.domain.errors import Unavailable
 from app.domain.kinds import Kind, Queue
-from app.infra.log import log
+from app.engine.queues import worker_heartbeats
+from app.infra.telemetry.log import log
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import upkeep

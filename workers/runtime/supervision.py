@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from app.core.queues import backlog, worker_heartbeats
-from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.errors import Unavailable
-from app.infra import broker, database_clock
-from app.infra.broker import Broker
-from app.infra.log import log
+from app.engine.queues import backlog, worker_heartbeats
+from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.infra.broker import broker
+from app.infra.broker.broker import Broker
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
 from workers.runtime.activity import Activity, RunningTask

@@ -15,10 +15,10 @@ from flask_swagger_ui import __file__ as swagger_ui
 
 from app.api.docs import openapi_errors, openapi_headers
 from app.api.docs.operations import Operation, operation_of
-from app.api.http import idempotency_header, received_files
-from app.api.schemas.fields import StrictSchema
-from app.api.schemas.job_schemas import JobResponseSchema
 from app.domain.errors import IdempotencyKeyReused, Problem, ValidationFailed
+from app.web.bodies import idempotency_header, received_files
+from app.web.schemas.fields import StrictSchema
+from app.web.schemas.job_schemas import JobResponseSchema
 
 ASSETS = "/docs/assets"
 SPEC_VIEW = "openapi.spec"

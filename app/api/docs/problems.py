@@ -8,9 +8,9 @@ from apiflask import APIBlueprint
 from flask import Response
 
 from app.api.docs.operations import documented
-from app.api.http import html_pages
-from app.api.http.body import json_response
 from app.domain.errors import NotFound, Problem, all_problems
+from app.web import html_pages
+from app.web.bodies.body import json_response
 
 blueprint = APIBlueprint("problems", __name__, tag="Problems")
 

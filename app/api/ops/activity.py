@@ -10,24 +10,25 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.api.http.services import AppServices
 from app.api.ops import given_up
 from app.api.ops.probes import Probe
-from app.core.accounts import workspaces
-from app.core.audit_log import backups
-from app.core.jobs import webhook_stats
-from app.core.jobs.webhook_stats import WebhookStats
-from app.core.lists import queued_imports
-from app.core.lists.queued_imports import Backlog
-from app.core.privacy import first_notices
-from app.core.providers import provider_throttles, recent_calls
-from app.core.providers.recent_calls import RecentCalls
-from app.core.queues import recent_jobs, worker_heartbeats
-from app.core.queues.recent_jobs import RecentJobs
 from app.domain.kinds import Queue
-from app.infra import beat_heartbeat, database_clock, redis_client
-from app.infra.db import UtcDateTime
+from app.engine.accounts import workspaces
+from app.engine.audit_log import backups
+from app.engine.jobs import webhook_stats
+from app.engine.jobs.webhook_stats import WebhookStats
+from app.engine.lists import queued_imports
+from app.engine.lists.queued_imports import Backlog
+from app.engine.privacy import first_notices
+from app.engine.providers import provider_throttles, recent_calls
+from app.engine.providers.recent_calls import RecentCalls
+from app.engine.queues import recent_jobs, worker_heartbeats
+from app.engine.queues.recent_jobs import RecentJobs
+from app.infra.broker import beat_heartbeat, redis_client
+from app.infra.database import database_clock
+from app.infra.database.db import UtcDateTime
 from app.settings import Settings
+from app.web.services import AppServices
 
 RECOUNT_SECONDS = 300.0
 PROBE_SECONDS = 3.0

@@ -10,8 +10,8 @@ from prometheus_client.registry import Collector
 
 from app.api.ops.activity import Activity, DatabaseActivity, ProviderActivity
 from app.api.ops.probes import ProbeTimeout, Unreachable
-from app.core.jobs.webhook_stats import WebhookStats
-from app.core.lists.queued_imports import OPEN_STATUSES, Backlog
+from app.engine.jobs.webhook_stats import WebhookStats
+from app.engine.lists.queued_imports import OPEN_STATUSES, Backlog
 
 
 class ActivityGauges(Collector):

@@ -14,9 +14,9 @@ from prometheus_client.registry import Collector
 
 from app.api.ops.probes import ProbeTimeout, Unreachable
 from app.api.ops.readiness import DatabaseStatus, Readiness, clocks
-from app.core.audit.audits import Audit
-from app.core.jobs.claims import Refusal
 from app.domain.kinds import Queue
+from app.engine.audit.audits import Audit
+from app.engine.jobs.claims import Refusal
 
 T = TypeVar("T")
 

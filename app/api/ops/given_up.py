@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.core.crm import outbox
-from app.core.crm.connections import CrmConnection
-from app.core.lists import queued_imports
-from app.core.lists.queued_imports import QueuedImport
-from app.core.uploads import failures
-from app.core.uploads.upload_tables import Upload
+from app.engine.crm import outbox
+from app.engine.crm.connections import CrmConnection
+from app.engine.lists import queued_imports
+from app.engine.lists.queued_imports import QueuedImport
+from app.engine.uploads import failures
+from app.engine.uploads.upload_tables import Upload
 
 SHOWN_FOR = timedelta(hours=1)
 """How long a list that was given up is counted; a connection is until the workspace connects again."""

@@ -12,15 +12,15 @@ from apiflask.fields import Dict, String
 from flask import Response, request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
 
-from app.api.http.body import json_response
-from app.api.http.services import AppServices, services
 from app.api.ops.activity import Activity
 from app.api.ops.activity_gauges import ActivityGauges
 from app.api.ops.gauges import Gauges
 from app.api.ops.readiness import READY, WARNINGS, Readiness, readiness
-from app.api.schemas.fields import ResponseSchema
 from app.domain.errors import NotFound
-from app.infra.digest_keys import INSTALLATION_HEADER
+from app.infra.crypto.digest_keys import INSTALLATION_HEADER
+from app.web.bodies.body import json_response
+from app.web.schemas.fields import ResponseSchema
+from app.web.services import AppServices, services
 
 blueprint = APIBlueprint("health", __name__, tag="Operations")
 

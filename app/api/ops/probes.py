@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from app.infra.log import log
+from app.infra.telemetry.log import log
 
 T = TypeVar("T")
 

@@ -10,16 +10,18 @@ from typing import TypeVar
 from redis.exceptions import ResponseError
 from sqlalchemy.orm import Session
 
-from app.api.http.services import AppServices
 from app.api.ops.probes import Probe, ProbeTimeout, Unreachable
-from app.core.audit import audits
-from app.core.audit.audits import Audit
-from app.core.queues import backlog, queue_health, worker_heartbeats
-from app.core.queues.backlog import Count
-from app.core.queues.queue_health import QueueHealth
-from app.core.queues.worker_heartbeats import WorkerRecord, WorkerState
 from app.domain.kinds import CLICKS, Queue
-from app.infra import broker, clock, database_clock, redis_client, table_versions
+from app.engine.audit import audits
+from app.engine.audit.audits import Audit
+from app.engine.queues import backlog, queue_health, worker_heartbeats
+from app.engine.queues.backlog import Count
+from app.engine.queues.queue_health import QueueHealth
+from app.engine.queues.worker_heartbeats import WorkerRecord, WorkerState
+from app.infra import clock
+from app.infra.broker import broker, redis_client
+from app.infra.database import database_clock, table_versions
+from app.web.services import AppServices
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.domain.email_patterns.patterns import Guess, PatternStat, candidates
-from app.domain.normal.company_domains import is_named_after
-from app.domain.normal.names import PersonName
+from app.domain.normal.companies.company_domains import is_named_after
+from app.domain.normal.names.names import PersonName
 
 WEBSITE = 0.3
 """The weight of the website's domain before any address is known, in addresses."""

@@ -21,11 +21,11 @@ from app.domain.email_patterns.spelling import (
     odds,
     weight,
 )
-from app.domain.normal.name_keys import spellings
-from app.domain.normal.name_lexicon import is_initials
-from app.domain.normal.name_order import may_be_family_first
-from app.domain.normal.names import PersonName
-from app.domain.normal.nicknames import given_names
+from app.domain.normal.names.name_keys import spellings
+from app.domain.normal.names.name_lexicon import is_initials
+from app.domain.normal.names.name_order import may_be_family_first
+from app.domain.normal.names.names import PersonName
+from app.domain.normal.names.nicknames import given_names
 
 _USES = tuple((form, "{f" in form, "{l" in form) for form in FORMS)
 """Each form, and whether it contains the given name or its initial, and the family name or its initial."""

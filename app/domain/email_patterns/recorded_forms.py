@@ -6,10 +6,10 @@ from app.domain.email_patterns.company_forms import FORMS, OTHER
 from app.domain.email_patterns.patterns import form_of, simple_form_of
 from app.domain.email_patterns.spelling import fill
 from app.domain.normal.emails import email_reasons
-from app.domain.normal.name_keys import spellings
-from app.domain.normal.name_lexicon import is_initials
-from app.domain.normal.names import PersonName
-from app.domain.normal.nicknames import given_names
+from app.domain.normal.names.name_keys import spellings
+from app.domain.normal.names.name_lexicon import is_initials
+from app.domain.normal.names.names import PersonName
+from app.domain.normal.names.nicknames import given_names
 
 _NAME_SEPARATORS = ".-_0123456789"
 

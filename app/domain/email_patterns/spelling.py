@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from app.domain.normal.name_keys import spellings, without_nickname
-from app.domain.normal.name_lexicon import is_initials
-from app.domain.normal.names import PersonName
-from app.domain.normal.wordlists import words
+from app.domain.normal.names.name_keys import spellings, without_nickname
+from app.domain.normal.names.name_lexicon import is_initials
+from app.domain.normal.names.names import PersonName
+from app.domain.normal.texts.wordlists import words
 
 HABITS = {
     "umlauts": ("expanded", "plain"),

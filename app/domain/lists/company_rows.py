@@ -7,14 +7,14 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import FoundCompany, Source
-from app.domain.lists.domain_cells import domain_of
-from app.domain.lists.location_cells import OF_COMPANY, location_of
+from app.domain.lists.cells.domain_cells import domain_of
+from app.domain.lists.cells.location_cells import OF_COMPANY, location_of
 from app.domain.lists.row_values import RowValues
 from app.domain.lists.warning_kinds import NO_EMPLOYER
-from app.domain.normal.company_domains import is_named_after, mail_company_domain
-from app.domain.normal.employers import employer_name
-from app.domain.normal.profiles import normal_company_url
-from app.domain.normal.vocabularies import headcount
+from app.domain.normal.companies.company_domains import is_named_after, mail_company_domain
+from app.domain.normal.companies.employers import employer_name
+from app.domain.normal.profiles.profiles import normal_company_url
+from app.domain.normal.texts.vocabularies import headcount
 
 NO_COMPANY_ERROR = "The row does not identify a company. It needs a domain, a LinkedIn page or a name."
 

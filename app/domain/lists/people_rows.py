@@ -9,21 +9,21 @@ from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail
-from app.domain.lists.cells import phones_in
-from app.domain.lists.column_mapping import ColumnMapping
+from app.domain.lists.cells.cells import phones_in
+from app.domain.lists.cells.domain_cells import country_site
+from app.domain.lists.cells.email_cells import emails_of
+from app.domain.lists.cells.location_cells import OF_PERSON, location_of
+from app.domain.lists.cells.name_cells import name_of
+from app.domain.lists.cells.opt_outs import refuse_opted_out
+from app.domain.lists.cells.profile_cells import profiles_of
 from app.domain.lists.company_rows import company_beside
-from app.domain.lists.domain_cells import country_site
-from app.domain.lists.email_cells import emails_of
-from app.domain.lists.location_cells import OF_PERSON, location_of
-from app.domain.lists.name_cells import name_of
-from app.domain.lists.opt_outs import refuse_opted_out
-from app.domain.lists.phone_cells import phone_regions, phones_of
-from app.domain.lists.phone_reading import PhoneRegions
-from app.domain.lists.profile_cells import profiles_of
+from app.domain.lists.headers.column_mapping import ColumnMapping
+from app.domain.lists.phone_cells.phone_cells import phone_regions, phones_of
+from app.domain.lists.phone_cells.phone_reading import PhoneRegions
 from app.domain.lists.row_values import RowValues
 from app.domain.normal.emails import email_domain
-from app.domain.normal.phones import PhoneNumber
-from app.domain.normal.vocabularies import department, seniority
+from app.domain.normal.phones.phones import PhoneNumber
+from app.domain.normal.texts.vocabularies import department, seniority
 
 NO_PERSON_ERROR = (
     "The row does not identify a person. It needs an e-mail, a phone, a LinkedIn profile, or a full name "

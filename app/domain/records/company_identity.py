@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from app.domain.findings import FoundCompany
-from app.domain.normal.company_domains import is_named_after
-from app.domain.normal.company_names import parse_company
-from app.domain.records.company_similarity import company_score
-from app.domain.records.similarity import AGREES
+from app.domain.normal.companies.company_domains import is_named_after
+from app.domain.normal.companies.company_names import parse_company
+from app.domain.records.similarity.company_similarity import company_score
+from app.domain.records.similarity.similarity import AGREES
 
 _SMALL_WORDS = frozenset(["and", "de", "e", "et", "for", "of", "und", "y"])
 """Words that initials leave out: EY is Ernst & Young."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
 
 from app.domain.findings import FoundCompany, FoundContact
-from app.domain.normal.company_names import company_key
-from app.domain.normal.name_keys import person_key
+from app.domain.normal.companies.company_names import company_key
+from app.domain.normal.names.name_keys import person_key
 from app.domain.records.merging import ALL, RankedSource, stamp
 from app.domain.records.profile_links import are_two_people
 

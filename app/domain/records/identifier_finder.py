@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.emails import normal_email
-from app.domain.normal.phones import parse_phone
-from app.domain.normal.profiles import normal_profile_url
+from app.domain.normal.phones.phones import parse_phone
+from app.domain.normal.profiles.profiles import normal_profile_url
 from app.domain.records.person_matcher import numbers_in
 
 Found: TypeAlias = tuple[str, str]

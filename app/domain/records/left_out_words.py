@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.domain.normal.nicknames import equivalents
-from app.domain.normal.wordlists import words
-from app.domain.records.word_alignment import Role, Word, Words
-from app.domain.records.word_similarity import ALIKE
+from app.domain.normal.names.nicknames import equivalents
+from app.domain.normal.texts.wordlists import words
+from app.domain.records.similarity.word_alignment import Role, Word, Words
+from app.domain.records.similarity.word_similarity import ALIKE
 
 _PARTICLES = words("particles.txt")
 _EAST_ASIAN = words("east_asian_surnames.txt")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from app.domain.normal.company_names import company_key
-from app.domain.normal.name_keys import person_key
+from app.domain.normal.companies.company_names import company_key
+from app.domain.normal.names.name_keys import person_key
 from app.domain.records.person_matcher import ROOT, PersonMatcher, folded, names_of, numbers_in, parts
 
 _DOMAIN = re.compile(r"@([\w-]+(?:\.\w[\w-]*)*)")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.domain.normal.name_keys import nickname_of, person_key
-from app.domain.normal.names import PersonName
+from app.domain.normal.names.name_keys import nickname_of, person_key
+from app.domain.normal.names.names import PersonName
 from app.domain.records.shared_addresses import are_different_people
 
 MAX_MORE_WORDS = 1

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
-from app.domain.normal.company_names import company_key
-from app.domain.normal.member_ids import PROFILES, is_member_url
-from app.domain.normal.name_keys import person_key
-from app.domain.normal.text_forms import normalized
+from app.domain.normal.companies.company_names import company_key
+from app.domain.normal.names.name_keys import person_key
+from app.domain.normal.profiles.member_ids import PROFILES, is_member_url
+from app.domain.normal.texts.text_forms import normalized
 
 _NUMBER = re.compile(r"\+?\d(?:[\s().\-/]*\d){6,}")
 _NO_DIGIT = re.compile(r"\D")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from app.domain.normal.member_ids import is_member_url, namespace
+from app.domain.normal.profiles.member_ids import is_member_url, namespace
 
 
 class HasProfiles(Protocol):

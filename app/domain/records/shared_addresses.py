@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from app.domain.normal.generations import are_two_generations
-from app.domain.normal.name_keys import name_key, person_key
-from app.domain.normal.names import PersonName
-from app.domain.normal.nicknames import given_names
-from app.domain.records.name_similarity import name_score
-from app.domain.records.similarity import DISAGREES
+from app.domain.normal.names.generations import are_two_generations
+from app.domain.normal.names.name_keys import name_key, person_key
+from app.domain.normal.names.names import PersonName
+from app.domain.normal.names.nicknames import given_names
+from app.domain.records.similarity.name_similarity import name_score
+from app.domain.records.similarity.similarity import DISAGREES
 
 
 def are_different_people(a: PersonName, b: PersonName) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from app.domain.findings import FoundContact
-from app.domain.normal.name_keys import person_key
-from app.domain.normal.names import PersonName
+from app.domain.normal.names.name_keys import person_key
+from app.domain.normal.names.names import PersonName
 from app.domain.records.profile_links import linked, urls_of
 from app.domain.records.shared_addresses import are_different_people
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from app.domain.errors import InsufficientIdentifiers, InvalidValue
-from app.domain.normal.generations import generation_of
-from app.domain.normal.name_keys import person_key
-from app.domain.normal.name_parts import name_of_parts, plain_full_name
+from app.domain.normal.names.generations import generation_of
+from app.domain.normal.names.name_keys import person_key
+from app.domain.normal.names.name_parts import name_of_parts, plain_full_name
 
 EXACT = ("linkedin_url", "email", "phone")
 """The fields that each identify one person on their own."""

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import idna
 
 from app.domain.normal.emails import email_domain
-from app.domain.normal.generations import generation_of
+from app.domain.normal.names.generations import generation_of
 from app.domain.normal.websites import parent_domains
 from app.domain.records.profile_links import spellings
 

@@ -10,18 +10,18 @@ from itertools import chain, islice
 from typing import IO
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.lists.cells import emails_in, value
-from app.domain.lists.column_mapping import ColumnMapping, Entity, map_columns
-from app.domain.lists.column_values import fit_columns
-from app.domain.lists.country_cells import list_country
-from app.domain.lists.csv_records import Row
-from app.domain.lists.list_countries import SAMPLE, ListCountries, list_countries
-from app.domain.lists.phone_cells import phone_regions
-from app.domain.lists.phone_reading import PhoneRegions
-from app.domain.lists.phone_splits import UnreadPhone, read_phones
-from app.domain.lists.profile_cells import listed_profile
+from app.domain.lists.cells.cells import emails_in, value
+from app.domain.lists.cells.country_cells import list_country
+from app.domain.lists.cells.list_countries import SAMPLE, ListCountries, list_countries
+from app.domain.lists.cells.profile_cells import listed_profile
+from app.domain.lists.files.csv_records import Row
+from app.domain.lists.files.tables import DETECTED, Table, TableOptions, read_table
+from app.domain.lists.headers.column_mapping import ColumnMapping, Entity, map_columns
+from app.domain.lists.headers.column_values import fit_columns
+from app.domain.lists.phone_cells.phone_cells import phone_regions
+from app.domain.lists.phone_cells.phone_reading import PhoneRegions
+from app.domain.lists.phone_cells.phone_splits import UnreadPhone, read_phones
 from app.domain.lists.row_values import ImportDefaults
-from app.domain.lists.tables import DETECTED, Table, TableOptions, read_table
 from app.domain.normal.person_emails import wrapped_email
 from app.domain.normal.websites import normal_host
 

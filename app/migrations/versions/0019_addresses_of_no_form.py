@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from app.domain.email_patterns.recorded_forms import recorded_form
-from app.domain.normal.names import PersonName
+from app.domain.normal.names.names import PersonName
 
 revision = "0019"
 down_revision = "0018"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from app.domain.normal.latin_names import family_key
+from app.domain.normal.names.latin_names import family_key
 
 revision = "0051"
 down_revision = "0050"

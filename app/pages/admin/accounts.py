@@ -10,22 +10,23 @@ from flask import Response, flash, request
 from marshmallow import validate
 from sqlalchemy.orm import Session
 
-from app.api.http import admission
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import NonBlankString, StrictSchema, email
-from app.core.accounts import accounts, company_identities, sessions, workspaces
-from app.core.accounts.accounts import Account, DisabledByOperator, EmailTaken, Role
 from app.domain.errors import NotFound
 from app.domain.normal.emails import email_reasons
-from app.infra import database_clock, passwords
-from app.infra.log import log
-from app.pages.http import forms
-from app.pages.http.access import admin_only, viewer
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, page
+from app.engine.accounts import accounts, company_identities, sessions, workspaces
+from app.engine.accounts.accounts import Account, DisabledByOperator, EmailTaken, Role
+from app.infra.crypto import passwords
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import admin_only, viewer
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import NonBlankString, StrictSchema, email
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_accounts", __name__)
 

@@ -8,21 +8,21 @@ from urllib.parse import urlencode
 
 from flask import Response, request, url_for
 
-from app.api.http.auth import caller
-from app.api.http.downloads import csv_download
-from app.api.http.export_records import record_export
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.accounts import accounts
-from app.core.audit_log import listing
-from app.core.audit_log.listing import EntryFilter
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, ValidationFailed
-from app.infra.db import Database
-from app.pages.http import paging
-from app.pages.http.access import admin_only, operator_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import page
+from app.engine.accounts import accounts
+from app.engine.audit_log import listing
+from app.engine.audit_log.listing import EntryFilter
+from app.infra.database.db import Database
+from app.web.bodies.downloads import csv_download
+from app.web.export_records import record_export
+from app.web.pages import paging
+from app.web.pages.access import admin_only, operator_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_audit_log", __name__)
 BATCH_SIZE = 1000

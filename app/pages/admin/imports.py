@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from flask import Response
 
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.lists import import_runs, queued_imports
-from app.pages.http.access import operator_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import page
+from app.engine.lists import import_runs, queued_imports
+from app.web.pages.access import operator_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
 
 blueprint = PageBlueprint("admin_imports", __name__)
 ROWS = 100

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.jobs import job_history, jobs
 from app.domain.kinds import Status
+from app.engine.jobs import job_history, jobs
 from app.pages import repeats
 from app.pages.history import LISTED
-from app.pages.http import paging
-from app.pages.http.access import admin_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import page
+from app.web.pages import paging
+from app.web.pages.access import admin_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_jobs", __name__)
 

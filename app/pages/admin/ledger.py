@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from flask import Response
 
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.ledger import ledger_pages
-from app.pages.http import paging
-from app.pages.http.access import admin_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import page
+from app.engine.ledger import ledger_pages
+from app.web.pages import paging
+from app.web.pages.access import admin_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_ledger", __name__)
 

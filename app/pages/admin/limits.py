@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.api.http import limit_changes
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
 from app.api.limits import PERIODS, AccountLimitsSchema, KeyLimitsSchema
-from app.core.ledger import limit_settings
 from app.domain.ids import Prefix
 from app.domain.spending import Period
-from app.pages.http import forms, paging
-from app.pages.http.access import admin_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, page
+from app.engine.ledger import limit_settings
+from app.web import limit_changes
+from app.web.pages import forms, paging
+from app.web.pages.access import admin_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_limits", __name__)
 

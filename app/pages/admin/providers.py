@@ -7,15 +7,15 @@ from datetime import date, timedelta
 
 from flask import Response, request
 
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.providers import daily_stats, provider_throttles
-from app.core.providers.daily_stats import DayStats
-from app.infra import database_clock
-from app.pages.http.access import operator_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.charts import Bar, bars
-from app.pages.http.rendering import page
+from app.engine.providers import daily_stats, provider_throttles
+from app.engine.providers.daily_stats import DayStats
+from app.infra.database import database_clock
+from app.web.pages.access import operator_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.charts import Bar, bars
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
 
 blueprint = PageBlueprint("admin_providers", __name__)
 PERIODS = (7, 30, 90)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from flask import Response
 
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.queues import backlog, queue_health, worker_heartbeats
-from app.infra import database_clock
-from app.pages.http.access import operator_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import page
+from app.engine.queues import backlog, queue_health, worker_heartbeats
+from app.infra.database import database_clock
+from app.web.pages.access import operator_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
 
 blueprint = PageBlueprint("admin_queues", __name__)
 

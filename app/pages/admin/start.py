@@ -7,15 +7,15 @@ from datetime import timedelta
 from flask import Response
 from sqlalchemy import func, select
 
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.accounts import accounts
-from app.core.jobs.jobs import Job
-from app.infra import database_clock
-from app.pages.http.access import admin_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.rendering import page
+from app.engine.accounts import accounts
+from app.engine.jobs.jobs import Job
+from app.infra.database import database_clock
+from app.web.pages.access import admin_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin", __name__)
 DAYS = 7

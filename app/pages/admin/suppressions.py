@@ -7,26 +7,26 @@ from collections.abc import Callable
 
 from flask import Response, flash
 
-from app.api.http import admission
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.core.audit_log import entries as audit_log
-from app.core.contacts import suppression_checks, suppressions
-from app.core.contacts.suppression_digests import Identifier
 from app.domain.audit_actions import Action
 from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.normal.person_emails import wrapped_email
-from app.domain.normal.phones import normal_phone
-from app.domain.normal.profiles import normal_profile_url
+from app.domain.normal.phones.phones import normal_phone
+from app.domain.normal.profiles.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
-from app.infra import database_clock
-from app.infra.log import log
-from app.pages.http import forms
-from app.pages.http.access import operator_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import page
+from app.engine.audit_log import entries as audit_log
+from app.engine.contacts.suppressions import suppression_checks, suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import operator_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_suppressions", __name__)
 REASON = "requested"

@@ -7,24 +7,25 @@ from typing import Any
 from flask import Response, flash, request
 from marshmallow import fields, validate
 
-from app.api.http import admission
-from app.api.http.auth import caller
-from app.api.http.rate_limits import Policy, limited
-from app.api.http.services import services
-from app.api.schemas.fields import AsciiInteger, NonBlankString, StrictSchema
-from app.core.accounts import accounts, workspaces
-from app.core.accounts.accounts import EmailTaken, Role
-from app.core.accounts.workspaces import Workspace
-from app.core.ledger import credits
 from app.domain.errors import NotFound
-from app.infra import database_clock, passwords
-from app.infra.log import log
+from app.engine.accounts import accounts, workspaces
+from app.engine.accounts.accounts import EmailTaken, Role
+from app.engine.accounts.workspaces import Workspace
+from app.engine.ledger import credits
+from app.infra.crypto import passwords
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
 from app.pages.admin.accounts import EMAIL_TAKEN, NewAccountSchema
-from app.pages.http import forms
-from app.pages.http.access import operator_only
-from app.pages.http.blueprint import PageBlueprint
-from app.pages.http.forms import InvalidForm
-from app.pages.http.rendering import go_to, page
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import operator_only
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.schemas.fields import AsciiInteger, NonBlankString, StrictSchema
+from app.web.services import services
+from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("admin_workspaces", __name__)
 MAX_GRANT = 1_000_000_000

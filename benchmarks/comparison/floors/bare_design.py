@@ -11,10 +11,10 @@ import os
 from celery import Celery
 from redis import Redis
 
-from app.infra import task_messages
-from app.infra.celery_app import REDIS
-from app.infra.job_notifications import JobListener, JobNotifier
-from app.infra.redis_broker import envelope
+from app.infra.broker import task_messages
+from app.infra.broker.celery_app import REDIS
+from app.infra.broker.job_notifications import JobListener, JobNotifier
+from app.infra.broker.redis_broker import envelope
 from benchmarks.comparison.systems import sync_workload
 
 URL = os.environ["SYSTEM_REDIS"]

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from jsonschema_rs import Draft202012Validator
 
 from app.api.docs.openapi_headers import HEADERS
-from app.api.http import cors
+from app.web import cors
 
 
 @pytest.fixture

@@ -13,14 +13,15 @@ from settings_support import change_settings
 from stored_support import a_contact, a_provider_call
 
 from app.api.ops.activity import _redis_started_at
-from app.core.audit_log import entries
-from app.core.lists import queued_imports
-from app.core.lists.queued_imports import QueuedImport, QueuedOptions
-from app.core.providers import provider_throttles
 from app.domain.audit_actions import Outcome
 from app.domain.kinds import TraceOutcome
-from app.domain.lists.column_mapping import Entity
-from app.infra import beat_heartbeat, clock
+from app.domain.lists.headers.column_mapping import Entity
+from app.engine.audit_log import entries
+from app.engine.lists import queued_imports
+from app.engine.lists.queued_imports import QueuedImport, QueuedOptions
+from app.engine.providers import provider_throttles
+from app.infra import clock
+from app.infra.broker import beat_heartbeat
 from app.infra.import_folder import FoundFile
 
 CANARY = "ada.lovelace@canary.example"

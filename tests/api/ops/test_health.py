@@ -21,12 +21,13 @@ from sqlalchemy import text
 
 from app.api.ops.probes import Probe, ProbeTimeout
 from app.api.ops.readiness import DATA_KEY, PROBE_SECONDS
-from app.core.audit.audits import Audit
-from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.kinds import CLICKS, Kind, Queue
-from app.infra import clock, redis_client
-from app.infra.db import Database
+from app.engine.audit.audits import Audit
+from app.engine.queues import worker_heartbeats
+from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.infra import clock
+from app.infra.broker import redis_client
+from app.infra.database.db import Database
 
 
 def use(app: APIFlask, url: str) -> None:

@@ -13,7 +13,7 @@ from app.domain.email_patterns.patterns import (
     spelling_shares,
 )
 from app.domain.email_patterns.spelling import odds
-from app.domain.normal.names import PersonName, parse_name
+from app.domain.normal.names.names import PersonName, parse_name
 
 ADA = parse_name("Ada Lovelace")
 

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.email_patterns.mail_domains import guesses, shares
 from app.domain.email_patterns.patterns import PatternStat
-from app.domain.normal.names import parse_name
+from app.domain.normal.names.names import parse_name
 
 ADA = parse_name("Ada Lovelace")
 FULL, SHORT = "{first}.{last}", "{f}{last}"

@@ -8,8 +8,8 @@ import pytest
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import FoundCompany
-from app.domain.lists.cell_warnings import CellWarnings
-from app.domain.lists.column_mapping import Entity, map_columns
+from app.domain.lists.cells.cell_warnings import CellWarnings
+from app.domain.lists.headers.column_mapping import Entity, map_columns
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.lists.warning_kinds import KINDS

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.lists import csv_records
-from app.domain.lists.column_mapping import Entity, map_columns
-from app.domain.lists.csv_records import LONG_CELL, MAX_CELL_LENGTH, TRUNCATED_ROW, UNCLOSED_QUOTE, Row
-from app.domain.lists.tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, TableOptions, read_table
+from app.domain.lists.files import csv_records
+from app.domain.lists.files.csv_records import LONG_CELL, MAX_CELL_LENGTH, TRUNCATED_ROW, UNCLOSED_QUOTE, Row
+from app.domain.lists.files.tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, TableOptions, read_table
+from app.domain.lists.headers.column_mapping import Entity, map_columns
 
 PEOPLE = "name,email,title\nÄda,ada@acme.example,CTO\nBöb,bob@acme.example,CEO\n"
 

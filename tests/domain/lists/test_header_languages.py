@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.column_mapping import Entity, map_columns
-from app.domain.lists.country_cells import list_country
-from app.domain.lists.header_fields import FIELDS, column
-from app.domain.lists.header_words import read_headers
+from app.domain.lists.cells.country_cells import list_country
+from app.domain.lists.headers.column_mapping import Entity, map_columns
+from app.domain.lists.headers.header_fields import FIELDS, column
+from app.domain.lists.headers.header_words import read_headers
 
 DATA = Path(__file__).parents[3] / "app" / "domain" / "data"
 with (Path(__file__).parents[2] / "data" / "headers.csv").open(encoding="utf-8") as file:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact
-from app.domain.lists.cell_warnings import CellWarnings
-from app.domain.lists.column_mapping import Entity, map_columns
+from app.domain.lists.cells.cell_warnings import CellWarnings
 from app.domain.lists.company_rows import company_of
+from app.domain.lists.files.tables import read_table
+from app.domain.lists.headers.column_mapping import Entity, map_columns
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
-from app.domain.lists.tables import read_table
 
 LAYOUTS = Path(__file__).parents[2] / "data" / "layouts"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundContact
-from app.domain.lists import cells, dates, email_cells
-from app.domain.lists.cell_warnings import CellWarnings, WarningKey
-from app.domain.lists.column_mapping import Entity, map_columns
+from app.domain.lists.cells import cells, dates, email_cells
+from app.domain.lists.cells.cell_warnings import CellWarnings, WarningKey
+from app.domain.lists.cells.email_cells import read_email
 from app.domain.lists.company_rows import company_of
-from app.domain.lists.email_cells import read_email
+from app.domain.lists.headers.column_mapping import Entity, map_columns
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
-from app.domain.normal.countries import country_code
 from app.domain.normal.person_emails import person_email
-from app.domain.normal.places import parse_location
-from app.domain.normal.text_folding import fold, snake_case, split_camel
-from app.domain.normal.vocabularies import department, email_status, headcount, phone_type, seniority
+from app.domain.normal.places.countries import country_code
+from app.domain.normal.places.places import parse_location
+from app.domain.normal.texts.text_folding import fold, snake_case, split_camel
+from app.domain.normal.texts.vocabularies import department, email_status, headcount, phone_type, seniority
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

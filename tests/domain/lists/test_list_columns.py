@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.column_mapping import Entity, check_mapping, explain_unknown, map_columns
-from app.domain.lists.header_fields import FIELDS, Column, column
+from app.domain.lists.headers.column_mapping import Entity, check_mapping, explain_unknown, map_columns
+from app.domain.lists.headers.header_fields import FIELDS, Column, column
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.tables import Table, TableOptions, read_table
-from app.domain.lists.upload_columns import count_known
+from app.domain.lists.files.tables import Table, TableOptions, read_table
+from app.domain.lists.headers.upload_columns import count_known
 
 
 def table(content: str, **options: Any) -> Table:

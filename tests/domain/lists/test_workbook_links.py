@@ -12,8 +12,8 @@ import pytest
 from openpyxl import Workbook
 from test_workbooks import changed, table
 
-from app.domain.lists import xlsx_links
-from app.domain.lists.xlsx_records import DAMAGED
+from app.domain.lists.files import xlsx_links
+from app.domain.lists.files.xlsx_records import DAMAGED
 
 ADA, BOB = "https://www.linkedin.com/in/ada", "https://www.linkedin.com/in/bob"
 HEADER = ["Name", "LinkedIn", "Website", "Notes"]

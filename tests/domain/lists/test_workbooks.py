@@ -15,11 +15,11 @@ import pytest
 from openpyxl import Workbook
 
 from app.domain.errors import InvalidValue
-from app.domain.lists import xlsx_records
-from app.domain.lists.column_mapping import Entity, map_columns
-from app.domain.lists.csv_records import LONG_CELL, MAX_CELL_LENGTH
-from app.domain.lists.tables import REPEATED_HEADER, Table, TableOptions, read_table
-from app.domain.lists.xlsx_records import DAMAGED
+from app.domain.lists.files import xlsx_records
+from app.domain.lists.files.csv_records import LONG_CELL, MAX_CELL_LENGTH
+from app.domain.lists.files.tables import REPEATED_HEADER, Table, TableOptions, read_table
+from app.domain.lists.files.xlsx_records import DAMAGED
+from app.domain.lists.headers.column_mapping import Entity, map_columns
 
 HEADER = ["Name", "Email", "Phone"]
 ADA = ["Ada Lovelace", "ada@acme.example", "+1 617 555 0101"]
@@ -224,7 +224,7 @@ def test_a_workbook_without_known_headers_has_the_first_row_with_several_cells_a
 
 
 def test_the_library_is_only_imported_to_read_a_workbook() -> None:
-    code = "import app.domain.lists.tables, sys; print('openpyxl' in sys.modules)"
+    code = "import app.domain.lists.files.tables, sys; print('openpyxl' in sys.modules)"
 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

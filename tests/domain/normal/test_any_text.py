@@ -6,21 +6,13 @@ from hypothesis import strategies as st
 
 from app.domain.email_patterns import patterns, spelling
 from app.domain.errors import InvalidValue, Problem
-from app.domain.normal import (
-    company_domains,
-    company_names,
-    emails,
-    employers,
-    hashes,
-    masks,
-    name_keys,
-    names,
-    nicknames,
-    phones,
-    profiles,
-    websites,
-)
-from app.domain.records import company_identity, company_similarity, name_similarity
+from app.domain.normal import emails, hashes, masks, websites
+from app.domain.normal.companies import company_domains, company_names, employers
+from app.domain.normal.names import name_keys, names, nicknames
+from app.domain.normal.phones import phones
+from app.domain.normal.profiles import profiles
+from app.domain.records import company_identity
+from app.domain.records.similarity import company_similarity, name_similarity
 
 NASTY = st.one_of(
     st.text(),

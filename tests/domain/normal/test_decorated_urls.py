@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.normal.profiles import normal_company_url, normal_profile_url
+from app.domain.normal.profiles.profiles import normal_company_url, normal_profile_url
 from app.domain.normal.websites import normal_website
 
 ADA = "https://www.linkedin.com/in/ada-lovelace"

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.name_keys import person_key
-from app.domain.normal.names import NoPerson, PersonName, parse_name
+from app.domain.normal.names.name_keys import person_key
+from app.domain.normal.names.names import NoPerson, PersonName, parse_name
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.cells import emails_in
-from app.domain.lists.email_cells import read_email
+from app.domain.lists.cells.cells import emails_in
+from app.domain.lists.cells.email_cells import read_email
 from app.domain.normal.person_emails import MAX_LENGTH, ImpossibleAddress, person_email, wrapped_email
 
 

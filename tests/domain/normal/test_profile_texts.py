@@ -3,8 +3,8 @@ from urllib.parse import quote
 import pytest
 
 from app.domain.errors import NotAProfileUrl
-from app.domain.normal.profiles import normal_company_url, normal_profile_url
-from app.domain.normal.wrapped_urls import unwrapped
+from app.domain.normal.profiles.profiles import normal_company_url, normal_profile_url
+from app.domain.normal.profiles.wrapped_urls import unwrapped
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.normal.company_names import company_key
+from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.emails import normal_email
 from app.domain.normal.hashes import hex_hash, website_hash
-from app.domain.normal.name_keys import name_key
-from app.domain.normal.phones import parse_phone
-from app.domain.normal.profiles import normal_company_url, normal_profile_url
+from app.domain.normal.names.name_keys import name_key
+from app.domain.normal.phones.phones import parse_phone
+from app.domain.normal.profiles.profiles import normal_company_url, normal_profile_url
 from app.domain.normal.websites import normal_website
 
 SECTIONS: dict[str, Any] = json.loads(

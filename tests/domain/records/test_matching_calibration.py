@@ -6,10 +6,10 @@ from statistics import fmean
 
 import pytest
 
-from app.domain.normal.names import parse_name
-from app.domain.records.company_similarity import company_score
-from app.domain.records.name_similarity import name_score
-from app.domain.records.similarity import confidence, decide
+from app.domain.normal.names.names import parse_name
+from app.domain.records.similarity.company_similarity import company_score
+from app.domain.records.similarity.name_similarity import name_score
+from app.domain.records.similarity.similarity import confidence, decide
 
 BINS = ((0.0, 0.4), (0.4, 0.8), (0.8, 0.9), (0.9, 1.01))
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.normal.names import PersonName, parse_name
+from app.domain.normal.names.names import PersonName, parse_name
 from app.domain.records.name_corrections import is_correction
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.normal.member_ids import member_url
+from app.domain.normal.profiles.member_ids import member_url
 from app.domain.records.profile_links import are_two_people, linked, spellings
 
 ROOT = "https://www.linkedin.com/in/"

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.emails import normal_email
-from app.domain.normal.phones import parse_phone
+from app.domain.normal.phones.phones import parse_phone
 from app.domain.suppression_lists import forms
 from app.domain.suppression_lists.hashed_values import hash_of, parse_hash
 

@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus
 import redis
 from sqlalchemy import inspect, text
 
-from app.infra.db import Database
+from app.infra.database.db import Database
 
 
 @dataclass(frozen=True)

@@ -25,16 +25,18 @@ from local_servers import empty_broker, free_port, start_redis
 from polling import wait_until
 
 from app import settings as app_settings
-from app.core.accounts import accounts, sessions, workspaces
-from app.core.accounts.accounts import Role
-from app.core.accounts.sessions import SessionLifetime
-from app.core.contacts import contacts
-from app.core.ledger import credits
 from app.domain.findings import EmailStatus, FoundContact, FoundEmail, Source, SourceKind
 from app.domain.kinds import Queue
-from app.infra import clock, database_clock, passwords
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
+from app.engine.accounts import accounts, sessions, workspaces
+from app.engine.accounts.accounts import Role
+from app.engine.accounts.sessions import SessionLifetime
+from app.engine.contacts import contacts
+from app.engine.ledger import credits
+from app.infra import clock
+from app.infra.crypto import passwords
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from cli.application import create_app
 
 ROOT = Path(__file__).parents[3]

@@ -22,14 +22,14 @@ from jobs_support import FRESH, a_question, a_workspace
 from local_servers import empty_database, free_port, start_redis
 from polling import wait_until
 
-from app.core.jobs import submission
-from app.core.jobs.jobs import Job
-from app.core.queues import worker_heartbeats
 from app.domain.kinds import Kind
-from app.infra import database_clock
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
-from app.infra.queue import JobPublisher
+from app.engine.jobs import submission
+from app.engine.jobs.jobs import Job
+from app.engine.queues import worker_heartbeats
+from app.infra.broker.queue import JobPublisher
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from tools.services.processes import Reaper
 from tools.services.supervisor import Supervisor
 

@@ -14,9 +14,9 @@ from playwright.sync_api import Locator, Page, expect
 from polling import wait_until
 from proxy_support import CannedReply, RecordedRequest, RecordingProxy, problem_reply
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppression_digests import Identifier
-from app.core.privacy import erasure
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.privacy import erasure
 from app.infra import clock
 
 LOOKUP = "/api/ext/lookup"

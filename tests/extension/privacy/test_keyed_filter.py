@@ -18,10 +18,10 @@ from playwright.sync_api import Playwright, expect
 from polling import wait_until
 from proxy_support import CannedReply, RecordingProxy, recording_proxy
 
-from app.core.lookups import company_filters
 from app.domain import company_filter_file
-from app.infra import signing_keys
-from app.infra.oprf import OprfKey
+from app.engine.lookups import company_filters
+from app.infra.crypto import signing_keys
+from app.infra.crypto.oprf import OprfKey
 
 EVALUATE = "/api/ext/company-filter/evaluate"
 COMPANY = "/api/ext/company-by-hash"

@@ -19,8 +19,8 @@ from playwright.sync_api import BrowserContext, Dialog, Page, expect
 from polling import wait_until
 from proxy_support import CannedReply, RecordedRequest
 
-from app.core.contacts import contacts
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, Source, SourceKind
+from app.engine.contacts import contacts
 from app.infra import clock
 
 SITES = 20

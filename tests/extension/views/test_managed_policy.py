@@ -21,8 +21,8 @@ from playwright.sync_api import Playwright, expect
 from proxy_support import RecordingProxy
 from sqlalchemy import delete
 
-from app.core.lookups.company_filters import CompanyFilter
-from app.infra import signing_keys
+from app.engine.lookups.company_filters import CompanyFilter
+from app.infra.crypto import signing_keys
 
 POLICIES = Path("/etc/chromium/policies/managed")
 OTHER_KEY = Ed25519PrivateKey.generate()

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, Playwright, expect
 from proxy_support import RecordingProxy, problem_reply, recording_proxy
 from sqlalchemy import select
 
-from app.core.ledger.reveals import Reveal
+from app.engine.ledger.reveals import Reveal
 
 REVEAL = "/api/ext/reveal/"
 ENRICH = "/api/ext/enrichment-request"

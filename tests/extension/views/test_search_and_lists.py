@@ -12,8 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from vendors_support import NO_MATCH, FakeVendors
 from werkzeug import Request
 
-from app.core.contacts import contacts
 from app.domain.findings import FoundContact, Source, SourceKind
+from app.engine.contacts import contacts
 from app.infra import clock
 
 LOOKUP = "/api/ext/lookup"

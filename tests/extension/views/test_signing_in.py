@@ -18,7 +18,7 @@ from playwright.sync_api import Page, Playwright, expect
 from polling import wait_until
 from proxy_support import CannedReply, RecordingProxy, problem_reply
 
-from app.core.accounts import accounts, totp
+from app.engine.accounts import accounts, totp
 from app.infra import clock
 
 LOGIN = "/api/ext/login"

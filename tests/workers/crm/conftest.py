@@ -7,7 +7,7 @@ from crm_support import FAKES, CrmHarness
 from jobs_support import set_clock
 from pytest_httpserver import HTTPServer
 
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import Settings
 
 

@@ -12,7 +12,7 @@ from jobs_support import NOW, set_clock
 from pytest_httpserver import HTTPServer
 
 from app.crm import registry
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.crm import accounts
 

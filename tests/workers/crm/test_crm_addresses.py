@@ -8,9 +8,9 @@ import pytest
 from crm_support import EMAIL, CrmHarness
 from stored_support import a_contact, an_email
 
-from app.core.crm import addresses
-from app.core.ledger.reveals import RevealedValue
-from app.infra.encrypted_columns import key_ring
+from app.engine.crm import addresses
+from app.engine.ledger.reveals import RevealedValue
+from app.infra.database.encrypted_columns import key_ring
 
 OTHER = "ada.lovelace@acme.com"
 every_vendor = pytest.mark.parametrize("vendor", ["hubspot", "salesforce", "twenty"])

@@ -9,8 +9,8 @@ from jobs_support import NOW, set_clock
 from pytest_httpserver import HTTPServer
 from structlog.testing import capture_logs
 
-from app.core.crm import connections
-from app.infra.db import Database
+from app.engine.crm import connections
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.webhook_client import WebhookClient
 

@@ -11,20 +11,20 @@ from sqlalchemy import select, update
 from stored_support import a_contact, an_email
 
 from app.api.ops import given_up
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.crm import authorizations, outbox, people, push_attempts, pushes
-from app.core.crm.connections import CrmConnection
-from app.core.crm.outbox import LeaseLost, Turn
-from app.core.crm.push_attempts import Attempt, ItemResult
-from app.core.crm.pushes import PushOutcome
-from app.core.events.events import Event
-from app.core.ledger.reveals import RevealedValue
 from app.domain.errors import NotFound
 from app.domain.ids import new_id
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
-from app.infra.encrypted_columns import key_ring
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.crm import authorizations, outbox, people, push_attempts, pushes
+from app.engine.crm.connections import CrmConnection
+from app.engine.crm.outbox import LeaseLost, Turn
+from app.engine.crm.push_attempts import Attempt, ItemResult
+from app.engine.crm.pushes import PushOutcome
+from app.engine.events.events import Event
+from app.engine.ledger.reveals import RevealedValue
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
+from app.infra.database.encrypted_columns import key_ring
 
 
 def begin(harness: CrmHarness) -> Turn:

@@ -11,10 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from stored_support import a_phone, own, suppress
 
-from app.core.contacts.contacts import Contact
-from app.core.crm import people, records
-from app.core.crm.records import CrmWrittenRecord
-from app.core.events.events import Event
+from app.engine.contacts.contacts import Contact
+from app.engine.crm import people, records
+from app.engine.crm.records import CrmWrittenRecord
+from app.engine.events.events import Event
 from workers.webhook_client import WebhookClient, WebhookResponse
 
 TITLES = {"hubspot": "jobtitle", "salesforce": "Title", "twenty": "jobTitle"}
@@ -119,7 +119,7 @@ def test_a_worker_killed_after_the_write_and_a_replay_make_one_person(
     contact_id = harness.owned_contact()
     push_id = harness.push(contact_id)
     with monkeypatch.context() as patch:
-        patch.setattr("app.core.crm.push_attempts.finish", _killed)
+        patch.setattr("app.engine.crm.push_attempts.finish", _killed)
         with pytest.raises(WorkerKilledError):
             harness.turn()
     harness.turn()  # the dead worker still has the lease
@@ -190,7 +190,7 @@ def test_values_written_by_a_killed_worker_are_recognized_as_ours(
     contact_id = harness.owned_contact()
     harness.push(contact_id)
     with monkeypatch.context() as patch:
-        patch.setattr("app.core.crm.push_attempts.finish", _killed)
+        patch.setattr("app.engine.crm.push_attempts.finish", _killed)
         with pytest.raises(WorkerKilledError):
             harness.turn()
     harness.change(contact_id, title="Chief Engineer")

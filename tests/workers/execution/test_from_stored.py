@@ -12,14 +12,14 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 from worker_harness import ADA, BOB, WorkerHarness, worker_harness
 
-from app.core.jobs import leases
-from app.core.jobs.jobs import Job
-from app.core.ledger import acquisition
 from app.domain.errors import ContactNotFound, InsufficientCredits, Unavailable
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue, Status
-from app.infra.db import Database
-from app.infra.encrypted_columns import key_ring
+from app.engine.jobs import leases
+from app.engine.jobs.jobs import Job
+from app.engine.ledger import acquisition
+from app.infra.database.db import Database
+from app.infra.database.encrypted_columns import key_ring
 from app.settings import Settings
 from workers.execution import job_runner
 from workers.jobs import company_by_hash, enrichment_request, leads_by_website_hash, reveal

@@ -14,17 +14,18 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppression_digests import Identifier
-from app.core.contacts.suppressions import Suppression
-from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import REQUEST_ID, Job
-from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import ContactNotFound, InsufficientCredits, InternalError, ProviderFailed, Unavailable
 from app.domain.kinds import Kind, Outcome, Queue, Status
-from app.infra import celery_app, clock
-from app.infra.db import Database
-from app.infra.queue import JobPublisher
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.contacts.suppressions.suppressions import Suppression
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import REQUEST_ID, Job
+from app.engine.jobs.leases import JobResult, LeaseLost
+from app.infra import clock
+from app.infra.broker import celery_app
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import job_runner, retries, worker_services
 from workers.execution.job_runner import Resolution

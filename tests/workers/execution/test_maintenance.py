@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from app.domain import kinds
 from app.domain.errors import Unavailable
-from app.infra import celery_app
+from app.infra.broker import celery_app
 from workers import main
 from workers.execution import worker_services
 

@@ -12,12 +12,12 @@ from local_servers import free_port
 from redis import Redis
 from worker_harness import ADA, NAMED, WorkerHarness, worker_harness
 
-from app.core.jobs.jobs import Job
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue, TraceOutcome
-from app.infra import celery_app
-from app.infra.db import Database
-from app.infra.queue import JobPublisher
+from app.engine.jobs.jobs import Job
+from app.infra.broker import celery_app
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import job_runner, worker_services
 from workers.jobs import enrichment_request, upkeep

@@ -11,15 +11,16 @@ from jobs_support import NOW, set_clock
 from polling import wait_until
 from structlog.testing import capture_logs
 
-from app.core.audit import audits, incremental, rule_checks
-from app.core.audit.audits import Audit
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT, Queue
-from app.infra import clock, database_clock
-from app.infra.celery_app import SECONDS_BETWEEN_AUDITS, celery, configure
-from app.infra.db import Database
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.engine.audit import audits, incremental, rule_checks
+from app.engine.audit.audits import Audit
+from app.infra import clock
+from app.infra.broker.celery_app import SECONDS_BETWEEN_AUDITS, celery, configure
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

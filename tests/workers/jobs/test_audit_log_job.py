@@ -7,10 +7,10 @@ import pytest
 from audit_log_support import fault, log, record, recorded
 from structlog.testing import capture_logs
 
-from app.core.audit_log import heads, sealing
-from app.infra.db import Database
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.engine.audit_log import heads, sealing
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit_log

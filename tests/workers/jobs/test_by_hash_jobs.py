@@ -9,15 +9,15 @@ from jobs_support import NOW, a_workspace
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact
 
-from app.core.jobs.claims import Claim
-from app.core.jobs.leases import JobResult
 from app.domain.errors import FilterKeyUnknown
 from app.domain.kinds import QUEUES, Kind, Outcome
 from app.domain.normal.hashes import hex_hash, website_hash
-from app.infra.db import Database
-from app.infra.job_notifications import JobNotifier
-from app.infra.oprf import OprfKey
-from app.infra.queue import JobPublisher
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.leases import JobResult
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.crypto.oprf import OprfKey
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.company_by_hash import company_by_hash

@@ -6,12 +6,12 @@ import pytest
 from stored_support import a_company
 from structlog.testing import capture_logs
 
-from app.core.lookups import company_filters
 from app.domain.kinds import BUILD_COMPANY_FILTER, Queue
-from app.infra import celery_app
-from app.infra.db import Database
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.engine.lookups import company_filters
+from app.infra.broker import celery_app
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

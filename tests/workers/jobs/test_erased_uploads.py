@@ -10,13 +10,13 @@ from stored_support import a_company, a_contact
 from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
-from app.core.contacts import suppressions
-from app.core.contacts.suppression_digests import Identifier
-from app.core.privacy import erasure, erasure_run
-from app.core.privacy.erasure import ErasurePlan
-from app.core.uploads import pricing
-from app.core.uploads.upload_tables import Upload, UploadRow, UploadStatus
-from app.infra.db import Database
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.privacy import erasure, erasure_run
+from app.engine.privacy.erasure import ErasurePlan
+from app.engine.uploads import pricing
+from app.engine.uploads.upload_tables import Upload, UploadRow, UploadStatus
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.jobs import upload_reading
 

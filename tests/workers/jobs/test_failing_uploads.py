@@ -12,15 +12,16 @@ from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
 from app.api.ops import given_up
-from app.core.accounts import workspaces
-from app.core.contacts import suppressions
-from app.core.contacts.suppression_digests import Identifier
-from app.core.uploads import collection, dispatch, erasure, row_store, uploads
-from app.core.uploads.pricing import RowReader
-from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import Unavailable
-from app.infra import clock, database_clock
-from app.infra.db import Database
+from app.engine.accounts import workspaces
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.uploads import collection, dispatch, erasure, row_store, uploads
+from app.engine.uploads.pricing import RowReader
+from app.engine.uploads.upload_tables import Upload, UploadStatus
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import maintenance
 from workers.jobs import upload_pricing

@@ -15,16 +15,16 @@ from jobs_support import NOW, set_clock
 from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
-from app.core.contacts import suppressions
-from app.core.contacts.contacts import Contact
-from app.core.contacts.suppression_digests import Identifier
-from app.core.lists import importer, queued_imports
-from app.core.lists.queued_imports import ImportStatus, QueuedImport
 from app.domain.kinds import RUN_IMPORT, Queue
-from app.infra.db import Database
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.lists import importer, queued_imports
+from app.engine.lists.queued_imports import ImportStatus, QueuedImport
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.infra.import_folder import ImportFolder
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import imports, upkeep

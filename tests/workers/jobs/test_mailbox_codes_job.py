@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from app.core.privacy import mailbox_codes
 from app.domain.kinds import MAIL_CODE, Queue
-from app.infra import database_clock
-from app.infra.db import Database
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.engine.privacy import mailbox_codes
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database import database_clock
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import due_messages
 from workers.execution.worker_services import WorkerServices

@@ -6,16 +6,16 @@ import pytest
 from jobs_support import NOW, a_job, a_workspace, claim, set_clock
 from sqlalchemy import select
 
-from app.core.jobs import leases
-from app.core.jobs.leases import JobResult
-from app.core.mentions import mentions as mention_index
-from app.core.mentions.mention_sources import JOBS, SETTLING
-from app.core.mentions.mention_tables import JobMention
 from app.domain.kinds import INDEX_MENTIONS, Outcome
-from app.infra.celery_app import celery, configure
-from app.infra.db import Database
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.engine.jobs import leases
+from app.engine.jobs.leases import JobResult
+from app.engine.mentions import mentions as mention_index
+from app.engine.mentions.mention_sources import JOBS, SETTLING
+from app.engine.mentions.mention_tables import JobMention
+from app.infra.broker.celery_app import celery, configure
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

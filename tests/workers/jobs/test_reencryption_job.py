@@ -8,11 +8,11 @@ from stored_support import a_contact, an_email
 from structlog.testing import capture_logs
 
 from app.domain.kinds import ENCRYPT
-from app.infra.celery_app import celery, configure
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
+from app.infra.broker.celery_app import celery, configure
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

@@ -15,24 +15,24 @@ from sqlalchemy.orm import Session
 from stored_support import NOW, a_contact, an_email, own
 from structlog.testing import capture_logs
 
-from app.core.accounts import workspaces
-from app.core.contacts import emails
-from app.core.contacts.bounce_reports import FeedbackKind
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.ledger import credits
-from app.core.ledger.reveals import Reveal
-from app.core.lookups import contact_data
-from app.core.quality import feedback, verifications
-from app.core.quality.due_verifications import LEASE
-from app.core.quality.feedback import FeedbackReport
-from app.core.quality.refunds import Allowance
-from app.core.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
 from app.domain.errors import Unavailable
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import REVERIFY, Queue, TraceOutcome
-from app.infra import celery_app
-from app.infra.db import Database
+from app.engine.accounts import workspaces
+from app.engine.contacts import emails
+from app.engine.contacts.bounce_reports import FeedbackKind
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.ledger import credits
+from app.engine.ledger.reveals import Reveal
+from app.engine.lookups import contact_data
+from app.engine.quality import feedback, verifications
+from app.engine.quality.due_verifications import LEASE
+from app.engine.quality.feedback import FeedbackReport
+from app.engine.quality.refunds import Allowance
+from app.engine.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
+from app.infra.broker import celery_app
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

@@ -17,21 +17,21 @@ from sqlalchemy.orm import ORMExecuteState, Session
 from stored_support import a_contact, an_email
 from structlog.testing import capture_logs
 
-from app.core.contacts.contacts import Contact
-from app.core.contacts.emails import Email
-from app.core.jobs import idempotency, leases, sweeper
-from app.core.jobs.idempotency import IdempotencyKey
-from app.core.jobs.jobs import Job
-from app.core.jobs.leases import JobResult
-from app.core.privacy import redaction
-from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import Heartbeat, WorkerRecord, WorkerState
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Outcome, Queue, Status
-from app.infra import celery_app
-from app.infra.db import Database
-from app.infra.job_notifications import JobListener, JobNotifier
-from app.infra.queue import JobPublisher
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.jobs import idempotency, leases, sweeper
+from app.engine.jobs.idempotency import IdempotencyKey
+from app.engine.jobs.jobs import Job
+from app.engine.jobs.leases import JobResult
+from app.engine.privacy import redaction
+from app.engine.queues import worker_heartbeats
+from app.engine.queues.worker_heartbeats import Heartbeat, WorkerRecord, WorkerState
+from app.infra.broker import celery_app
+from app.infra.broker.job_notifications import JobListener, JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

@@ -17,20 +17,20 @@ from stored_support import ADA_URL, a_contact, a_phone, an_email
 from upload_support import HEADER, MAX_TURNS, Uploader, a_list, addresses, people, uploader
 from worker_harness import FakeClock, worker_harness
 
-from app.core.accounts import accounts, api_keys
-from app.core.jobs import sweeper
-from app.core.jobs.jobs import Job
-from app.core.ledger import limit_settings
-from app.core.providers import provider_throttles
-from app.core.uploads import chunks, uploads
-from app.core.uploads.collection import MAX_TRIES
-from app.core.uploads.results import COLUMNS
-from app.core.uploads.upload_tables import Upload, UploadFile, UploadRow, UploadStatus
 from app.domain.callers import Scope
 from app.domain.kinds import TraceOutcome
 from app.domain.spending import Period
+from app.engine.accounts import accounts, api_keys
+from app.engine.jobs import sweeper
+from app.engine.jobs.jobs import Job
+from app.engine.ledger import limit_settings
+from app.engine.providers import provider_throttles
+from app.engine.uploads import chunks, uploads
+from app.engine.uploads.collection import MAX_TRIES
+from app.engine.uploads.results import COLUMNS
+from app.engine.uploads.upload_tables import Upload, UploadFile, UploadRow, UploadStatus
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers import workbook_reader
 from workers.jobs import upload_pricing, upload_reading

@@ -8,7 +8,7 @@ from stored_support import a_contact, an_email
 from upload_support import Uploader, a_list, uploader
 from worker_harness import worker_harness
 
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import Settings
 
 ROOT = "https://www.linkedin.com/in/"

@@ -11,13 +11,13 @@ from stored_support import own
 from upload_support import Uploader, a_list, addresses, people, uploader
 from worker_harness import worker_harness
 
-from app.core.contacts.contacts import Contact
-from app.core.jobs.jobs import Job
-from app.core.ledger.reveals import Reveal
-from app.core.uploads import chunks
-from app.core.uploads.upload_tables import Upload, UploadStatus
 from app.domain.errors import PurposeRequired
-from app.infra.db import Database
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs.jobs import Job
+from app.engine.ledger.reveals import Reveal
+from app.engine.uploads import chunks
+from app.engine.uploads.upload_tables import Upload, UploadStatus
+from app.infra.database.db import Database
 from app.settings import Settings
 
 PAUSED = (UploadStatus.PAUSED, "purpose_required")

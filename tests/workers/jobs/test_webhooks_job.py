@@ -28,18 +28,18 @@ from structlog.testing import capture_logs
 from werkzeug import Response
 from worker_harness import make_services
 
-from app.core.contacts import contacts
-from app.core.contacts.contacts import Contact
-from app.core.events import endpoints
-from app.core.events.deliveries import Webhook
-from app.core.jobs import leases, webhook_attempts, webhooks
-from app.core.jobs.leases import JobResult
-from app.core.jobs.webhook_attempts import LEASE, WebhookAttempt
 from app.domain.event_types import EventType
 from app.domain.kinds import Outcome, Queue
+from app.engine.contacts import contacts
+from app.engine.contacts.contacts import Contact
+from app.engine.events import endpoints
+from app.engine.events.deliveries import Webhook
+from app.engine.jobs import leases, webhook_attempts, webhooks
+from app.engine.jobs.leases import JobResult
+from app.engine.jobs.webhook_attempts import LEASE, WebhookAttempt
 from app.infra import clock
-from app.infra.db import Database
-from app.infra.queue import JobPublisher
+from app.infra.broker.queue import JobPublisher
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers import outgoing_http, webhook_client
 from workers.execution import due_messages

@@ -11,14 +11,14 @@ from jobs_support import a_question, a_workspace, figures, read, submit
 from sqlalchemy import update
 from worker_harness import make_services
 
-from app.core.jobs.jobs import Job
-from app.core.jobs.provider_calls import ProviderCall
-from app.core.providers import provider_throttles
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import Outcome, Queue, TraceOutcome
 from app.domain.providers.rates import parse_rates
+from app.engine.jobs.jobs import Job
+from app.engine.jobs.provider_calls import ProviderCall
+from app.engine.providers import provider_throttles
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import ProviderSettings, Settings, SettingsError
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices

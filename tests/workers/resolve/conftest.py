@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from worker_harness import WorkerHarness, worker_harness
 
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import Settings
 
 

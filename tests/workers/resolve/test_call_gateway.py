@@ -13,18 +13,18 @@ from jobs_support import a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.jobs import leases, provider_calls
-from app.core.jobs.claims import Claim
-from app.core.jobs.leases import JobResult, LeaseLost
-from app.core.jobs.provider_calls import ProviderCall
-from app.core.providers import provider_throttles
 from app.domain.errors import Unavailable
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import Outcome, TraceOutcome
 from app.domain.providers.rates import parse_rates
 from app.domain.records.subjects import Subject
+from app.engine.jobs import leases, provider_calls
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.leases import JobResult, LeaseLost
+from app.engine.jobs.provider_calls import ProviderCall
+from app.engine.providers import provider_throttles
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse, Terms

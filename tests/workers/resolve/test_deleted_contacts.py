@@ -11,10 +11,10 @@ from jobs_support import read
 from sqlalchemy import delete
 from worker_harness import ADA, BOB, WorkerHarness
 
-from app.core.contacts.contacts import Contact
-from app.core.jobs import jobs, leases
 from app.domain.errors import Unavailable
 from app.domain.kinds import Status
+from app.engine.contacts.contacts import Contact
+from app.engine.jobs import jobs, leases
 from workers.execution import job_runner
 from workers.jobs import enrichment_request
 from workers.providers.base import ProviderRequest, ProviderResponse

@@ -11,12 +11,13 @@ from jobs_support import NOW
 from sqlalchemy import func, select
 from worker_harness import ADA, BOB, WorkerHarness
 
-from app.core.contacts import companies, suppressions
-from app.core.contacts.contacts import Contact
-from app.core.contacts.suppression_digests import Identifier
 from app.domain.findings import Source, SourceKind
 from app.domain.kinds import TraceOutcome
 from app.domain.records.merging import sortable
+from app.engine.contacts import companies
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 
 DAY = timedelta(days=1)

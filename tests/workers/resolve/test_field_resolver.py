@@ -13,19 +13,20 @@ from sqlalchemy.orm import Session
 from stored_support import own
 from worker_harness import ADA, NAMED, WorkerHarness
 
-from app.core.contacts import bulk, contacts, suppressions
-from app.core.contacts.emails import Email
-from app.core.contacts.suppression_digests import Identifier
-from app.core.jobs import jobs
-from app.core.jobs.claims import Claim
-from app.core.jobs.jobs import Job
-from app.core.jobs.provider_calls import ProviderCall
-from app.core.ledger import reveals
-from app.core.ledger.reveals import Reveal
-from app.core.providers import provider_throttles
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, TraceOutcome
 from app.domain.providers.throttles import FAILURES_IN_A_ROW, OPEN_FOR
+from app.engine.contacts import bulk, contacts
+from app.engine.contacts.emails import Email
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.jobs import jobs
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import Job
+from app.engine.jobs.provider_calls import ProviderCall
+from app.engine.ledger import reveals
+from app.engine.ledger.reveals import Reveal
+from app.engine.providers import provider_throttles
 from workers.execution import job_runner
 from workers.execution.job_runner import Resolution
 from workers.execution.worker_services import WorkerServices

@@ -10,10 +10,10 @@ from sqlalchemy import select
 from stored_support import own
 from worker_harness import ADA, WorkerHarness
 
-from app.core.contacts.contacts import Contact
-from app.core.matching import reverse_lookups
 from app.domain.kinds import Kind, Outcome
 from app.domain.reverse_lookups import ReverseLookupLimits
+from app.engine.contacts.contacts import Contact
+from app.engine.matching import reverse_lookups
 
 STORED, UNKNOWN = "ada@acme.com", "bob@acme.com"
 NUMBER = "+16175550101"

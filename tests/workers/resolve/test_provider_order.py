@@ -6,11 +6,11 @@ from typing import ClassVar
 import pytest
 from sqlalchemy import event
 
-from app.core.jobs import provider_calls
-from app.core.jobs.provider_calls import CallKey
 from app.domain.kinds import TraceOutcome
+from app.engine.jobs import provider_calls
+from app.engine.jobs.provider_calls import CallKey
 from app.infra import clock
-from app.infra.db import Database
+from app.infra.database.db import Database
 from app.settings import ProviderSettings, Settings
 from workers.providers import registry
 from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse, Terms

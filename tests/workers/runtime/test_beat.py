@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from celery.utils.imports import symbol_by_name
 
-from app.infra import beat_heartbeat
+from app.infra.broker import beat_heartbeat
 from workers.application import app
 from workers.runtime.beat import Scheduler
 

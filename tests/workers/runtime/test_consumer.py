@@ -15,8 +15,8 @@ from polling import wait_until
 from redis import Redis
 
 from app.domain.kinds import Kind
-from app.infra import redis_client
-from app.infra.queue import JobPublisher
+from app.infra.broker import redis_client
+from app.infra.broker.queue import JobPublisher
 from tools.state import ROOT
 from workers.runtime.consumer import MAX_RECONNECT_SECONDS, POLL_SECONDS
 

@@ -18,16 +18,17 @@ from polling import wait_until
 from redis import Redis
 from structlog.testing import capture_logs
 
-from app.core.jobs import leases
-from app.core.queues import worker_heartbeats
-from app.core.queues.worker_heartbeats import WorkerState
 from app.domain.errors import Unavailable
 from app.domain.kinds import CLICKS, Queue
-from app.infra import clock, redis_client
-from app.infra.db import Database
-from app.infra.job_notifications import JobNotifier
-from app.infra.queue import JobPublisher
-from app.infra.redis_broker import RedisBroker
+from app.engine.jobs import leases
+from app.engine.queues import worker_heartbeats
+from app.engine.queues.worker_heartbeats import WorkerState
+from app.infra import clock
+from app.infra.broker import redis_client
+from app.infra.broker.job_notifications import JobNotifier
+from app.infra.broker.queue import JobPublisher
+from app.infra.broker.redis_broker import RedisBroker
+from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import shutdown_flag
 from workers.execution.job_runner import JOB_BY_TASK

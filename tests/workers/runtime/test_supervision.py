@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.queues.worker_heartbeats import WorkerState
+from app.engine.queues.worker_heartbeats import WorkerState
 from workers.execution import shutdown_flag
 from workers.runtime import supervision
 from workers.runtime.activity import RunningTask

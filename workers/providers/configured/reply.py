@@ -12,9 +12,9 @@ from jmespath.parser import ParsedResult
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
-from app.domain.lists.cells import value
-from app.domain.lists.flags import read_opt_out
-from app.domain.normal.countries import country_code
+from app.domain.lists.cells.cells import value
+from app.domain.lists.cells.flags import read_opt_out
+from app.domain.normal.places.countries import country_code
 from workers.providers import parsing
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse, UnexpectedResponse
 from workers.providers.configured.schemas import EndpointSpec

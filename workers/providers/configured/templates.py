@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from app.domain.errors import InvalidValue
-from app.domain.normal.names import parse_name
+from app.domain.normal.names.names import parse_name
 from app.domain.records.subjects import Subject
 
 PLACEHOLDERS = frozenset(

@@ -1,1 +1,0 @@
-"""HTTP machinery of the endpoints: authentication, bodies, errors, limits and job responses."""

@@ -1,1 +1,0 @@
-"""Persistence and business rules, one package for each subject."""

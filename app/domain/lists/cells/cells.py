@@ -1,0 +1,139 @@
+"""Parsing of single cells: empty markers, several values in one cell, and formulas."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from app.domain.normal.texts.text_forms import unescaped
+
+MAX_LENGTH = 300  # characters; a longer title or industry is an error in the file
+
+_EMPTY = frozenset(
+    [
+        "-",
+        "--",
+        "---",
+        ".",
+        "n/a",
+        "#n/a",
+        "na",
+        "n.a.",
+        "null",
+        "none",
+        "(null)",
+        "undefined",
+        "nil",
+        "unknown",
+        "(blank)",
+        "#ref!",
+        "#value!",
+        "#name?",
+        "#div/0!",
+        "#num!",
+        "#null!",
+        "#error!",
+        "nan",
+        "keine",
+        "aucun",
+        "ninguno",
+    ]
+) | {"not available", "not found", "no data", "not provided", "k. a.", "k.a."}
+_EMPTY_NAMES = frozenset(
+    {"-", "--", "---", ".", "n/a", "#n/a", "n.a.", "(null)", "undefined", "(blank)", "?"}
+)
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_SEPARATORS = re.compile(r"([;,\t\r\n])")
+_SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]"  # also full-width and small ones
+_FORMULA = re.compile(rf"[\s\x00-\x1f\ufeff\u200b\"']*+{_SIGNS}")
+_EMAILS = re.compile(r":::|[;,|\s]|/(?=[^@/\s]{1,64}@)")
+_SPACED_AT = re.compile(r" {1,3}@ {0,3}|@ {1,3}")
+_PHONES = re.compile(r":::|[|\n\r]|;(?!\s*ext)")
+_ADDRESS = re.compile(r"<([^<>]+)>")
+_MAILTO = re.compile(r"\Amailto:([^?]*).*", re.IGNORECASE | re.DOTALL)
+_DOTTED = re.compile(r"[a-z0-9]\.[a-z]", re.IGNORECASE)
+
+
+def escape_formula(text: str) -> str:
+    """Return a cell that spreadsheets do not run as a formula: an apostrophe is put before it (OWASP).
+
+    A spreadsheet may split the cell at a separator that is not that of the file, or at a line break. So the
+    text after each of them is escaped, too.
+    """
+    return "".join(f"'{part}" if _FORMULA.match(part) else part for part in _SEPARATORS.split(text))
+
+
+def unescape_formula(text: str) -> str:
+    """Remove the apostrophes of `escape_formula` and invisible spaces."""
+    text = text.strip("\ufeff\u200b\0 \t\r\n\u00a0") if text[:1] != "'" else text.rstrip()
+    if "'" not in text:
+        return text
+    parts = _SEPARATORS.split(text)
+    return "".join(part[1:] if part[:1] == "'" and _FORMULA.match(part) else part for part in parts)
+
+
+def value(text: str) -> str | None:
+    """Return a cell's text on one line, at most 300 characters; None if empty (`N/A`, `-`, `null`)."""
+    return _cached_value(text) if len(text) <= MAX_LENGTH else _value(text)
+
+
+def is_cut(text: str) -> bool:
+    """Return whether a cell's text is longer than the value that `value` returns."""
+    return len(_one_line(unescape_formula(text))) > MAX_LENGTH
+
+
+def _value(text: str) -> str | None:
+    content = unescape_formula(text)
+    if not content or content.lower() in _EMPTY:
+        return None
+    return _one_line(content)[:MAX_LENGTH].rstrip() or None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_without_controls(text).split())
+
+
+def name_value(text: str) -> str | None:
+    """Return a name; None if empty. Null and Na are real names, so fewer words count as empty."""
+    return _cached_name(text) if len(text) <= MAX_LENGTH else _name(text)
+
+
+def _name(text: str) -> str | None:
+    content = unescape_formula(text)
+    if not content or content.lower() in _EMPTY_NAMES:
+        return None
+    if content.isprintable():
+        return " ".join(content.split())
+    return " ".join(_without_controls(content).split()) or None
+
+
+# Most values of a list are repeated. Long ones are not kept: thousands of them would take gigabytes.
+_cached_value = lru_cache(maxsize=16384)(_value)
+_cached_name = lru_cache(maxsize=16384)(_name)
+
+
+def _without_controls(text: str) -> str:
+    """Return the text without control characters, except those that are spaces."""
+    return text if text.isprintable() else _CONTROLS.sub("", text)
+
+
+def emails_in(text: str) -> list[str]:
+    """Return the addresses of a cell, each with what stands around it that its reader leaves out.
+
+    Words without an @ beside an address, such as a name or `(work)`, are left out, too.
+    """
+    text = unescaped(text)
+    if addresses := _ADDRESS.findall(text):
+        return [part.strip() for part in addresses]
+    text = _SPACED_AT.sub("@", text)
+    parts = [part for part in _EMAILS.split(unescape_formula(text)) if part and part.lower() not in _EMPTY]
+    if "@" not in text and "\uff20" not in text:
+        return [" ".join(parts)] if parts else []
+    parts = [_MAILTO.sub(r"\1", part) for part in parts]
+    return [part for part in parts if "@" in part or "\uff20" in part or _DOTTED.search(part)]
+
+
+def phones_in(text: str) -> list[str]:
+    """Return the parts of a cell between bars, line ends and semicolons; `;ext=7` belongs to its number."""
+    parts = map(str.strip, _PHONES.split(unescape_formula(text)))
+    return [part for part in parts if part and part.lower() not in _EMPTY]

@@ -1,0 +1,1 @@
+"""Reading of files: encodings, separators, records of CSV files and rows of workbooks."""

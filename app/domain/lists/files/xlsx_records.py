@@ -1,0 +1,145 @@
+"""The rows of the sheets of an Excel workbook (XLSX), read one after the other."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time
+from itertools import islice
+from types import MappingProxyType
+from typing import IO, Any
+
+from app.domain.errors import InvalidValue
+from app.domain.lists.files.csv_records import LONG_CELL, MAX_CELL_LENGTH, Row
+from app.domain.lists.files.xlsx_links import Links, links_of, with_targets
+
+MAX_ROWS = 1_048_576  # of a sheet, https://support.microsoft.com/office/1672b34d-7043-467e-8e27-269d656771c3
+MAX_SHEET_BYTES = 4 << 30  # unpacked
+MAX_PART_BYTES = 512 << 20  # unpacked; the texts that cells share are held in memory
+_SHEETS = "xl/worksheets/"
+_MAIN_PART = "xl/workbook.xml"
+_ESCAPED = "_x"  # characters that XML cannot hold: _x000D_
+
+_NO_LINKS: Mapping[int, Mapping[int, str]] = MappingProxyType({})
+
+DAMAGED = "The workbook is damaged here. The rows after this one were not read; save it again in Excel."
+_NOT_A_WORKBOOK = (
+    "This is a ZIP archive or a spreadsheet in another format than XLSX (ods, xlsb, Numbers). "
+    "Open it in a spreadsheet program and save it as XLSX or CSV (UTF-8)."
+)
+_BROKEN = (
+    "This workbook is damaged or password-protected. Open it in Excel and save it as XLSX or CSV (UTF-8)."
+)
+_ERRORS = (  # what the library raises for damaged parts
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError),
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, SyntaxError, TypeError, ValueError),
+)
+
+
+class Workbook:
+    """A workbook whose sheets can be read several times, row by row."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Open the workbook; it does not close the file.
+
+        Raises:
+            InvalidValue: the file is not a workbook, is damaged, or is too large when unpacked.
+
+        """
+        _check_size(file)
+        # The library takes 0.2 s and 15 MB, and only imports of workbooks need it.
+        from openpyxl import load_workbook  # noqa: PLC0415
+        from openpyxl.utils.escape import unescape  # noqa: PLC0415
+
+        self._unescape = unescape
+        self._file = file
+        try:
+            self._book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            self._sheets = {
+                sheet.title: sheet for sheet in self._book.worksheets if sheet.sheet_state == "visible"
+            }
+        except _ERRORS as error:
+            raise InvalidValue(_BROKEN) from error
+
+    @property
+    def sheets(self) -> list[str]:
+        """Return the names of the visible sheets."""
+        return list(self._sheets)
+
+    def links(self, sheet: str, columns: Mapping[int, bool]) -> Links:
+        """Return the targets of links in columns of a sheet, as `links_of` does."""
+        part = getattr(self._sheets[sheet], "_worksheet_path")  # noqa: B009 -- the library does not publish it
+        try:
+            with zipfile.ZipFile(self._file) as archive:
+                return links_of(archive, part, columns)
+        except _ERRORS:
+            return {}  # reading the rows reports the damage
+
+    def rows(
+        self, sheet: str, width: int | None = None, links: Mapping[int, Mapping[int, str]] = _NO_LINKS
+    ) -> Iterator[Row]:
+        """Yield the rows of a sheet with their numbers, without the columns after `width`.
+
+        Formulas have the results that were stored with them, and cells in `links` the targets. A row that is
+        damaged is the last one.
+        """
+        found = self._sheets[sheet]
+        found.reset_dimensions()  # some programs write wrong ones
+        rows = enumerate(islice(found.iter_rows(max_col=width, values_only=True), MAX_ROWS), 1)
+        number = 0
+        try:
+            for number, values in rows:
+                row = self._row(number, values)
+                yield row._replace(cells=with_targets(row.cells, links[number])) if number in links else row
+        except _ERRORS:
+            yield Row(number + 1, [], DAMAGED)
+
+    def close(self) -> None:
+        """Release the workbook's archive; the file stays open."""
+        self._book.close()
+
+    def _row(self, number: int, values: tuple[Any, ...]) -> Row:
+        cells = [value if isinstance(value, str) else _text(value) for value in values]
+        if any(_ESCAPED in cell for cell in cells):
+            cells = [_storable(self._unescape(cell)) for cell in cells]
+        while cells and not cells[-1]:
+            cells.pop()
+        is_long = any(len(cell) > MAX_CELL_LENGTH for cell in cells)
+        return Row(number, cells, LONG_CELL if is_long else None)
+
+
+def _check_size(file: IO[bytes]) -> None:
+    """Raise InvalidValue if the file is not a workbook, or is too large when unpacked."""
+    file.seek(0)
+    try:
+        parts = zipfile.ZipFile(file).infolist()
+    except _ERRORS as error:
+        raise InvalidValue(_BROKEN) from error
+    if all(part.filename != _MAIN_PART for part in parts):
+        raise InvalidValue(_NOT_A_WORKBOOK)
+    for part in parts:
+        limit = MAX_SHEET_BYTES if part.filename.startswith(_SHEETS) else MAX_PART_BYTES
+        if part.file_size > limit:
+            raise InvalidValue(
+                f"The part {part.filename[:50]} of this workbook takes {part.file_size >> 20:,} MB unpacked; "
+                f"at most {limit >> 20:,} MB are read. Save the sheet as CSV (UTF-8)."
+            )
+
+
+def _storable(text: str) -> str:
+    """Return the text without null characters, which PostgreSQL cannot store, and without lone surrogates."""
+    return text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _text(value: object) -> str:
+    """Return a value as it is written in CSV: phone numbers stored as numbers without a decimal point."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    return value.isoformat() if isinstance(value, datetime | date) else str(value)

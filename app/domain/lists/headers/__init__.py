@@ -1,0 +1,1 @@
+"""Headers of lists, and the field that each column has."""

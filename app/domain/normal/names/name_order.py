@@ -1,0 +1,96 @@
+"""Names with the family name first, as capitals or the header of a column show: DUPONT Jean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from app.domain.normal.names.name_lexicon import is_bound_given_name, is_credential
+from app.domain.normal.names.name_notes import is_office
+from app.domain.normal.names.nicknames import equivalents
+from app.domain.normal.texts.text_folding import fold
+from app.domain.normal.texts.wordlists import words
+
+_PARTICLES = words("particles.txt")
+_EAST_ASIAN = words("east_asian_surnames.txt")
+_IBERIAN = words("surnames.txt")
+_VIETNAMESE = frozenset(
+    "bui dang dinh do duong hoang huynh le ly ngo nguyen pham phan tran truong vo vu".split()  # noqa: SIM905
+)
+_SYLLABLE = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]*|ng")
+_SYLLABLES = 3
+_SHORT = 2
+_TWO_AND_TWO = 4
+
+
+def split_by_capitals(
+    name: Sequence[str], *, family_first: bool = False
+) -> tuple[list[str], list[str]] | None:
+    """Return the given and the family name if all the family name, and nothing else, is in capitals, or None.
+
+    DUPONT Jean, Jean DE LA TOUR. One word in capitals at the end changes nothing, unless a header says that
+    the family name comes first. Two letters may be initials (JD Vance), or a Chinese family name (LI Wei).
+    """
+    shouted = [_is_shouted(word) for word in name]
+    if not any(shouted) or not any(any(map(str.islower, word)) for word in name):
+        return None
+    count = _leading(name, shouted)
+    if count and not any(shouted[count:]) and not any(map(is_bound_given_name, name[:count])):
+        return list(name[count:]), list(name[:count])
+    count = _leading(name[::-1], shouted[::-1])
+    if count > (not family_first) and not any(shouted[:-count]):
+        return list(name[:-count]), list(name[-count:])
+    return None
+
+
+def split_family_first(name: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the given and the family name of a name that is written with the family name first.
+
+    The family name has its particles, and in Spanish and Portuguese the second one.
+    """
+    count = 0
+    while count < len(name) - _SHORT and name[count].lower() in _PARTICLES:
+        count += 1
+    count += 1
+    rest = name[count:]
+    if len(rest) > 1 and fold(name[count - 1]) in _IBERIAN:
+        is_second = fold(rest[0]) in _IBERIAN or len(name) >= _TWO_AND_TWO
+        count += int(is_second)
+    return list(name[count:]), list(name[:count])
+
+
+def may_be_family_first(first: str, full: str) -> bool:
+    """Return whether the word that counts as the given name may be the family name: Lim Kok Thay.
+
+    The order of three syllables that begin with a family name of East Asia is not known, unless one of them
+    is a Western given name: Lee Ann Bell.
+    """
+    syllables = fold(full).split()
+    if len(syllables) != _SYLLABLES or not all(map(_SYLLABLE.fullmatch, syllables)):
+        return False
+    if not fold(first).startswith(syllables[0]):
+        return False
+    is_western = any(map(equivalents, syllables[1:]))
+    return syllables[0] in _VIETNAMESE or (syllables[0] in _EAST_ASIAN and not is_western)
+
+
+def _leading(name: Sequence[str], shouted: Sequence[bool]) -> int:
+    """Return how many words at the beginning are in capitals or particles; 0 if none is, or all are."""
+    count = last = 0
+    while count < len(name) and (shouted[count] or name[count].lower() in _PARTICLES):
+        count += 1
+        last = count if shouted[count - 1] else last
+    if last == len(name) or (last == 1 and not _is_family(name[0])):
+        return 0
+    return last
+
+
+def _is_shouted(word: str) -> bool:
+    return word.isupper() and sum(map(str.isalpha, word)) > 1 and "." not in word
+
+
+def _is_family(word: str) -> bool:
+    """Return whether one word in capitals is a family name, not initials or a credential."""
+    if is_credential(word) or is_office(word):
+        return False
+    return len(word) > _SHORT or word.lower() in _EAST_ASIAN

@@ -1,0 +1,76 @@
+"""Names of nobody: what forms, exports and networks write where the name is not known."""
+
+from __future__ import annotations
+
+import re
+
+from app.domain.normal.texts.text_folding import fold
+from app.domain.normal.texts.wordlists import entries
+
+_LISTS = {head: frozenset(items) for head, items in entries("placeholder_names.txt")}
+_WORDS = _LISTS["word"]
+_MARKS = _LISTS["mark"]
+_CASED = _LISTS["cased"]
+_LANGUAGES = _LISTS.keys() - {"word", "mark", "cased"}
+_WHOLE = _WORDS.union(*(map(fold, _LISTS[language]) for language in _LANGUAGES))
+_NETWORK = re.compile("linkedin|领英|領英", re.IGNORECASE)
+_TYPED = re.compile(r"([^\W\d_])\1{2,}|[xX]+")
+_WORD = re.compile(r"[^\W_]+")
+_REPEATED = re.compile(r"(.)\1\1(?<=[^\W\d_]..)", re.IGNORECASE)  # twice as fast as ([^\W\d_])\1\1
+_NOT_AVAILABLE = re.compile(r"(?:NA|na)(?: (?:NA|na))*")
+"""Na is also a given and a family name, so it is a placeholder only if the whole name is written so."""
+
+_SEVERAL = re.compile(r"\s(?:[&+]|and|und|et)\s", re.IGNORECASE)
+
+_SIGNS = frozenset().union(
+    *(item.split() for item in _WHOLE), _MARKS, _CASED, {"linkedin", "na", "&", "+", "and", "und", "et"}
+)
+
+
+def may_be_placeholder(words: list[str]) -> bool:
+    """Return whether lower-case words need a closer look; it is False for most names, and quick."""
+    return not _SIGNS.isdisjoint(words) or _REPEATED.search(" ".join(words)) is not None
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether the text is not a person's name, such as LinkedIn Member, null null, Unknown or xxx."""
+    if _NETWORK.search(text) or _NOT_AVAILABLE.fullmatch(text):
+        return True
+    folded = fold(text)
+    words = folded.split()
+    if folded in _WHOLE or all(map(_is_word, _WORD.findall(text))):
+        return True
+    half = words[: len(words) // 2]
+    return half * 2 == words and " ".join(half) in _WHOLE
+
+
+def names_several(name: str) -> bool:
+    """Return whether a name without notes is that of several people, such as Ada & Bob Lovelace."""
+    return _SEVERAL.search(name) is not None
+
+
+def _is_word(word: str) -> bool:
+    return fold(word) in _WORDS or _TYPED.fullmatch(word) is not None
+
+
+def is_placeholder_part(text: str) -> bool:
+    """Return whether a part beside another is no name; Test, Guest and Null may be one."""
+    return all(map(_TYPED.fullmatch, _WORD.findall(text))) or (" " in text and is_placeholder(text))
+
+
+def without_marks(text: str) -> str:
+    """Return a name without marks of an empty value beside it, as in Ada undefined or Ada null.
+
+    Null is also a family name: it is a mark only if it is written unlike the rest, not in christopher null.
+    """
+    words = text.split()
+    name = [word for word in words if word.lower() not in _MARKS and word.lower() not in _CASED]
+    if len(name) == len(words) or not name:
+        return text
+    rest = " ".join(name)
+    kept = [word for word in words if word in name or (word.lower() in _CASED and _is_like(word, rest))]
+    return " ".join(kept)
+
+
+def _is_like(word: str, rest: str) -> bool:
+    return word.istitle() or (word.islower() == rest.islower() and word.isupper() == rest.isupper())

@@ -1,0 +1,1 @@
+"""Folding of texts, and the word lists of this package."""

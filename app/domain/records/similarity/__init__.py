@@ -1,0 +1,1 @@
+"""Similarity of the names of people and companies."""

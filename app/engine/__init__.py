@@ -1,0 +1,1 @@
+"""What every feature stands on: persistence and business rules, one package for each subject."""

@@ -1,0 +1,124 @@
+"""Authenticates session tokens and API keys; every request reads the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Literal, cast
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.orm import Session
+
+from app.domain import tokens
+from app.domain.callers import Caller, Scope
+from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
+from app.domain.tokens import TokenKind
+from app.engine.accounts.accounts import Account, Role
+from app.engine.accounts.api_keys import ApiKey
+from app.engine.accounts.sessions import LoginSession, SessionLifetime
+from app.infra.database.database_clock import Moment, column
+from app.infra.database.db import Database
+from app.infra.database.statements import Statement
+from app.infra.telemetry.log import log
+
+# Each request costs one read; `last_used_at` is written at most this often.
+WRITE_EVERY = timedelta(minutes=1)
+_COLUMNS = {"id", "account_id", "scopes", "expires_at", "last_used_at", "revoked_at"}
+_TABLES: dict[TokenKind, type[LoginSession | ApiKey]] = {
+    TokenKind.SESSION: LoginSession,
+    TokenKind.API_KEY: ApiKey,
+}
+
+
+@lru_cache(maxsize=16)
+def _token(kind: TokenKind, name: str, now: Moment) -> Statement:
+    """Return the query for a token by `hash` or by `id`, with its account and the current time."""
+    table = _TABLES[kind].__table__
+    accounts = Account.__table__
+    columns = [column for column in table.c if column.name in _COLUMNS]
+    account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role)
+    query = select(*columns, *account, column(now).label("now")).join(
+        accounts, accounts.c.id == table.c.account_id
+    )
+    query = query.where(table.c[name] == bindparam(name))
+    return Statement(lambda _dialect: query)
+
+
+def authenticate(
+    database: Database,
+    token: str,
+    *,
+    lifetime: SessionLifetime,
+    now: Moment,
+    slot: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Caller:
+    """Return the caller that the token identifies; not cached, so a revoked token is refused at once.
+
+    The block of `slot` is the read only: a write may wait for locks.
+
+    Raises:
+        InvalidToken: the token was never issued; a malformed token or wrong checksum costs no query.
+        TokenRevoked: the token was revoked, or its account is disabled.
+        TokenExpired: the idle or absolute lifetime of the token is over.
+        Unavailable: the database is unavailable.
+
+    """
+    kind = tokens.kind_of(token)
+    statement = _token(kind, "hash", now)
+    with slot(), database.reading() as session:
+        row = _valid(statement.first(session, {"hash": tokens.digest(token)}), kind, lifetime)
+    if row.last_used_at is None or row.last_used_at <= row.now - WRITE_EVERY:
+        _record_use(database, kind, row)
+        row = row._replace(last_used_at=row.now)
+    return Caller(
+        account_id=row.account_id,
+        workspace_id=row.workspace_id,
+        kind=cast("Literal['session', 'api_key']", _TABLES[kind].kind),
+        token_id=row.id,
+        scopes=tuple(Scope) if kind is TokenKind.SESSION else tuple(map(Scope, row.scopes)),
+        expires_at=_ends_at(kind, row, lifetime),
+        is_admin=row.role == Role.ADMIN,
+    )
+
+
+def recheck(session: Session, caller: Caller, *, lifetime: SessionLifetime, now: Moment) -> None:
+    """Check the token again before a delayed response, since it may have ended during the wait.
+
+    Raises:
+        InvalidToken, TokenRevoked, TokenExpired: as in `authenticate`.
+
+    """
+    kind = TokenKind(caller.token_id[:3])
+    statement = _token(kind, "id", now)
+    row = _valid(statement.first(session, {"id": caller.token_id}), kind, lifetime)
+    if row.workspace_id != caller.workspace_id:
+        raise TokenRevoked
+
+
+def _valid(row: Any, kind: TokenKind, lifetime: SessionLifetime) -> Any:  # noqa: ANN401 -- a row of the statement
+    """Return the row of a session or key if it is valid."""
+    if row is None:
+        raise InvalidToken
+    if row.revoked_at is not None or row.disabled_at is not None:
+        raise TokenRevoked
+    ends_at = _ends_at(kind, row, lifetime)
+    if ends_at is not None and ends_at <= row.now:
+        raise TokenExpired
+    return row
+
+
+def _ends_at(kind: TokenKind, row: Any, lifetime: SessionLifetime) -> datetime | None:  # noqa: ANN401 -- likewise
+    """Return the time at which the token expires if it is not used again, or None."""
+    ends_at: datetime | None = row.expires_at
+    return ends_at if kind is TokenKind.API_KEY else lifetime.ends_at(row.expires_at, row.last_used_at)
+
+
+def _record_use(database: Database, kind: TokenKind, row: Any) -> None:  # noqa: ANN401 -- likewise
+    table = _TABLES[kind]
+    try:
+        with database.transaction() as session:
+            session.execute(update(table).where(table.id == row.id).values(last_used_at=row.now))
+    except Unavailable:  # a read-only database still authenticates; a later request writes it
+        log.warning("last use of token not recorded", token=row.id)

@@ -1,0 +1,94 @@
+"""Workspaces, which pay for lookups, and their credit balances."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, false, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain.audit_actions import Action
+from app.domain.ids import new_id
+from app.engine.audit_log import entries as audit_log
+from app.infra.database.database_clock import Moment
+from app.infra.database.db import Base
+
+
+class Workspace(Base):
+    """A paying team. Its three credit columns cache the sums of the corresponding ledger columns.
+
+    `is_limited` means that an account or API key of the workspace has a spending limit.
+    """
+
+    __tablename__ = "workspaces"
+    __table_args__ = (
+        CheckConstraint("available >= 0", name="available_not_negative"),
+        CheckConstraint("held >= 0", name="held_not_negative"),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    available: Mapped[int] = mapped_column(BigInteger, default=0)
+    held: Mapped[int] = mapped_column(BigInteger, default=0)
+    spent: Mapped[int] = mapped_column(BigInteger, default=0)
+    is_limited: Mapped[bool] = mapped_column(default=False, server_default=false())
+    created_at: Mapped[datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """Credits of a workspace: available to spend, and held by open jobs."""
+
+    available: int
+    held: int
+
+
+def create(session: Session, *, name: str, now: Moment) -> Workspace:
+    """Insert a workspace without credits."""
+    workspace = Workspace(id=new_id("wks"), name=name, available=0, held=0, spent=0, created_at=now)
+    session.add(workspace)
+    session.flush()
+    audit_log.record(session, Action.WORKSPACE_CREATE, object_id=workspace.id, workspace_id=workspace.id)
+    return workspace
+
+
+def list_all(session: Session) -> Sequence[Workspace]:
+    """Return all workspaces, oldest first."""
+    return session.scalars(select(Workspace).order_by(Workspace.id)).all()
+
+
+_BALANCE = select(Workspace.available, Workspace.held).where(Workspace.id == bindparam("workspace_id"))
+
+
+def are_several(session: Session) -> bool:
+    """Return whether the deployment has more than one workspace."""
+    return len(session.scalars(select(Workspace.id).limit(2)).all()) > 1
+
+
+def balance(session: Session, workspace_id: str) -> Balance:
+    """Return the current balance of the workspace."""
+    row = session.execute(_BALANCE, {"workspace_id": workspace_id}).one()
+    return Balance(row.available, row.held)
+
+
+def credit_totals(session: Session) -> dict[str, int]:
+    """Return the sums of the available, held and spent credits of all workspaces."""
+    columns = (Workspace.available, Workspace.held, Workspace.spent)
+    row = session.execute(select(*(func.coalesce(func.sum(column), 0) for column in columns))).one()
+    return {column.key: int(total) for column, total in zip(columns, row, strict=True)}
+
+
+def lock(session: Session, workspace_ids: Collection[str]) -> None:
+    """Lock the workspaces' rows until the transaction ends, always in the same order.
+
+    FOR NO KEY UPDATE: inserts with a foreign key to a workspace take a key-share lock, which it permits.
+    """
+    query = select(Workspace.id).where(Workspace.id.in_(workspace_ids)).order_by(Workspace.id)
+    session.execute(query.with_for_update(key_share=True)).all()
+
+
+def foreign_key() -> ForeignKey:
+    """Return a foreign key to the workspace of a row."""
+    return ForeignKey("workspaces.id", ondelete="CASCADE")

@@ -1,0 +1,1 @@
+"""People whom a workspace has saved, and its lists of them."""

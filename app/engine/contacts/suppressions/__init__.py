@@ -1,0 +1,1 @@
+"""The suppression list: who must not be disclosed, looked up or imported."""

@@ -1,0 +1,243 @@
+"""Connections of workspaces to their CRM: encrypted credentials, the mapping of fields, and the status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Index, String, func, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain.audit_actions import Action
+from app.domain.errors import FieldError, NotFound, ValidationFailed
+from app.domain.ids import new_id
+from app.engine.accounts.workspaces import foreign_key
+from app.engine.audit_log import entries as audit_log
+from app.infra.crypto import encryption
+from app.infra.crypto.digest_keys import digest_keys
+from app.infra.database.database_clock import Moment
+from app.infra.database.db import Base
+
+MAX_CONNECTIONS = 20
+"""The connections of a workspace: a CRM that does not answer occupies a worker for seconds."""
+_PURPOSE = "crm_credentials"
+_NOT_FOUND = "The workspace has no such CRM connection. List them with GET /api/crm/connections."
+
+
+class ConnectionStatus(StrEnum):
+    """The status of a connection; `reconnect`: the CRM refused the credentials, and pushes wait."""
+
+    AUTHORIZING = "authorizing"
+    CHECKING = "checking"
+    CONNECTED = "connected"
+    RECONNECT = "reconnect"
+
+
+ACTIVE = (ConnectionStatus.CHECKING.value, ConnectionStatus.CONNECTED.value)
+
+
+class CrmConnection(Base):
+    """A workspace's access to one CRM.
+
+    `base_url` is null unless every workspace has its own. `account` is the account of the CRM to which the
+    credentials belong: null before the CRM was asked, empty if it does not say it. A worker works on a
+    connection alone, for which it increments `lease` and sets `leased_until`; `attempts` counts its turns
+    since the last one that ended or finished a push. `due_at` is when there is
+    something to do, null without; `resume_at` is when the CRM's rate limit permits the next request.
+    `published_at` is when its message was last published.
+    """
+
+    __tablename__ = "crm_connections"
+    __table_args__ = (Index("ix_crm_connections_due_at", "due_at"),)
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    workspace_id: Mapped[str] = mapped_column(foreign_key(), index=True)
+    vendor: Mapped[str]
+    base_url: Mapped[str | None]
+    credentials: Mapped[bytes]
+    mapping: Mapped[dict[str, Any]]
+    status: Mapped[str]
+    error: Mapped[str | None]
+    created_by: Mapped[str | None]
+    created_at: Mapped[datetime]
+    checked_at: Mapped[datetime | None]
+    account: Mapped[str | None]
+    due_at: Mapped[datetime | None]
+    resume_at: Mapped[datetime | None]
+    published_at: Mapped[datetime | None]
+    lease: Mapped[int]
+    leased_until: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """The secrets of a connection: a token, those of OAuth, or those of an authorization under way.
+
+    `api_url` is the address of the API if the CRM's token response names it. `expires_at` is a Unix time.
+    `code`, `verifier`, `redirect_uri` and `state` belong to an authorization that is not complete.
+    """
+
+    token: str = field(default="", repr=False)
+    refresh_token: str = field(default="", repr=False)
+    expires_at: float | None = None
+    api_url: str = ""
+    code: str = field(default="", repr=False)
+    verifier: str = field(default="", repr=False)
+    redirect_uri: str = ""
+    state: str = field(default="", repr=False)
+
+
+def create(
+    session: Session,
+    workspace_id: str,
+    *,
+    vendor: str,
+    base_url: str | None,
+    credentials: Credentials,
+    mapping: Mapping[str, str],
+    account_id: str,
+    now: Moment,
+) -> CrmConnection:
+    """Insert a connection; a worker then checks its credentials, unless the authorization is not complete.
+
+    Raises:
+        ValidationFailed: the workspace has too many.
+
+    """
+    mine = select(func.count()).where(CrmConnection.workspace_id == workspace_id)
+    if session.scalars(mine).one() >= MAX_CONNECTIONS:
+        detail = f"The workspace has {MAX_CONNECTIONS} CRM connections. Disconnect one first."
+        raise ValidationFailed(detail, errors=(FieldError("/vendor", detail),))
+    connection_id = new_id("crm")
+    is_pending = bool(credentials.state)
+    connection = CrmConnection(
+        id=connection_id,
+        workspace_id=workspace_id,
+        vendor=vendor,
+        base_url=base_url,
+        credentials=_encrypted(session, workspace_id, connection_id, credentials),
+        mapping=dict(mapping),
+        status=(ConnectionStatus.AUTHORIZING if is_pending else ConnectionStatus.CHECKING).value,
+        created_by=account_id,
+        created_at=now,
+        due_at=None if is_pending else now,
+        lease=0,
+    )
+    session.add(connection)
+    session.flush()
+    _record(session, Action.CRM_CONNECT, connection)
+    return connection
+
+
+def of_workspace(session: Session, workspace_id: str) -> list[CrmConnection]:
+    """Return the workspace's connections, oldest first."""
+    query = select(CrmConnection).where(CrmConnection.workspace_id == workspace_id)
+    return list(session.scalars(query.order_by(CrmConnection.id)))
+
+
+def get(session: Session, workspace_id: str, connection_id: str, *, lock: bool = False) -> CrmConnection:
+    """Return the workspace's connection, optionally locked until the transaction ends.
+
+    Raises:
+        NotFound: the workspace has no such connection.
+
+    """
+    query = select(CrmConnection).where(
+        CrmConnection.id == connection_id, CrmConnection.workspace_id == workspace_id
+    )
+    if lock:
+        query = query.with_for_update(key_share=True).execution_options(populate_existing=True)
+    connection = session.scalar(query)
+    if connection is None:
+        raise NotFound(_NOT_FOUND)
+    return connection
+
+
+def replace_credentials(
+    session: Session, connection: CrmConnection, credentials: Credentials, *, now: Moment
+) -> None:
+    """Store new credentials, which a worker then checks; a worker that uses the old ones loses its lease."""
+    connection.credentials = _encrypted(session, connection.workspace_id, connection.id, credentials)
+    connection.lease += 1
+    connection.leased_until = None
+    _record(session, Action.CRM_CREDENTIALS, connection)
+    check(session, connection, now=now)
+
+
+def check(session: Session, connection: CrmConnection, *, now: Moment) -> None:
+    """Ask a worker to check the credentials."""
+    connection.status = ConnectionStatus.CHECKING.value
+    connection.error = None
+    connection.due_at = now
+    connection.resume_at = None
+    session.flush()
+
+
+def begin_authorization(session: Session, connection: CrmConnection, credentials: Credentials) -> None:
+    """Store the secrets of an authorization that a browser is about to make, beside those in use."""
+    connection.credentials = _encrypted(session, connection.workspace_id, connection.id, credentials)
+    connection.lease += 1
+    connection.leased_until = None
+    session.flush()
+
+
+def delete(session: Session, workspace_id: str, connection_id: str) -> None:
+    """Delete the connection with its credentials, its pushes, and the digests of what they wrote.
+
+    Raises:
+        NotFound: the workspace has no such connection.
+
+    """
+    connection = get(session, workspace_id, connection_id, lock=True)
+    session.delete(connection)
+    session.flush()
+    _record(session, Action.CRM_DISCONNECT, connection)
+
+
+def decrypted(session: Session, connection: CrmConnection) -> Credentials:
+    """Return the credentials.
+
+    Raises:
+        encryption.Undecryptable: the key that encrypted them is lost.
+
+    """
+    context = _context(connection.workspace_id, connection.id)
+    secret = encryption.decrypt(digest_keys(session), _PURPOSE, context, connection.credentials)
+    return Credentials(**json.loads(secret))
+
+
+def store_credentials(session: Session, connection: CrmConnection, credentials: Credentials) -> None:
+    """Store the credentials that the CRM issued, in place of the earlier ones."""
+    stored = _encrypted(session, connection.workspace_id, connection.id, credentials)
+    session.execute(update(CrmConnection).where(CrmConnection.id == connection.id).values(credentials=stored))
+
+
+def _record(session: Session, action: Action, connection: CrmConnection) -> None:
+    audit_log.record(session, action, object_id=connection.id, workspace_id=connection.workspace_id)
+
+
+def encrypt_again(session: Session) -> int:
+    """Encrypt all readable credentials under the current key; return how many."""
+    count = 0
+    for connection in session.scalars(select(CrmConnection).order_by(CrmConnection.id).with_for_update()):
+        try:
+            store_credentials(session, connection, decrypted(session, connection))
+        except encryption.Undecryptable:
+            continue  # the connection shows that it has to be authorized again
+        count += 1
+    return count
+
+
+def _encrypted(session: Session, workspace_id: str, connection_id: str, credentials: Credentials) -> bytes:
+    secret = json.dumps({name: value for name, value in asdict(credentials).items() if value})
+    context = _context(workspace_id, connection_id)
+    return encryption.encrypt(digest_keys(session), _PURPOSE, context, secret.encode())
+
+
+def _context(workspace_id: str, connection_id: str) -> str:
+    return f"{workspace_id}/{connection_id}"

@@ -1,0 +1,89 @@
+"""What pushes wrote to a CRM: the id of each contact's record there, and digests of the values written.
+
+A value of the CRM that has the digest was written by a push; another one was edited by a person. Only keyed
+digests are stored, so that the row does not say what the values are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ForeignKey
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.infra.crypto.digest_keys import DigestKeys, digest_keys
+from app.infra.database.db import Base, insert
+
+_PURPOSE = "crm_value"
+_KEPT = 4
+"""Digests per property: of the value sent and of the value as stored, of this push and the one before."""
+
+
+class CrmWrittenRecord(Base):
+    """The record of a contact in a CRM; `written` has the digests of values by property, newest first."""
+
+    __tablename__ = "crm_records"
+
+    connection_id: Mapped[str] = mapped_column(
+        ForeignKey("crm_connections.id", ondelete="CASCADE"), primary_key=True
+    )
+    contact_id: Mapped[str] = mapped_column(
+        ForeignKey("contacts.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    crm_id: Mapped[str | None]
+    written: Mapped[dict[str, Any]]
+
+
+class WrittenValues:
+    """Recognizes the values that pushes wrote to one record."""
+
+    def __init__(self, keys: DigestKeys, record: CrmWrittenRecord) -> None:
+        self._keys = keys
+        self._context = f"{record.connection_id}/{record.contact_id}"
+        self._digests: Mapping[str, list[str]] = dict(record.written)
+        self.crm_id = record.crm_id
+
+    def has(self, name: str, value: str) -> bool:
+        """Return whether a push wrote this value to the property."""
+        return self.digest(name, value) in self._digests.get(name, ())
+
+    def is_stored_form(self, name: str, stored: str, value: str) -> bool:
+        """Return whether the CRM stored the value so when the last push wrote it."""
+        return self._digests.get(name, [])[:2] == [self.digest(name, stored), self.digest(name, value)]
+
+    def digest(self, name: str, value: str) -> str:
+        """Return the keyed digest of a property's value."""
+        message = f"{self._context}\0{name}\0{value.strip()}"
+        return self._keys.digest(_PURPOSE, message).hex()
+
+    def with_values(self, values: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return the digests with those of more values."""
+        digests = {name: list(known) for name, known in self._digests.items()}
+        for name, value in values.items():
+            known = [digest for digest in digests.get(name, ()) if digest != self.digest(name, value)]
+            digests[name] = [self.digest(name, value), *known][:_KEPT]
+        return digests
+
+
+def lock(session: Session, connection_id: str, contact_id: str) -> CrmWrittenRecord:
+    """Return the row of a contact in a CRM, inserted if there is none, locked until the transaction ends."""
+    session.execute(
+        insert(session, CrmWrittenRecord)
+        .values(connection_id=connection_id, contact_id=contact_id, written={})
+        .on_conflict_do_nothing()
+    )
+    return session.get_one(
+        CrmWrittenRecord, (connection_id, contact_id), with_for_update=True, populate_existing=True
+    )
+
+
+def written_values(session: Session, record: CrmWrittenRecord) -> WrittenValues:
+    """Return what recognizes the values that pushes wrote to the record."""
+    return WrittenValues(digest_keys(session), record)
+
+
+def note(session: Session, record: CrmWrittenRecord, values: Mapping[str, str]) -> None:
+    """Note the values as written by a push; done before the request, since its response may be lost."""
+    record.written = written_values(session, record).with_values(values)
+    session.flush()

@@ -1,0 +1,264 @@
+"""The tables of jobs and their items, and the queries that read them.
+
+Jobs are created in `submission`, changed by workers in `leases`, and rescued or ended in `sweeper`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    Select,
+    String,
+    and_,
+    bindparam,
+    delete,
+    select,
+    text,
+)
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain.errors import JobNotFound
+from app.domain.kinds import OPEN, Kind, Queue, Status
+from app.engine.accounts.workspaces import Balance, Workspace, foreign_key
+from app.engine.jobs.idempotency import IdempotencyKey
+from app.infra.clock import rfc3339
+from app.infra.database import keyset
+from app.infra.database.database_clock import Moment
+from app.infra.database.db import Base
+from app.infra.database.encrypted_columns import EncryptedJson
+from app.infra.database.statements import Statement
+
+WITHDRAWN = "withdrawn"
+"""Key in an item's request: its result was refunded, so the finished job must not be reused."""
+LIMITED_BY = "limited_by"
+"""Key in an enrichment's request: the spending limit that made its hold smaller."""
+PURPOSE = "purpose"
+"""Key in the request of a job: why the caller obtains the values, if it was stated."""
+REQUEST_ID = "request_id"
+"""Key in the request of a job: the id of the HTTP request that submitted it, for the log of the worker."""
+LIVE = text("status IN ('queued', 'running')")
+_UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
+BY_KEY = text("key_id IS NOT NULL")
+_HASH_LOOKUP = text("kind IN ('company_by_hash', 'leads_by_website_hash')")
+RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
+"""The condition for finished jobs that have not been redacted. Indexes are used for the same text only."""
+
+
+_ITEM = ("job_id", "index")
+
+
+class Job(Base):
+    """A unit of work for one workspace.
+
+    `key_id` is the API key that submitted it, null for a session.
+    `question` is the 32-byte digest of kind, subject and options: a workspace has at most one open job with
+    it. `held` is the number of credits reserved for the job, `charged` the number spent so far. `attempts`
+    counts claims of the queued job, `crashes` claims that took over from a lost worker. A running job belongs
+    to the holder of `lease_token` until `lease_until`. `queue` is the queue whose workers run it next.
+    """
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        Index(
+            "uq_jobs_open_question",
+            "workspace_id",
+            "question",
+            unique=True,
+            sqlite_where=LIVE,
+            postgresql_where=LIVE,
+        ),
+        Index("ix_jobs_workspace_id_question", "workspace_id", "question", "created_at"),
+        Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_jobs_key_id", "key_id", "created_at", sqlite_where=BY_KEY, postgresql_where=BY_KEY),
+        Index("ix_jobs_live", "run_after", sqlite_where=LIVE, postgresql_where=LIVE),
+        Index("ix_jobs_queue", "queue", "workspace_id", sqlite_where=LIVE, postgresql_where=LIVE),
+        Index(
+            "ix_jobs_unsuccessful",
+            "workspace_id",
+            "created_at",
+            "id",
+            sqlite_where=_UNSUCCESSFUL,
+            postgresql_where=_UNSUCCESSFUL,
+        ),
+        Index("ix_jobs_retained", "finished_at", sqlite_where=RETAINED, postgresql_where=RETAINED),
+        Index("ix_jobs_hash_lookup", "finished_at", sqlite_where=_HASH_LOOKUP, postgresql_where=_HASH_LOOKUP),
+        CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
+        CheckConstraint("charged <= held", name="charged_within_held"),
+    )
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    workspace_id: Mapped[str] = mapped_column(foreign_key())
+    account_id: Mapped[str | None]
+    key_id: Mapped[str | None] = mapped_column(String(28))
+    kind: Mapped[str]
+    queue: Mapped[str] = mapped_column(server_default=Queue.INTERACTIVE.value)
+    question: Mapped[bytes]
+    request: Mapped[dict[str, Any]] = mapped_column(EncryptedJson("jobs.request"))
+    status: Mapped[str]
+    outcome: Mapped[str | None]
+    result: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("jobs.result", kept=("contact_id",)))
+    trace: Mapped[list[Any]]
+    error: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("jobs.error", kept=("code",)))
+    held: Mapped[int] = mapped_column(BigInteger)
+    charged: Mapped[int] = mapped_column(BigInteger)
+    already_owned: Mapped[bool]
+    progress_done: Mapped[int]
+    progress_total: Mapped[int]
+    attempts: Mapped[int]
+    crashes: Mapped[int]
+    lease_token: Mapped[str | None]
+    lease_until: Mapped[datetime | None]
+    run_after: Mapped[datetime]
+    deadline_at: Mapped[datetime]
+    published_at: Mapped[datetime | None]
+    publishes: Mapped[int]
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+
+
+class JobItem(Base):
+    """One item of an enrichment request. It is finished when it has an outcome or an error."""
+
+    __tablename__ = "job_items"
+
+    job_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
+    )
+    index: Mapped[int] = mapped_column(primary_key=True)
+    request: Mapped[dict[str, Any]] = mapped_column(EncryptedJson("job_items.request", _ITEM))
+    outcome: Mapped[str | None]
+    result: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("job_items.result", _ITEM))
+    error: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("job_items.error", _ITEM))
+    charged: Mapped[int]
+
+
+_BALANCE = (Workspace.available.label("balance"), Workspace.held.label("balance_held"))
+_IS_REQUESTED = and_(Job.id == bindparam("job_id"), Job.workspace_id == bindparam("workspace_id"))
+_BY_ID = Statement(lambda _dialect: select(Job.__table__).where(_IS_REQUESTED))
+_BY_ID_WITH_BALANCE = Statement(
+    lambda _dialect: (
+        select(Job.__table__, *_BALANCE)
+        .join(Workspace, Workspace.id == Job.workspace_id)
+        .where(_IS_REQUESTED)
+    )
+)
+_OPEN_ID = Statement(
+    lambda _dialect: select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
+)
+
+
+def get(
+    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
+) -> Job:
+    """Return the row of the workspace's job with this id and one of these kinds.
+
+    Raises:
+        JobNotFound: there is no such job, or it has another workspace or kind.
+
+    """
+    row = _BY_ID.first(session, {"job_id": job_id, "workspace_id": workspace_id})
+    if row is None or row.kind not in kinds:
+        raise JobNotFound
+    return cast("Job", row)
+
+
+def get_with_balance(
+    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
+) -> tuple[Job, Balance]:
+    """Return the job as `get` does, and the balance of its workspace, in one query.
+
+    Raises:
+        JobNotFound: as in `get`.
+
+    """
+    row = _BY_ID_WITH_BALANCE.first(session, {"job_id": job_id, "workspace_id": workspace_id})
+    if row is None or row.kind not in kinds:
+        raise JobNotFound
+    return cast("Job", row), Balance(row.balance, row.balance_held)
+
+
+def is_open(session: Session, job_id: str) -> bool:
+    """Return whether the job exists and is not finished. Much cheaper than loading the job."""
+    return _OPEN_ID.first(session, {"job_id": job_id}) is not None
+
+
+def latest(
+    session: Session,
+    workspace_id: str,
+    *,
+    status: str | None,
+    before: str | None,
+    limit: int,
+    kinds: Collection[Kind] = frozenset(Kind),
+) -> list[Job]:
+    """Return the workspace's jobs of these kinds that are older than job `before`, newest first."""
+    query = latest_query(workspace_id, status=status, before=before, limit=limit, kinds=kinds)
+    return list(session.scalars(query))
+
+
+def latest_query(
+    workspace_id: str, *, status: str | None, before: str | None, limit: int, kinds: Collection[Kind]
+) -> Select[Job]:
+    """Return the query of `latest`, which reads an index in its order."""
+    of_kinds = (Job.workspace_id == workspace_id, Job.kind.in_(sorted(kinds)))
+    query = select(Job).where(*of_kinds).order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)
+    if status is not None:
+        query = query.where(Job.status == status)
+    if status in OPEN:  # the rare ones have an index each
+        query = query.where(LIVE)
+    elif status not in {None, Status.SUCCEEDED}:
+        query = query.where(_UNSUCCESSFUL)
+    if before is not None:
+        query = query.where(keyset.is_older(Job, before, Job.workspace_id == workspace_id))
+    return query
+
+
+def to_public(job: Job) -> dict[str, Any]:
+    """Return the public representation of the job, without subject and result (contract 2.3)."""
+    representation: dict[str, Any] = {
+        "id": job.id,
+        "kind": job.kind,
+        "status": job.status,
+        "outcome": job.outcome,
+        "created_at": rfc3339(job.created_at),
+        "finished_at": rfc3339(job.finished_at),
+        "progress": {"done": job.progress_done, "total": job.progress_total},
+    }
+    for name in ("client_reference", PURPOSE):
+        if name in job.request:
+            representation[name] = job.request[name]
+    if job.error is not None:
+        representation["error"] = public_error(job, job.error)
+    return representation
+
+
+def public_error(job: Job, error: dict[str, Any]) -> dict[str, Any]:
+    """Return an error of the job or of an item as a problem, with the id of the request that submitted it."""
+    return error | {"request_id": job.request.get(REQUEST_ID)}
+
+
+def items(session: Session, job_id: str) -> list[JobItem]:
+    """Return the items of an enrichment in the order of the request."""
+    return list(session.scalars(select(JobItem).where(JobItem.job_id == job_id).order_by(JobItem.index)))
+
+
+def remove(session: Session, job_id: str) -> None:
+    """Delete a job that must not be stored. Only for kinds that cost nothing."""
+    session.execute(delete(Job).where(Job.id == job_id))
+
+
+def purge_hash_lookups(session: Session, *, before: Moment) -> None:
+    """Delete hash lookups finished before then: they reveal which websites a user visited.
+
+    Their idempotency keys are deleted too: a replay runs the lookup again, which costs nothing.
+    """
+    old = select(Job.id).where(_HASH_LOOKUP, Job.finished_at < before)
+    session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(old)))
+    session.execute(delete(Job).where(_HASH_LOOKUP, Job.finished_at < before))

@@ -1,0 +1,285 @@
+"""Leases: exactly one worker holds a claimed job, renews its lease, and stores its result.
+
+Every function that changes a job is a compare-and-set on its row. A worker that lost its lease, because it
+was paused or too slow, matches no row and must discard its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache, partial
+from typing import Any, cast
+
+from sqlalchemy import Row, Table, and_, bindparam, false, select, true, update
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import ColumnElement
+
+from app.domain.errors import Problem
+from app.domain.kinds import Outcome, Queue, Status
+from app.engine.jobs import traces
+from app.engine.jobs.claims import Claim
+from app.engine.jobs.jobs import Job, JobItem
+from app.engine.ledger import credits
+from app.infra.database.database_clock import Moment
+from app.infra.database.encrypted_columns import encrypted
+from app.infra.database.statements import Statement
+
+
+class LeaseLost(Exception):  # noqa: N818 -- it names what happened
+    """The worker no longer holds the job; nothing may be written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobResult:
+    """The outcome and result of a job, its charge in credits, and the trace of provider calls.
+
+    A job with an `error` fails: its outcome is None, and `charge` is ignored. Items of an enrichment that
+    were completed before stay charged.
+    """
+
+    outcome: Outcome | None
+    error: Problem | None = None
+    result: dict[str, Any] | None = None
+    charge: int = 0
+    already_owned: bool = False
+    trace: Sequence[dict[str, Any]] = field(default=())
+
+    @property
+    def code(self) -> str | None:
+        """The code of the error, or else the outcome."""
+        return self.error.code if self.error else self.outcome and self.outcome.value
+
+
+def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment) -> None:
+    """Finish the job with a result and settle or release its hold.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    if job_result.error is not None:
+        fail(session, claim, job_result.error.as_dict(), trace=job_result.trace, now=now)
+        return
+    if job_result.trace:
+        _update(session, claim, trace=traces.merge(_lock_claimed(session, claim).trace, job_result.trace))
+    parameters = credits.close_parameters(claim.workspace_id, claim.job_id, now=now) | {
+        "of_job": claim.job_id,
+        "of_lease": claim.lease_token,
+        "new_outcome": job_result.outcome and job_result.outcome.value,
+        "new_result": encrypted(session, Job.result, claim.job_id, job_result.result),
+        "charge": job_result.charge,
+        "new_already_owned": job_result.already_owned,
+    }
+    row = _finish(now).first(session, parameters)
+    if row is None:
+        raise LeaseLost
+    if not row.is_closed:
+        credits.close(session, claim.workspace_id, claim.job_id, held=row.held, charged=row.charged, now=now)
+    elif row.is_limited:  # only on PostgreSQL
+        credits.count_close(session, claim.job_id, held=row.held, charged=row.charged, now=now)
+
+
+@lru_cache(maxsize=8)
+def _finish(now: Moment) -> Statement:
+    """Return the statement that finishes a claimed job; it returns its credits.
+
+    On PostgreSQL it also closes the hold of the job.
+    """
+    return Statement(partial(_finish_on, now=now))
+
+
+def _finish_on(dialect: str, *, now: Moment) -> Any:  # noqa: ANN401 -- an UPDATE or a SELECT
+    columns = Job.__table__.c
+    values = {
+        name: bindparam(f"new_{name}", type_=columns[name].type)
+        for name in ("outcome", "result", "already_owned")
+    }
+    finish = (
+        update(cast("Table", Job.__table__))
+        .where(
+            columns.id == bindparam("of_job"),
+            columns.status == Status.RUNNING.value,
+            columns.lease_token == bindparam("of_lease"),
+        )
+        .values(
+            status=Status.SUCCEEDED.value,
+            charged=columns.charged + bindparam("charge"),
+            progress_done=columns.progress_total,
+            finished_at=now,
+            lease_token=None,
+            lease_until=None,
+            **values,
+        )
+        .returning(
+            columns.held,
+            columns.charged,
+            (columns.held == 0).label("is_closed"),
+            false().label("is_limited"),
+        )
+    )
+    if dialect == "sqlite":
+        return finish
+    finished = finish.cte("finished")
+    closed, is_limited = credits.closed(finished, is_fixed=isinstance(now, datetime))
+    amounts = (finished.c.held, finished.c.charged)
+    return select(*amounts, true().label("is_closed"), is_limited.label("is_limited")).add_cte(closed)
+
+
+def fail(
+    session: Session,
+    claim: Claim,
+    error: dict[str, Any],
+    *,
+    trace: Sequence[dict[str, Any]] = (),
+    now: Moment,
+) -> None:
+    """Finish the job with an error and release its hold, except the charge for items already completed.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    current = _lock_claimed(session, claim)
+    _update(
+        session,
+        claim,
+        status=Status.FAILED.value,
+        error=encrypted(session, Job.error, claim.job_id, error),
+        trace=traces.merge(current.trace, trace),
+        finished_at=now,
+        lease_token=None,
+        lease_until=None,
+    )
+    credits.close(
+        session, claim.workspace_id, claim.job_id, held=claim.held, charged=current.charged, now=now
+    )
+
+
+def requeue(
+    session: Session,
+    claim: Claim,
+    *,
+    trace: Sequence[dict[str, Any]] = (),
+    run_after: Moment,
+    counts_as_attempt: bool = True,
+) -> None:
+    """Queue the job to run again at `run_after`.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    _update(
+        session,
+        claim,
+        status=Status.QUEUED.value,
+        run_after=run_after,
+        published_at=None,
+        publishes=1,
+        attempts=Job.attempts - (0 if counts_as_attempt else 1),
+        trace=traces.merge(_lock_claimed(session, claim).trace, trace),
+        lease_token=None,
+        lease_until=None,
+    )
+
+
+def move_to_queue(
+    session: Session, claim: Claim, queue: Queue, *, trace: Sequence[dict[str, Any]] = (), now: Moment
+) -> None:
+    """Move the job to this queue, due now and without counting an attempt.
+
+    The caller publishes the job's message after the commit.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    trace_change = {"trace": traces.merge(_lock_claimed(session, claim).trace, trace)} if trace else {}
+    _update(
+        session,
+        claim,
+        status=Status.QUEUED.value,
+        queue=queue.value,
+        run_after=now,
+        published_at=None,
+        publishes=0,
+        attempts=Job.attempts - 1,
+        lease_token=None,
+        lease_until=None,
+        **trace_change,
+    )
+
+
+def renew(session: Session, claim: Claim, *, lease_until: Moment) -> None:
+    """Extend the lease.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    _update(session, claim, lease_until=lease_until)
+
+
+def is_held(session: Session, claim: Claim) -> bool:
+    """Return whether the worker still holds the job."""
+    return session.scalar(select(Job.id).where(_held_by(claim))) is not None
+
+
+def complete_item(
+    session: Session,
+    claim: Claim,
+    item: JobItem,
+    *,
+    charge: int,
+    trace: Sequence[dict[str, Any]] = (),
+    lease_until: Moment,
+) -> None:
+    """Store one finished item of an enrichment, with its charge and trace, and extend the lease.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    _update(
+        session,
+        claim,
+        progress_done=Job.progress_done + 1,
+        charged=Job.charged + charge,
+        trace=traces.merge(_lock_claimed(session, claim).trace, trace),
+        lease_until=lease_until,
+    )
+    session.merge(item)
+
+
+def _update(session: Session, claim: Claim, **values: Any) -> int:
+    """Update the job and return the credits charged for it so far.
+
+    Raises:
+        LeaseLost: the worker no longer holds the job.
+
+    """
+    charged = session.scalar(
+        update(Job)
+        .where(_held_by(claim))
+        .values(values)
+        .returning(Job.charged)
+        .execution_options(synchronize_session=False)
+    )
+    if charged is None:
+        raise LeaseLost
+    return charged
+
+
+def _held_by(claim: Claim) -> ColumnElement[bool]:
+    return and_(Job.id == claim.job_id, Job.status == Status.RUNNING, Job.lease_token == claim.lease_token)
+
+
+def _lock_claimed(session: Session, claim: Claim) -> Row[tuple[int, list[Any]]]:
+    row = session.execute(
+        select(Job.charged, Job.trace).where(_held_by(claim)).with_for_update()
+    ).one_or_none()
+    if row is None:
+        raise LeaseLost
+    return row

@@ -1,0 +1,125 @@
+"""Reuse of results: the last finished job of an equal request, unless its result may be outdated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
+from typing import Any, cast
+
+from sqlalchemy import Select, bindparam, false, literal, select, true
+from sqlalchemy.orm import Session
+
+from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
+from app.domain.kinds import Kind, Outcome, Status
+from app.engine.contacts import bounce_reports, emails
+from app.engine.contacts.suppressions import suppression_checks
+from app.engine.jobs import jobs
+from app.engine.jobs.jobs import WITHDRAWN, Job, JobItem
+from app.engine.ledger import credits
+from app.engine.lists import import_runs
+from app.infra.database.database_clock import Moment, column
+from app.infra.database.statements import Statement
+
+SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
+"""The conditions for the jobs of an equal request."""
+_RETRYABLE_CODES = frozenset(
+    {InsufficientCredits.code, SpendingLimitReached.code, ProviderFailed.code, PurposeRequired.code}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How long a finished job is reused for an equal request, for a find and for a miss."""
+
+    found: timedelta
+    not_found: timedelta
+
+    @property
+    def allows_reuse(self) -> bool:
+        """Return whether a finished job is reused at all."""
+        return bool(self.found or self.not_found)
+
+    def for_outcome(self, outcome: str | None) -> timedelta:
+        """Return how long a job with this outcome is reused."""
+        return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
+
+
+def find_or_hold(
+    session: Session, same_request: dict[str, Any], job: Job | None, *, freshness: Freshness, now: Moment
+) -> tuple[Job | None, bool]:
+    """Return the last finished job, unless it is too old or its result may be outdated.
+
+    A result may be outdated after an import, a new suppression, or a bounce of one of its addresses. If no
+    job was ever finished, PostgreSQL holds the credits of the new `job` in the same statement; return whether
+    it did.
+    """
+    if not freshness.allows_reuse:
+        return None, False
+    parameters = same_request
+    if job is not None:
+        parameters = same_request | credits.hold_parameters(job.workspace_id, job.id, job.held, now=now)
+    statement = _last_finished(now, holds=job is not None and job.held > 0)
+    row = statement.first(session, parameters)
+    if row is None or row.id is None:
+        return None, row is not None and row.is_held
+    return (cast("Job", row), False) if _is_reusable(session, row, freshness) else (None, False)
+
+
+def _is_reusable(session: Session, row: Any, freshness: Freshness) -> bool:  # noqa: ANN401 -- a row of the statement
+    """Return whether the finished job answers an equal request."""
+    if row.finished_at + freshness.for_outcome(row.outcome) <= row.now:
+        return False
+    changes = (row.last_import, row.last_suppression)
+    if any(change is not None and change >= row.created_at for change in changes):
+        return False
+    items = jobs.items(session, row.id) if row.kind == Kind.ENRICHMENT_REQUEST else []
+    return not _is_cut_short(items) and not _has_bounced(session, row, items)
+
+
+@lru_cache(maxsize=8)
+def _last_finished(now: Moment, *, holds: bool) -> Statement:
+    """Return the query for the last finished job of a request, and the times that decide about its reuse.
+
+    If it `holds`, on PostgreSQL it returns a row even without such a job, and then holds the credits of the
+    new one.
+    """
+    return Statement(partial(_last_finished_on, now=now, holds=holds))
+
+
+def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
+    times = (
+        import_runs.LATEST.label("last_import"),
+        suppression_checks.LATEST.label("last_suppression"),
+        column(now).label("now"),
+    )
+    query = select(Job.__table__).where(*SAME_REQUEST, Job.status == Status.SUCCEEDED)
+    query = query.order_by(Job.created_at.desc()).limit(1)
+    if dialect == "sqlite" or not holds:
+        return query.add_columns(*times, false().label("is_held"))
+    finished = query.cte("finished")
+    held = credits.held_if(~select(finished.c.id).exists(), is_fixed=isinstance(now, datetime))
+    is_held = select(held.c.id).exists().label("is_held")
+    always = select(literal(1).label("one")).subquery("always").outerjoin(finished, true())
+    return select(*finished.c, *times, is_held).select_from(always)
+
+
+def _is_cut_short(items: Sequence[JobItem]) -> bool:
+    """Return whether a new job could return more.
+
+    True if, for any item, credits ran out, a provider failed, a purpose was required, or the result was
+    refunded.
+    """
+    return any(
+        WITHDRAWN in item.request or (item.error is not None and item.error["code"] in _RETRYABLE_CODES)
+        for item in items
+    )
+
+
+def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
+    results = [result for result in (job.result, *(item.result for item in items)) if result]
+    returned = {email["email"] for result in results for email in result.get("emails", ())}
+    return emails.any_bounced(session, returned, since=job.created_at) or bounce_reports.any_bounced(
+        session, job.workspace_id, returned, since=job.created_at
+    )

@@ -1,0 +1,129 @@
+"""Ownership: the fields and values that a workspace may see in full.
+
+A value that the workspace owns is free under every contact that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    CompoundSelect,
+    ScalarSelect,
+    Select,
+    String,
+    bindparam,
+    cast,
+    column,
+    literal,
+    null,
+    or_,
+    select,
+    table,
+    union_all,
+)
+from sqlalchemy.orm import Session
+
+from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_value
+from app.infra.database.statements import Statement, any_of
+
+_WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
+# A partial definition: the module of contacts imports this one, not the other way round.
+_CONTACTS = table(
+    "contacts", column("id", String), column("linkedin_url", String), column("member_url", String)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """What a workspace owns of some contacts.
+
+    `fields` are pairs of contact id and field. `values` are pairs of field and value: the contacts' values
+    that the workspace owns under any contact.
+    """
+
+    fields: frozenset[tuple[str, str]] = frozenset()
+    values: frozenset[tuple[str, str]] = frozenset()
+
+
+def owned_value(field: str, value: ColumnElement[Any]) -> ScalarSelect[str]:
+    """Return the field of a `RevealedValue` with this value of the workspace `workspace_id`, or null.
+
+    A subquery per value reads one row of an index. With a join, PostgreSQL reads all values of the workspace
+    as long as the tables have no statistics.
+    """
+    return (
+        select(RevealedValue.field)
+        .where(
+            RevealedValue.workspace_id == _WORKSPACE,
+            RevealedValue.field == field,
+            RevealedValue.value == value,
+        )
+        .scalar_subquery()
+    )
+
+
+def owned_fields(dialect: str) -> Select[*tuple[Any, ...]]:
+    """Return the query of fields that a workspace owns, with parameters `workspace_id` and `contact_ids`."""
+    return select(Reveal.contact_id, Reveal.field).where(
+        Reveal.workspace_id == _WORKSPACE,
+        any_of(dialect, Reveal.contact_id, "contact_ids"),
+        Reveal.refunded_at.is_(None),
+    )
+
+
+def _owned(dialect: str) -> CompoundSelect[*tuple[Any, ...]]:
+    """Return the query of owned fields, whose `value` is null, and of owned values."""
+    fields = owned_fields(dialect).add_columns(cast(null(), String).label("value"))
+    values = (
+        select(stored.c.contact_id, literal(field).label("field"), stored_value(field).label("value"))
+        .where(any_of(dialect, stored.c.contact_id, "contact_ids"))
+        .where(owned_value(field, stored_value(field)).is_not(None))
+        for field, stored in STORED.items()
+    )
+    return union_all(fields, *values)
+
+
+_OWNED = Statement(_owned)
+
+
+def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that a workspace owns a field of a contact; see `field_parameters`."""
+    by_key = or_(
+        _CONTACTS.c.id == bindparam("owned_contact_id"),
+        _CONTACTS.c.linkedin_url == bindparam("owned_linkedin_url"),
+        _CONTACTS.c.member_url == bindparam("owned_linkedin_url"),
+    )
+    owned_field = (
+        select(Reveal.field)
+        .where(
+            Reveal.workspace_id == workspace_id,
+            Reveal.contact_id == _CONTACTS.c.id,
+            Reveal.field == bindparam("owned_field"),
+            Reveal.refunded_at.is_(None),
+        )
+        .scalar_subquery()
+    )
+    return select(_CONTACTS.c.id).where(by_key, owned_field.is_not(None)).exists()
+
+
+def field_parameters(
+    field: str | None = None, *, contact_id: str | None = None, linkedin_url: str | None = None
+) -> dict[str, str | None]:
+    """Return the parameters of `is_field_owned`: the contact by id or profile; without any, none is owned."""
+    return {"owned_field": field, "owned_contact_id": contact_id, "owned_linkedin_url": linkedin_url}
+
+
+def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> Ownership:
+    """Return what the workspace owns of these contacts, in one query."""
+    if not contact_ids:
+        return Ownership()
+    rows = _OWNED.all(session, {"workspace_id": workspace_id, "contact_ids": list(contact_ids)})
+    return Ownership(
+        fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
+        values=frozenset((row.field, row.value) for row in rows if row.value is not None),
+    )

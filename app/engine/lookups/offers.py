@@ -1,0 +1,88 @@
+"""What a job can sell of a person whom the workspace is not told about (`reverse_lookups`).
+
+An address or a number above the limits is confirmed only by the sale of a value of its person. Whatever else
+is stored about the person changes nothing in the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from sqlalchemy.orm import Session
+
+from app.domain.records.subjects import Subject
+from app.engine.contacts import purpose_rules
+from app.engine.lookups import known_people
+from app.engine.lookups.field_requests import FieldRequest
+from app.engine.lookups.known_people import KnownPerson
+from app.engine.matching import caller_identifiers
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a job does with a requested field: whether it can pay for it, and for which stated purpose."""
+
+    is_paid: bool
+    purpose: str | None
+
+
+def assess(
+    session: Session,
+    workspace_id: str,
+    subject: Subject,
+    field_request: FieldRequest,
+    offer: Offer,
+    *,
+    default_max_age: timedelta,
+    now: datetime,
+) -> KnownPerson:
+    """Return whether what is stored of the person satisfies the request, as `known_people.assess` does.
+
+    A person whom the workspace is not told about counts if a fresh value is sold at once. One who is
+    suppressed is `suppressed`, so that no provider is asked, and `is_hidden`, so that it is not told.
+
+    Raises:
+        ContactNotFound: the subject has a contact id that does not exist.
+
+    """
+    stored = partial(
+        known_people.assess,
+        session,
+        workspace_id,
+        subject,
+        field_request,
+        default_max_age=default_max_age,
+        now=now,
+    )
+    known = stored()
+    if not known.is_hidden:
+        return known
+    if known.suppressed:
+        return replace(known, is_hidden=False)  # told by what is not hidden
+    whole = stored(is_sale=True)
+    if _is_sold(known, whole, offer):
+        return replace(whole, is_hidden=True, is_sold=True)
+    # A purpose is required of the unknown and of the hidden alike, wherever it is required of some people.
+    needs_purpose = purpose_rules.rule_of(session).is_set if known.contact is None else known.needs_purpose
+    return replace(known, suppressed=whole.suppressed, needs_purpose=needs_purpose)
+
+
+def _is_sold(known: KnownPerson, whole: KnownPerson, offer: Offer) -> bool:
+    """Return whether the job sells a stored value of a contact that only a hidden value leads to."""
+    return (
+        offer.is_paid
+        and whole.contact != known.contact
+        and whole.has_fresh_value
+        and not (whole.owned or whole.suppressed)
+        and not (whole.needs_purpose and offer.purpose is None)
+    )
+
+
+def remember_sale(
+    session: Session, workspace_id: str, known: KnownPerson, contact_id: str, *, now: datetime
+) -> None:
+    """Remember by which values a workspace was sold those of a contact: it is told about them from now on."""
+    if known.is_sold:
+        caller_identifiers.remember(session, workspace_id, known.provided, contact_id, now=now)

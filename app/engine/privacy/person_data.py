@@ -1,0 +1,187 @@
+"""Everything that is stored about a person, with sources, dates and recipients (GDPR, article 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import func, select, tuple_
+from sqlalchemy.orm import Session
+
+from app.domain.findings import PERSON
+from app.engine.accounts.workspaces import Workspace
+from app.engine.contacts import emails, phones
+from app.engine.contacts.bulk import batched
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.saved.saved_profiles import SavedProfile, saved_object
+from app.engine.crm.connections import CrmConnection
+from app.engine.crm.pushes import PushItem
+from app.engine.jobs.jobs import PURPOSE, Job
+from app.engine.jobs.provider_calls import ProviderCall
+from app.engine.privacy.erasure import ErasurePlan, Recipient
+from app.engine.uploads.erasure import RowKey
+from app.engine.uploads.upload_tables import Upload, UploadRow
+from app.infra.clock import rfc3339
+
+CONTACT_FIELDS = (
+    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
+    "member_url", "city", "country",
+)  # fmt: skip
+
+
+def collect(session: Session, contacts: Sequence[Contact], plan: ErasurePlan) -> dict[str, Any]:
+    """Return what is stored about the person as JSON: `plan` is that of an erasure of the same person."""
+    return {
+        "contacts": [_contact(session, contact) for contact in contacts],
+        "recipients": [recipient(row) for row in plan.recipients],
+        "crm_pushes": _crm_pushes(session, plan),
+        "providers": _providers(session, plan),
+        "requests": _requests(session, plan),
+        "saved_profiles": _saved_profiles(session, plan),
+        "uploaded_rows": _uploaded_rows(session, plan),
+    }
+
+
+def recipient(row: Recipient) -> dict[str, Any]:
+    """Return who received a field of the person, when, and for what purpose; null if it was not stated."""
+    return {
+        "workspace_id": row.workspace_id,
+        "workspace": row.workspace,
+        "received": row.field,
+        "at": rfc3339(row.at),
+        "purpose": row.purpose,
+    }
+
+
+def _contact(session: Session, contact: Contact) -> dict[str, Any]:
+    company = session.get(Company, contact.company_id) if contact.company_id else None
+    stamps = contact.provenance
+    values = {name: getattr(contact, name) for name in CONTACT_FIELDS}
+    values |= {"company": company.name or company.domain if company else None}
+    return {
+        "id": contact.id,
+        "created_at": rfc3339(contact.created_at),
+        "updated_at": rfc3339(contact.updated_at),
+        "notified_at": rfc3339(contact.notified_at),
+        "values": [
+            {"field": name, "value": value} | _source(stamps, "company_id" if name == "company" else name)
+            for name, value in values.items()
+            if value is not None
+        ],
+        "emails": [
+            {"id": row.id, "email": row.email, "type": row.type, "status": row.status} | _dates(row)
+            for row in emails.by_contact(session, [contact.id]).get(contact.id, ())
+        ],
+        "phones": [
+            {"id": row.id, "phone": row.e164, "type": row.type, "status": row.status} | _dates(row)
+            for row in phones.by_contact(session, [contact.id]).get(contact.id, ())
+        ],
+    }
+
+
+def _source(stamps: dict[str, Any], name: str) -> dict[str, Any]:
+    found = stamps.get(name) or stamps.get("*") or {"source": None, "at": None}
+    source = "you" if found["source"] == PERSON else found["source"]
+    before = {"corrected_from": found["source_name"]} if "source_name" in found else {}
+    return {"source": source, "at": found["at"]} | before
+
+
+def _dates(row: Any) -> dict[str, Any]:  # noqa: ANN401 -- an e-mail or phone
+    return {"sources": row.sources, "verified_at": rfc3339(row.verified_at)}
+
+
+def _crm_pushes(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
+    query = (
+        select(Workspace.id, Workspace.name, CrmConnection.vendor, PushItem.outcome, PushItem.finished_at)
+        .join(CrmConnection, CrmConnection.id == PushItem.connection_id)
+        .join(Workspace, Workspace.id == CrmConnection.workspace_id)
+        .where(PushItem.contact_id.in_(plan.contact_ids), PushItem.finished_at.is_not(None))
+        .order_by(PushItem.id)
+    )
+    return [
+        {
+            "workspace_id": row.id,
+            "workspace": row.name,
+            "crm": row.vendor,
+            "outcome": row.outcome,
+            "at": rfc3339(row.finished_at),
+        }
+        for row in session.execute(query)
+    ]
+
+
+def _providers(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
+    asked = func.min(ProviderCall.asked_at).label("first"), func.max(ProviderCall.asked_at).label("last")
+    query = select(ProviderCall.provider, *asked).where(ProviderCall.job_id.in_(plan.job_ids))
+    rows = session.execute(query.group_by(ProviderCall.provider).order_by(ProviderCall.provider))
+    return [
+        {"provider": row.provider, "first_asked_at": rfc3339(row.first), "last_asked_at": rfc3339(row.last)}
+        for row in rows
+    ]
+
+
+def _requests(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
+    query = (
+        select(Job.kind, Job.outcome, Job.created_at, Job.request, Workspace.name)
+        .join(Workspace, Workspace.id == Job.workspace_id)
+        .where(Job.id.in_([*plan.job_ids, *plan.lookup_ids]))
+        .order_by(Job.created_at, Job.id)
+    )
+    return [
+        {
+            "workspace": row.name,
+            "kind": row.kind,
+            "outcome": row.outcome,
+            "at": rfc3339(row.created_at),
+            "purpose": row.request.get(PURPOSE),
+        }
+        for row in session.execute(query)
+    ]
+
+
+def _saved_profiles(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
+    query = (
+        select(SavedProfile, Workspace.name)
+        .join(Workspace, Workspace.id == SavedProfile.workspace_id)
+        .where(SavedProfile.id.in_(plan.profile_ids))
+        .order_by(SavedProfile.id)
+    )
+    hidden = {"id": None, "saved_by": None}
+    return [
+        {"workspace": name} | {key: value for key, value in saved_object(row).items() if key not in hidden}
+        for row, name in session.execute(query)
+    ]
+
+
+def _uploaded_rows(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
+    """Return the rows about the person, and what is theirs in the rows about others; repetitions once."""
+    found = [_uploaded_row(row, row.cells) for row in _rows(session, plan.upload_rows)]
+    for row in _rows(session, plan.mentioning_rows):
+        shown = _uploaded_row(row, [", ".join(plan.matcher.mentioned_in(cell)) for cell in row.cells])
+        if shown not in found[-1:]:  # such as the owner's address on every row of an export
+            found.append(shown)
+    return found
+
+
+def _rows(session: Session, keys: Sequence[RowKey]) -> Iterator[Any]:
+    query = (
+        select(Workspace.name, Upload.header, Upload.created_at, UploadRow.cells)
+        .join(Upload, Upload.id == UploadRow.upload_id)
+        .join(Workspace, Workspace.id == Upload.workspace_id)
+        .order_by(UploadRow.upload_id, UploadRow.number)
+    )
+    for part in batched(keys):
+        yield from session.execute(query.where(tuple_(UploadRow.upload_id, UploadRow.number).in_(part)))
+
+
+def _uploaded_row(row: Any, cells: Sequence[str]) -> dict[str, Any]:  # noqa: ANN401 -- a row of the query
+    return {
+        "workspace": row.name,
+        "at": rfc3339(row.created_at),
+        "cells": [
+            {"column": column, "value": value}
+            for column, value in zip(row.header, cells, strict=False)
+            if value
+        ],
+    }

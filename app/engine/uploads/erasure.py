@@ -1,0 +1,153 @@
+"""Erasure of a person from uploaded lists: their row stays empty, so that the others keep their places.
+
+Of a row about somebody else that mentions the person, such as an account with its owner's address, only the
+cells that mention them are emptied. Rows are stored that way, too, so a file that is being read during an
+erasure is not searched. A file whose name mentions the person is named like its upload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from sqlalchemy import select, tuple_, update
+from sqlalchemy.orm import Session
+
+from app.domain.lists.row_subjects import subject_positions
+from app.domain.records.identifier_finder import identifiers_in
+from app.domain.records.person_matcher import PersonMatcher
+from app.domain.records.subjects import Subject
+from app.engine.contacts.bulk import batched
+from app.engine.contacts.suppressions import suppression_checks
+from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.contacts.suppressions.suppressions import ERASED
+from app.engine.lookups import contact_data
+from app.engine.uploads.upload_tables import UNFINISHED, Upload, UploadRow
+from app.infra.database.encrypted_columns import encrypted, row_name
+
+RowKey = tuple[str, int]
+"""The id of an upload and the number of a row."""
+RowMentions = list[frozenset[Identifier]]
+"""The identifiers in each cell of a row."""
+
+
+def named_after(session: Session, matcher: PersonMatcher) -> list[str]:
+    """Return the uploads whose file name mentions the person."""
+    files = session.execute(select(Upload.id, Upload.file_name))
+    return [row.id for row in files if matcher.matches(PurePath(row.file_name).stem)]
+
+
+def rename(session: Session, upload_ids: Sequence[str]) -> None:
+    """Replace the names of the files."""
+    session.execute(update(Upload).where(Upload.id.in_(upload_ids)).values(file_name=Upload.id))
+
+
+def divide(
+    session: Session, rows: Iterable[Any], matcher: PersonMatcher
+) -> tuple[list[RowKey], list[RowKey]]:
+    """Return the keys of the rows about the person, and of the other rows; all of them mention the person.
+
+    `rows` have a key, cells and a subject. The subject of a row is read from the mapped columns.
+    """
+    columns: dict[str, Sequence[str | None]] = {}
+    own: set[RowKey] = set()
+    mentioning: set[RowKey] = set()
+    for row in rows:
+        if row.upload_id not in columns:
+            query = select(Upload.columns).where(Upload.id == row.upload_id)
+            columns[row.upload_id] = session.scalar(query) or []
+        positions = subject_positions(row.cells, columns[row.upload_id])
+        is_own = matcher.matches([row.subject, [row.cells[position] for position in positions]])
+        (own if is_own else mentioning).add((row.upload_id, row.number))
+    return sorted(own), sorted(mentioning - own)
+
+
+def blank(session: Session, keys: Sequence[RowKey], matcher: PersonMatcher) -> None:
+    """Empty the cells of these rows that mention the person."""
+    columns = UploadRow.upload_id, UploadRow.number
+    for part in batched(keys):
+        query = select(*columns, UploadRow.cells).where(tuple_(*columns).in_(part))
+        rows = session.execute(query.order_by(*columns).with_for_update()).all()
+        changes = [
+            _with_cells(session, row.upload_id, row.number, matcher.without(row.cells)) for row in rows
+        ]
+        if changes:
+            session.execute(update(UploadRow), changes)
+
+
+def clear(session: Session, keys: Sequence[RowKey]) -> None:
+    """Delete what the rows say, and the digest from which it could be guessed; none is submitted any more."""
+    blank: dict[str, Any] = {"cells": [], "subject": None, "person": None, "is_pending": False}
+    changes: list[dict[str, Any]] = [
+        {"upload_id": upload_id, "number": number, **blank} for upload_id, number in keys
+    ]
+    if changes:
+        session.execute(update(UploadRow), changes)
+
+
+def of_erased_people(session: Session, people: Mapping[int, Subject]) -> frozenset[int]:
+    """Return which rows are about an erased person, by the people read from them.
+
+    Call it in the transaction that stores the rows, after `dispatch.renew`.
+    """
+    if not suppression_checks.has_reason(session, ERASED):
+        return frozenset()
+    identifiers = {
+        number: frozenset(contact_data.requested_identifiers(subject, names=True))
+        for number, subject in people.items()
+    }
+    named = frozenset().union(*identifiers.values())
+    erased = suppression_checks.with_reason(session, named, ERASED)
+    return frozenset(number for number, own in identifiers.items() if not own.isdisjoint(erased))
+
+
+def mentioned_in(rows: Iterable[Sequence[str]]) -> list[RowMentions]:
+    """Return the identifiers in each cell of the rows; call it with no transaction open: rows may be long."""
+    return [[frozenset(Identifier(*found) for found in identifiers_in(cell)) for cell in row] for row in rows]
+
+
+def is_needed(session: Session) -> bool:
+    """Return whether anybody was erased, so that rows have to be searched."""
+    return suppression_checks.has_reason(session, ERASED)
+
+
+def without_erased_people(
+    session: Session,
+    rows: Mapping[int, Sequence[str]],
+    columns: Sequence[str | None],
+    mentions: Sequence[RowMentions] | None,
+) -> dict[int, list[str]]:
+    """Return the cells to store of the rows that mention an erased person: none if the row is about them.
+
+    `columns` are the fields of the columns, `mentions` those of the rows, None if nobody was erased when they
+    were read. Call it as `of_erased_people`.
+    """
+    if not is_needed(session):
+        return {}
+    found = mentioned_in(rows.values()) if mentions is None else mentions
+    mentioned = dict(zip(rows, found, strict=True))
+    named = frozenset().union(*(found for cells in mentioned.values() for found in cells))
+    erased = suppression_checks.with_reason(session, named, ERASED)
+    kept: dict[int, list[str]] = {}
+    for number, cells in rows.items():
+        is_named = [not found.isdisjoint(erased) for found in mentioned[number]]
+        if any(is_named[position] for position in subject_positions(cells, columns)):
+            kept[number] = []
+        elif any(is_named):
+            kept[number] = ["" if is_gone else cell for cell, is_gone in zip(cells, is_named, strict=True)]
+    return kept
+
+
+def await_writers(session: Session) -> None:
+    """Wait until the rows that workers are storing are committed.
+
+    They lock their upload first. Those that begin later know who was suppressed before this was called.
+    """
+    unfinished = select(Upload.id).where(Upload.status.in_(UNFINISHED))
+    session.execute(unfinished.order_by(Upload.id).with_for_update()).all()
+
+
+def _with_cells(session: Session, upload_id: str, number: int, cells: Sequence[str]) -> dict[str, Any]:
+    stored = encrypted(session, UploadRow.cells, row_name(upload_id, number), list(cells))
+    return {"upload_id": upload_id, "number": number, "cells": stored}

@@ -1,0 +1,153 @@
+"""The result of an uploaded list: its rows in order, each with what was found, its cost and its receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, and_, func, select
+from sqlalchemy.orm import Session, aliased
+
+from app.domain.errors import JobExpired
+from app.domain.kinds import Outcome
+from app.engine.contacts import hidden_values
+from app.engine.jobs.jobs import Job, JobItem
+from app.engine.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
+
+BATCH = 500
+COLUMNS = (
+    "Found email",
+    "Found email status",
+    "Found phone",
+    "Result",
+    "Result credits",
+    "Result sources",
+    "Result receipt",
+    "Result note",
+)
+"""The columns that a result adds to those of the file."""
+_ERASED = "The person was erased."
+_STATUS_NOTES = {
+    UploadStatus.CANCELED.value: "The upload was canceled before this row was finished.",
+    UploadStatus.PAUSED.value: "The upload is paused before this row is finished.",
+}
+_origin = aliased(UploadRow, name="origins")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow:
+    """A row with its result. `outcome` is that of the person, or invalid, failed or pending.
+
+    `receipt` is the id of the job that resolved it; its trace lists the provider calls.
+    """
+
+    number: int
+    line: int
+    cells: tuple[str, ...]
+    outcome: str
+    email: str | None = None
+    email_status: str | None = None
+    phone: str | None = None
+    credits: int = 0
+    sources: tuple[str, ...] = ()
+    receipt: str | None = None
+    note: str | None = None
+
+    def texts(self, width: int) -> list[str]:
+        """Return the cells of the row, as many as the header has, and those of `COLUMNS`."""
+        cells = [*self.cells[:width], *[""] * (width - len(self.cells))]
+        found = (self.email, self.email_status, self.phone, self.outcome, str(self.credits))
+        receipt = (", ".join(self.sources), self.receipt, self.note)
+        return [*cells, *(text or "" for text in (*found, *receipt))]
+
+
+def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[ResultRow]:
+    """Return the rows from this number on with their results; a duplicate has that of the first row."""
+    query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.number >= first)
+    return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
+
+
+def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
+    """Return the first rows that identify no person, cannot be read, or failed."""
+    has_problem = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
+    query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.duplicate_of.is_(None), has_problem)
+    return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
+
+
+def _read(session: Session, upload: Upload, query: Select[Any]) -> list[ResultRow]:
+    found = session.execute(query).all()
+    hidden = hidden_values.in_answers(session, [(row.result, row.request or {}) for row in found])
+    return [_result(row, upload.status, hidden) for row in found]
+
+
+def _joined() -> Select[Any]:
+    """Return the query for rows with the result of their person, which is that of the person's first row."""
+    origin_number = func.coalesce(UploadRow.duplicate_of, UploadRow.number)
+    return (
+        select(
+            UploadRow.number,
+            UploadRow.line,
+            UploadRow.cells,
+            UploadRow.fault,
+            UploadRow.duplicate_of,
+            UploadRow.subject,
+            _origin.charged.label("charged_before"),
+            _origin.is_pending,
+            UploadChunk.job_id,
+            Job.finished_at,
+            JobItem.outcome,
+            JobItem.result,
+            JobItem.request,
+            JobItem.error,
+            JobItem.charged,
+        )
+        .join(_origin, and_(_origin.upload_id == UploadRow.upload_id, _origin.number == origin_number))
+        .outerjoin(
+            UploadChunk,
+            and_(UploadChunk.upload_id == _origin.upload_id, UploadChunk.number == _origin.chunk),
+        )
+        .outerjoin(Job, Job.id == UploadChunk.job_id)
+        .outerjoin(JobItem, and_(JobItem.job_id == UploadChunk.job_id, JobItem.index == _origin.item))
+    )
+
+
+def _result(row: Any, status: str, hidden: Collection[str]) -> ResultRow:  # noqa: ANN401 -- a row of the query
+    base = {"number": row.number, "line": row.line, "cells": tuple(row.cells)}
+    if row.fault is not None:
+        return ResultRow(**base, outcome="invalid", note=row.fault)
+    is_duplicate = row.duplicate_of is not None
+    outcome, note = _outcome(row, status)
+    values = hidden_values.without(row.result, hidden) or {}
+    email: dict[str, Any] = next(iter(values.get("emails", ())), {})
+    phone: dict[str, Any] = next(iter(values.get("phones", ())), {})
+    return ResultRow(
+        **base,
+        outcome=outcome,
+        email=email.get("email"),
+        email_status=email.get("status"),
+        phone=phone.get("e164"),
+        credits=0 if is_duplicate else row.charged_before + (row.charged or 0),
+        sources=_sources((email, phone)),
+        receipt=row.job_id,
+        note=note or (f"The same person as row {row.duplicate_of + 1}." if is_duplicate else None),
+    )
+
+
+def _outcome(row: Any, status: str) -> tuple[str, str | None]:  # noqa: ANN401 -- a row of the query
+    """Return the outcome of a row that names a person, and what explains it."""
+    if row.subject is None and not row.cells:
+        return Outcome.SUPPRESSED.value, _ERASED
+    detail = None if row.error is None else row.error.get("detail") or row.error.get("title")
+    if row.outcome is not None:
+        return row.outcome, _STATUS_NOTES.get(status) if row.is_pending else detail
+    if row.error is not None:
+        return "failed", detail
+    if row.finished_at is not None:
+        return "failed", JobExpired.title
+    return "pending", _STATUS_NOTES.get(status)
+
+
+def _sources(values: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    names = [source["provider"] for value in values for source in value.get("sources", ())]
+    return tuple(dict.fromkeys(names))

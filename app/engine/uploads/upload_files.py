@@ -1,0 +1,67 @@
+"""The encryption of an uploaded file, which is stored until its rows are."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, LargeBinary, SQLColumnExpression, func, literal, select
+from sqlalchemy.orm import Session
+
+from app.engine.uploads.upload_tables import UploadFile
+from app.infra.crypto.encryption import open_sealed, seal
+from app.infra.database.encrypted_columns import key_ring
+
+MARK = b"enc:"
+"""The beginning of an encrypted file; a file of an earlier release has another one."""
+
+
+def encrypted(session: Session, upload_id: str, content: bytes) -> bytes:
+    """Return the bytes of a file as they are stored."""
+    return MARK + seal(key_ring(session), _context(upload_id), content)
+
+
+def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
+    """Return the bytes of a stored file.
+
+    Raises:
+        Undecryptable: it was changed, belongs to another upload, or its key is not set.
+
+    """
+    if not stored.startswith(MARK):
+        return stored
+    return open_sealed(key_ring(session), _context(upload_id), stored.removeprefix(MARK))
+
+
+def encrypt_next(session: Session) -> bool:
+    """Encrypt a file that is not under the current key; return whether there was one.
+
+    A file that another transaction locks, probably to delete it, is left for the next call.
+
+    Raises:
+        Undecryptable: as in `decrypted`.
+
+    """
+    query = select(UploadFile).where(_is_outdated(session)).limit(1)
+    file = session.scalar(query.with_for_update(skip_locked=True))
+    if file is None:
+        return False
+    file.content = encrypted(session, file.upload_id, decrypted(session, file.upload_id, file.content))
+    session.flush()
+    session.expunge(file)
+    return True
+
+
+def is_any_outdated(session: Session) -> bool:
+    """Return whether a file is not under the current key, also one that another transaction locks."""
+    return session.scalar(select(UploadFile.upload_id).where(_is_outdated(session)).limit(1)) is not None
+
+
+def _is_outdated(session: Session) -> ColumnElement[bool]:
+    return ~begins_with(UploadFile.content, MARK + bytes((key_ring(session).current_id,)))
+
+
+def begins_with(content: SQLColumnExpression[bytes], start: bytes) -> ColumnElement[bool]:
+    """Return the condition that a stored file begins with these bytes."""
+    return func.substr(content, 1, len(start)) == literal(start, LargeBinary())
+
+
+def _context(upload_id: str) -> str:
+    return f"upload_files.content|{upload_id}"

@@ -1,0 +1,1 @@
+"""The broker and Redis: queues, messages, notifications and rate limits."""

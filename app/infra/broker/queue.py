@@ -1,0 +1,74 @@
+"""The publisher of the messages in the queues.
+
+A message carries only a job's id and may be lost. The job's row is authoritative, and the sweeper publishes
+lost messages again. Therefore no call here waits long for the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from redis.exceptions import RedisError
+
+from app.domain.kinds import QUEUES, Kind, Queue
+from app.infra.broker import broker, redis_client, task_messages
+from app.infra.circuit_breaker import CircuitOpen
+from app.infra.telemetry import metrics
+
+
+class JobPublisher:
+    """Publishes job ids to the queues in Celery's message protocol 2.
+
+    The queues are in Redis, unless `broker_url` names another broker. Locks are always in Redis.
+    """
+
+    def __init__(self, redis_url: str, broker_url: str = "") -> None:
+        self._redis = redis_client.guarded(redis_url)
+        self._queues = broker.guarded(broker_url or redis_url)
+
+    def publish(self, kind: Kind, job_ids: Iterable[str]) -> bool:
+        """Publish the jobs to the queue of their kind; return False at once if the broker is unavailable."""
+        return self.push(kind.value, QUEUES[kind], job_ids)
+
+    def push(self, task: str, queue: Queue, ids: Iterable[str]) -> bool:
+        """Publish a message of the task for each id; return False at once if the broker is unavailable."""
+        messages = [task_messages.build(task, job_id) for job_id in ids]
+        if not messages:
+            return True
+        try:
+            with self._queues.breaker:
+                self._queues.broker.send(queue, messages)
+        except broker.UNAVAILABLE:
+            metrics.SENDS.labels(outcome="unreachable").inc(len(messages))
+            return False
+        metrics.SENDS.labels(outcome="sent").inc(len(messages))
+        return True
+
+    def try_lock(self, name: str, seconds: float) -> bool:
+        """Lock `name` for all processes for `seconds`; return whether it was free.
+
+        Without Redis it is free for every process.
+        """
+        try:
+            with self._redis.breaker:
+                key = f"lock.{name}"
+                return bool(self._redis.client.set(key, b"", nx=True, px=max(1, round(seconds * 1000))))
+        except (RedisError, OSError, CircuitOpen):
+            return True
+
+    def depth(self, queue: Queue) -> int:
+        """Return the number of messages in the queue.
+
+        Raises:
+            RedisError, OSError, CircuitOpen: the broker is unavailable.
+
+        """
+        with self._queues.breaker:
+            return self._queues.broker.lengths([queue])[0]
+
+    def is_full(self, queue: Queue, limit: int) -> bool:
+        """Return whether the queue has more messages than the limit, or the broker is unavailable."""
+        try:
+            return self.depth(queue) > limit
+        except broker.UNAVAILABLE:
+            return True

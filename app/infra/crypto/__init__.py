@@ -1,0 +1,1 @@
+"""Keys, encryption, digests and signatures."""

@@ -1,0 +1,1 @@
+"""The database: engines, transactions, column types, its clock and its backups."""

@@ -1,0 +1,209 @@
+"""Statements of the hot path: compiled once, and executed by the driver.
+
+SQLAlchemy takes about 370 Python calls to execute a prebuilt `select`, and more to load ORM objects; a
+`Statement` takes 90. A reveal executes more than ten, so they are most of what it costs. All other statements
+use SQLAlchemy as usual.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from psycopg import RawCursor
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Dialect,
+    Float,
+    Insert,
+    String,
+    TableValuedAlias,
+    Update,
+    any_,
+    bindparam,
+    func,
+    select,
+)
+from sqlalchemy import cast as sql_cast
+from sqlalchemy.dialects.postgresql import ARRAY, psycopg
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.visitors import iterate
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from app.infra.crypto.key_ring import KeyRing
+from app.infra.database.db import KEY_RING
+
+Convert: TypeAlias = Callable[[Any], Any]
+_CURSOR = "statement_cursor"
+
+
+class _JsonList(TypeDecorator[list[str]]):
+    """A list of strings as a parameter of SQLite."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: list[str] | None, _dialect: Dialect) -> str:
+        """Return the list as JSON."""
+        return json.dumps(value)
+
+
+def items_of(dialect: str, name: str) -> TableValuedAlias:
+    """Return a table of the items of the parameter `name`, a list of strings; its column is `value`."""
+    if dialect == "sqlite":
+        return func.json_each(bindparam(name, type_=_JsonList())).table_valued("value")
+    return func.unnest(bindparam(name, type_=ARRAY(String))).table_valued("value").render_derived()
+
+
+def any_of(dialect: str, column: Any, name: str) -> ColumnElement[bool]:  # noqa: ANN401 -- a column or attribute
+    """Return the condition that the column equals an item of the parameter `name`, a list of strings.
+
+    On PostgreSQL the list is in a subquery, which hides its length from the planner. It would plan a list of
+    one item again at each execution, because it expects ten in a plan for all lists; the planning took four
+    times as long as the execution.
+    """
+    if dialect == "sqlite":
+        return cast("ColumnElement[bool]", column.in_(select(items_of(dialect, name).c.value)))
+    items = ARRAY(String)
+    listed = sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
+    return cast("ColumnElement[bool]", column == any_(listed))
+
+
+class Statement:
+    """A statement of SQLAlchemy Core with named parameters, and rows that are named tuples.
+
+    `build` receives the name of the dialect, `sqlite` or `postgresql`. For lists as parameters see `any_of`.
+    """
+
+    def __init__(self, build: Callable[[str], Any]) -> None:
+        self._build = build
+        self._by_dialect: dict[tuple[str, KeyRing | None], _Compiled] = {}
+
+    def all(self, session: Session, parameters: Mapping[str, Any]) -> list[Any]:
+        """Execute the statement in the session's transaction; return its rows.
+
+        Raises:
+            DBAPIError: as SQLAlchemy raises it.
+            RuntimeError: the statement writes, and the session only reads.
+
+        """
+        session.flush()
+        connection = session.connection()
+        name = connection.dialect.name
+        key = (name, getattr(connection.dialect, KEY_RING, None))
+        compiled = self._by_dialect.get(key)
+        if compiled is None:
+            compiled = self._by_dialect[key] = _Compiled(self._build(name), connection.dialect)
+        return compiled.execute(connection, parameters)
+
+    def first(self, session: Session, parameters: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- a row
+        """Execute the statement as `all` does; return the first row, or None."""
+        rows = self.all(session, parameters)
+        return rows[0] if rows else None
+
+
+class _Compiled:
+    """A statement in SQL, with the conversions of its parameters and columns.
+
+    `isinsert`, `isupdate` and `isdelete` are those of SQLAlchemy's execution context, which observers read.
+    """
+
+    def __init__(self, statement: Any, dialect: Dialect) -> None:  # noqa: ANN401 -- any statement of Core
+        dialect = _positional(dialect)
+        compiled = statement.compile(dialect=dialect)
+        columns: Iterable[ColumnElement[Any]] = statement.exported_columns
+        kinds = {type(part) for part in iterate(statement)}
+        self.isinsert, self.isupdate, self.isdelete = (
+            any(issubclass(kind, written) for kind in kinds) for written in (Insert, Update, Delete)
+        )
+        self._sql = str(compiled)
+        self._names: Sequence[str] = compiled.positiontup
+        self._binds = {
+            name: convert
+            for bind, name in compiled.bind_names.items()
+            if (convert := bind.type.dialect_impl(dialect).bind_processor(dialect))
+        }
+        self._constants = self._converted(compiled.params)
+        self._row: Any = namedtuple("Row", [column.key for column in columns])  # type: ignore[misc]  # noqa: PYI024 -- the columns are known at run time
+        self._results = [
+            (index, convert)
+            for index, column in enumerate(columns)
+            if (convert := _result_processor(column.type, dialect))
+        ]
+
+    def execute(self, connection: Connection, parameters: Mapping[str, Any]) -> list[Any]:
+        """Execute the statement with these parameters and the constants in it; return the rows."""
+        values = self._constants | self._converted(parameters)
+        arguments = tuple(values[name] for name in self._names)
+        cursor = _cursor(connection)
+        for observe in connection.dispatch.before_cursor_execute:
+            observe(connection, cursor, self._sql, arguments, self, False)  # noqa: FBT003 -- SQLAlchemy's signature
+        try:
+            cursor.execute(self._sql, arguments)
+            rows = cursor.fetchall() if self._row._fields else ()
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise translated(connection, cursor, self._sql, error) from error
+        return [self._as_row(row) for row in rows]
+
+    def _converted(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        values = dict(parameters)
+        for name, convert in self._binds.items():
+            if name in values:
+                values[name] = convert(values[name])
+        return values
+
+    def _as_row(self, row: Sequence[Any]) -> Any:  # noqa: ANN401 -- the named tuple
+        values = list(row)
+        for index, convert in self._results:
+            values[index] = convert(values[index])
+        return self._row._make(values)
+
+
+def _positional(dialect: Dialect) -> Dialect:
+    """Return the dialect with parameters by position, as `_cursor` needs them."""
+    if dialect.name != "postgresql":
+        return dialect
+    positional = psycopg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]  # SQLAlchemy has no types there
+    setattr(positional, KEY_RING, getattr(dialect, KEY_RING, None))
+    return cast("Dialect", positional)
+
+
+def _cursor(connection: Connection) -> Any:  # noqa: ANN401 -- the driver's
+    """Return the cursor that all statements on this connection share: a new one costs 20 Python calls.
+
+    That of PostgreSQL sends the statement as it is; others search it for parameters at each execution.
+    """
+    info = connection.info
+    if _CURSOR not in info:
+        driver: Any = connection.connection.driver_connection
+        info[_CURSOR] = RawCursor(driver) if connection.dialect.name == "postgresql" else driver.cursor()
+    return info[_CURSOR]
+
+
+def _result_processor(type_: TypeEngine[Any], dialect: Dialect) -> Convert | None:
+    """Return the conversion of a column's values, or None if the driver's are right."""
+    if isinstance(type_, Float):  # SQLAlchemy would need to know the type that the server sends
+        return None
+    return type_.dialect_impl(dialect).result_processor(dialect, None)
+
+
+def translated(connection: Connection, cursor: Any, sql: str, error: Exception) -> BaseException:  # noqa: ANN401 -- a driver's cursor
+    """Return the error that SQLAlchemy would raise; discard the connection if it is lost."""
+    dialect = connection.dialect
+    is_lost = dialect.is_disconnect(error, connection.connection, cursor)  # type: ignore[arg-type]  # a pooled connection
+    if is_lost:
+        connection.invalidate(error)
+    return DBAPIError.instance(
+        sql,
+        None,
+        error,
+        dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        connection_invalidated=is_lost,
+        dialect=dialect,
+    )

@@ -1,0 +1,1 @@
+"""What endpoints and pages stand on: authentication, bodies, errors, limits and responses."""

@@ -1,0 +1,69 @@
+"""The Idempotency-Key header: a replay returns the result of the first request with the key."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from flask import request
+from sqlalchemy.orm import Session
+
+from app.domain.errors import FieldError, ValidationFailed
+from app.engine.jobs import idempotency
+from app.infra.crypto.digest_keys import digest_keys
+from app.infra.database.database_clock import Moment
+from app.web.sign_in.auth import caller
+
+HEADER = "Idempotency-Key"
+REPLAYED = {"Idempotent-Replay": "true"}
+PATTERN = "^[!-~](?:[ -~]{0,253}[!-~])?$"
+_KEY = re.compile(PATTERN, re.ASCII)
+
+
+def begin(
+    session: Session, *, now: Moment, store: bool = True, body: dict[str, Any] | None = None
+) -> str | None:
+    """Claim the request's key, if any; for a replay, return the id that the first request created.
+
+    With `store=False` the key is validated, but neither stored nor compared. `body` is what replays must have
+    in common, by default the JSON of the request.
+
+    Raises:
+        ValidationFailed: the key is not 1 to 255 printable characters.
+        IdempotencyKeyReused: the key was used before with another request.
+
+    """
+    key = _key()
+    if key is None or not store:
+        return None
+    same = (request.get_json(silent=True) or {}) if body is None else body
+    digest = idempotency.digest(digest_keys(session), request.path, same)
+    return idempotency.begin(session, caller().workspace_id, key, digest, now=now)
+
+
+def is_replay(session: Session, reference: str, *, now: Moment) -> bool:
+    """Claim the request's key, if any, for a change of what `reference` names; return whether it is a replay.
+
+    Raises:
+        ValidationFailed, IdempotencyKeyReused: as in `begin`.
+
+    """
+    if begin(session, now=now) is not None:
+        return True
+    finish(session, reference)
+    return False
+
+
+def finish(session: Session, reference: str) -> None:
+    """Store the id that the request created under its key, if it has one."""
+    key = _key()
+    if key is not None:
+        idempotency.finish(session, caller().workspace_id, key, reference)
+
+
+def _key() -> str | None:
+    key = request.headers.get(HEADER)
+    if key is not None and not _KEY.fullmatch(key):
+        detail = f"{HEADER} must be 1 to 255 printable ASCII characters."
+        raise ValidationFailed(detail, errors=(FieldError("", detail),))
+    return key

@@ -1,0 +1,19 @@
+"""Entries of the audit log for files that a caller downloads."""
+
+from __future__ import annotations
+
+from app.domain.audit_actions import Action
+from app.engine.audit_log import entries as audit_log
+from app.web import admission
+from app.web.sign_in.auth import caller
+
+
+def record_export(action: Action, object_id: str | None = None) -> None:
+    """Record that the caller downloads a file, before the file is sent.
+
+    Raises:
+        Unavailable: the database cannot be reached, so nothing is downloaded.
+
+    """
+    with admission.transaction() as session:
+        audit_log.record(session, action, object_id=object_id, workspace_id=caller().workspace_id)

@@ -1,0 +1,1 @@
+"""Requests of queued endpoints: submission, waiting and responses."""

@@ -1,0 +1,101 @@
+"""Responses with jobs: 200 with a finished one, 202 with an unfinished one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.domain.kinds import FREE_KINDS, Outcome
+from app.engine.contacts import hidden_values
+from app.engine.jobs import jobs
+from app.web.bodies.body import json_response
+from app.web.jobs.waiting import JobSnapshot, WaitPreference
+
+RETRY_AFTER_SECONDS = 1
+EMPTY_RESULT: dict[str, Any] = {
+    "contact": None,
+    "company": None,
+    "emails": [],
+    "phones": [],
+    "sources": {"contact": {}, "company": {}},
+    "conflicts": [],
+}
+
+
+def job_response(
+    snapshot: JobSnapshot,
+    preference: WaitPreference,
+    *,
+    repeated: bool = False,
+    headers: dict[str, str] | None = None,
+) -> Response:
+    """Return 200 with a finished job, or 202 with where to poll an unfinished one (contract 2.3).
+
+    `repeated` means that the job had finished before this request, which was therefore charged nothing.
+    """
+    job = snapshot.job
+    body = job_body(snapshot, repeated=repeated)
+    all_headers = {
+        "X-Credits-Charged": str(body["credits"]["charged"]),
+        "X-Credits-Balance": str(snapshot.balance.available),
+        **(headers or {}),
+    }
+    if preference.applied:
+        all_headers["Preference-Applied"] = preference.applied
+    if job.finished_at is not None:
+        return json_response(body, 200, all_headers)
+    all_headers["Location"] = f"/api/ext/jobs?id={job.id}"
+    all_headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return json_response(body, 202, all_headers)
+
+
+def job_body(snapshot: JobSnapshot, *, repeated: bool) -> dict[str, Any]:
+    """Return the response body of a queued endpoint (contract 2.3)."""
+    job = snapshot.job
+    owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
+    return {
+        "job": _job(snapshot),
+        "result": _items_result(snapshot) if snapshot.items else _result(snapshot),
+        "trace": snapshot.trace,
+        "credits": {
+            "charged": 0 if repeated else job.charged,
+            "reserved": 0 if job.finished_at else job.held - job.charged,
+            "balance": snapshot.balance.available,
+            "already_owned": job.already_owned or owned,
+        },
+    }
+
+
+def _job(snapshot: JobSnapshot) -> dict[str, Any]:
+    body = jobs.to_public(snapshot.job)
+    body.pop("client_reference", None)
+    if snapshot.asking:
+        body["progress"] |= {"asking": snapshot.asking}
+    reference = snapshot.client_reference
+    return body if reference is None else body | {"client_reference": reference}
+
+
+def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
+    result = hidden_values.without(snapshot.job.result, snapshot.hidden)
+    if result is None or snapshot.client_reference is None:
+        return result
+    return {**result, "client_reference": snapshot.client_reference}
+
+
+def _items_result(snapshot: JobSnapshot) -> dict[str, Any]:
+    """Return the results of an enrichment; those of unfinished items are empty."""
+    return {
+        "items": [
+            {
+                "index": item.index,
+                "client_reference": item.request.get("client_reference"),
+                "outcome": item.outcome,
+                **(hidden_values.without(item.result, snapshot.hidden) or EMPTY_RESULT),
+                "credits_charged": item.charged,
+                "error": item.error and jobs.public_error(snapshot.job, item.error),
+            }
+            for item in snapshot.items
+        ],
+        "next_cursor": None,
+    }

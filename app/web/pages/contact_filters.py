@@ -1,0 +1,73 @@
+"""The filters, the order and the position of a page of contacts, as its URL has them.
+
+A URL contains no person's name: the search by name is a form, and a position is the id of a contact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from flask import request
+
+from app.domain.findings import EmailStatus
+from app.engine.owned.owned_filters import Order, Selection, Sort
+
+ORDERS: dict[str, tuple[str, Sort, Order]] = {
+    "": ("Latest first", Sort.REVEALED_AT, Order.DESCENDING),
+    "oldest": ("Oldest first", Sort.REVEALED_AT, Order.ASCENDING),
+    "changed": ("Last changed first", Sort.UPDATED_AT, Order.DESCENDING),
+    "name": ("By name", Sort.NAME, Order.ASCENDING),
+    "company": ("By company", Sort.COMPANY, Order.ASCENDING),
+}
+"""The orders of the page: the text, and what is sorted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactFilters:
+    """The filters as text; those that are not set are empty."""
+
+    list_id: str = ""
+    tag: str = ""
+    owner: str = ""
+    company: str = ""
+    status: str = ""
+    order: str = ""
+
+    @classmethod
+    def of_request(cls, list_id: str | None = None) -> ContactFilters:
+        """Return the filters in the URL; `list_id` is that of the page of a list. Unknown values are none."""
+        given = {name: request.args.get(name, "").strip() for name in ("tag", "owner", "company")}
+        status, order = request.args.get("status", ""), request.args.get("order", "")
+        return cls(
+            list_id=list_id or request.args.get("list", "").strip(),
+            status=status if status in set(EmailStatus) else "",
+            order=order if order in ORDERS else "",
+            **{name: value.replace("\0", "") for name, value in given.items()},
+        )
+
+    @property
+    def selection(self) -> Selection:
+        """Return the selection of the contacts."""
+        _, sort, order = ORDERS[self.order]
+        return Selection(
+            list_name=self.list_id or None,
+            tag=self.tag or None,
+            owner=self.owner or None,
+            company=self.company or None,
+            status=EmailStatus(self.status) if self.status else None,
+            sort=sort,
+            order=order,
+        )
+
+    @property
+    def is_filtered(self) -> bool:
+        """Return whether any filter is set."""
+        return any((self.list_id, self.tag, self.owner, self.company, self.status))
+
+    def query(self, **further: str) -> str:
+        """Return the query string of the filters that are set, with further parameters."""
+        names = {"list": self.list_id} | {
+            name: getattr(self, name) for name in ("tag", "owner", "company", "status", "order")
+        }
+        return urlencode({name: value for name, value in (names | further).items() if value})

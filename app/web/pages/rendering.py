@@ -1,0 +1,105 @@
+"""Rendering of pages: their layout, formats of dates and figures, and headers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, render_template, url_for
+from jinja2 import StrictUndefined
+
+from app.crm import sentences
+from app.domain.kinds import Kind
+from app.infra import clock
+from app.web.pages.access import is_signed_in, viewer
+from app.web.pages.blueprint import protect
+from app.web.pages.navigation import groups_for
+
+STATIC = Path(__file__).parents[2] / "pages" / "static"
+_KINDS = {
+    Kind.REVEAL_EMAIL.value: "e-mail",
+    Kind.REVEAL_PHONE.value: "phone",
+    Kind.ENRICHMENT_REQUEST.value: "enrichment",
+    Kind.COMPANY_BY_HASH.value: "company of a website",
+    Kind.LEADS_BY_WEBSITE_HASH.value: "people of a website",
+}
+NONE = "\N{EN DASH}"
+"""What a page shows for a value that is absent."""
+
+
+def register(app: Flask) -> None:
+    """Set up the templates: an undefined variable is an error, and filters format times and numbers."""
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters |= {
+        "moment": moment,
+        "day": day,
+        "figure": figure,
+        "signed": signed,
+        "words": words,
+        "kind": kind,
+        "crm_error": sentences.sentence,
+    }
+    app.jinja_env.globals["static_url"] = static_url
+
+
+def page(template: str, status: int = 200, *, with_viewer: bool = True, **context: Any) -> Response:
+    """Return a page in the layout; its header shows the viewer and the navigation, if signed in."""
+    known = viewer() if with_viewer and is_signed_in() else None
+    navigation = [] if known is None else groups_for(known)
+    html = render_template(template, viewer=known, navigation=navigation, **context)
+    return protect(Response(html, status=status, mimetype="text/html"))
+
+
+def go_to(endpoint: str, **values: Any) -> Response:
+    """Return the redirect to a page after a form was processed, so that a reload does not send it again."""
+    return go_to_path(url_for(endpoint, **values))
+
+
+def go_to_path(path: str) -> Response:
+    """Return the redirect to a path of this server."""
+    return protect(Response(status=303, headers={"Location": path}))
+
+
+def moment(value: datetime | str | None) -> str:
+    """Return a time to the minute in UTC, or a dash."""
+    parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return NONE if parsed is None else (clock.rfc3339(parsed) or "")[:16].replace("T", " ") + " UTC"
+
+
+def day(value: datetime | str | None) -> str:
+    """Return the day of a time in UTC, or a dash."""
+    return moment(value).partition(" ")[0]
+
+
+def figure(value: float | None) -> str:
+    """Return a number with spaces between thousands and without a fraction of 0, or a dash."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return NONE if value is None else f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def signed(value: int) -> str:
+    """Return a change with its sign; no change is empty."""
+    return f"{'+' if value > 0 else ''}{figure(value)}" if value else ""
+
+
+def kind(value: str) -> str:
+    """Return a kind of job as a person would name it; one that has no name here, as words."""
+    return _KINDS.get(value) or words(value)
+
+
+def words(value: str | None) -> str:
+    """Return a value of an enumeration as words, or a dash."""
+    return NONE if value is None else value.replace("_", " ").replace(".", " ")
+
+
+@cache
+def static_url(name: str) -> str:
+    """Return the URL of a static file; it changes with the content, so that browsers may keep the file."""
+    version = sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    return f"/static/{name}?v={version}"

@@ -1,0 +1,207 @@
+"""Response schemas of contacts, companies and their values, shared by several endpoints."""
+
+from __future__ import annotations
+
+from marshmallow import fields
+
+from app.domain.findings import EmailStatus
+from app.domain.ids import EXAMPLES
+from app.engine.contacts.seniorities import SENIORITIES
+from app.engine.lookups.field_requests import TYPES, ContactField
+from app.web.schemas.fields import ResponseSchema
+
+TIME = "2026-11-20T09:30:00.000Z"
+DAY = "2026-11-20T00:00:00.000Z"
+STATUSES = [status.value for status in EmailStatus]
+
+
+class LocationSchema(ResponseSchema):
+    """The location of a contact or company."""
+
+    city = fields.String(allow_none=True, metadata={"example": "London"})
+    country = fields.String(allow_none=True, metadata={"example": "GB", "description": "ISO 3166-1 alpha-2."})
+
+
+class ContactSchema(ResponseSchema):
+    """The fields of a contact that are visible before a reveal."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
+    full_name = fields.String(allow_none=True, metadata={"example": "Ada Lovelace"})
+    title = fields.String(allow_none=True, metadata={"example": "Chief Engineer"})
+    seniority = fields.String(
+        allow_none=True, metadata={"example": "c_suite", "description": f"Such as {', '.join(SENIORITIES)}."}
+    )
+    department = fields.String(allow_none=True, metadata={"example": "engineering"})
+    linkedin_url = fields.String(
+        allow_none=True, metadata={"example": "https://www.linkedin.com/in/ada-lovelace"}
+    )
+    location = fields.Nested(LocationSchema)
+
+
+class CompanySchema(ResponseSchema):
+    """A company."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["com"]})
+    name = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
+    domain = fields.String(allow_none=True, metadata={"example": "acme.example"})
+    linkedin_url = fields.String(
+        allow_none=True, metadata={"example": "https://www.linkedin.com/company/acme"}
+    )
+    industry = fields.String(allow_none=True, metadata={"example": "Machinery"})
+    headcount = fields.String(allow_none=True, metadata={"example": "51-200"})
+    location = fields.Nested(LocationSchema)
+
+
+class AvailableSchema(ResponseSchema):
+    """A masked e-mail address or phone number, and the price of revealing it."""
+
+    field = fields.String(metadata={"enum": ["email", "phone"], "example": "email"})
+    type = fields.String(metadata={"example": "work"})
+    masked = fields.String(metadata={"example": "a•••••@acme.example"})
+    status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
+    last_verified_at = fields.DateTime(
+        allow_none=True,
+        metadata={
+            "example": DAY,
+            "description": "When it was last verified; only the day if the workspace does not own the value.",
+        },
+    )
+    owned = fields.Boolean(metadata={"example": False})
+    credits = fields.Integer(metadata={"example": 1})
+
+
+class SourceSchema(ResponseSchema):
+    """A source of a value, and when it was seen."""
+
+    provider = fields.String(metadata={"example": "sandbox"})
+    kind = fields.String(metadata={"enum": ["import", "provider", "pattern"], "example": "provider"})
+    first_seen_at = fields.DateTime(metadata={"example": TIME})
+    last_seen_at = fields.DateTime(metadata={"example": TIME})
+
+
+class EmailSchema(ResponseSchema):
+    """A revealed e-mail address."""
+
+    email = fields.String(metadata={"example": "ada@acme.example"})
+    type = fields.String(metadata={"enum": ["work", "personal"], "example": "work"})
+    status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
+    status_reasons = fields.List(fields.String(), metadata={"example": []})
+    confidence = fields.Float(allow_none=True, metadata={"example": 0.97})
+    primary = fields.Boolean(metadata={"example": True})
+    verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+    sources = fields.List(fields.Nested(SourceSchema))
+
+
+class PhoneSchema(ResponseSchema):
+    """A revealed phone number."""
+
+    e164 = fields.String(metadata={"example": "+442079460123"})
+    national = fields.String(metadata={"example": "020 7946 0123"})
+    extension = fields.String(allow_none=True, metadata={"example": None})
+    country = fields.String(allow_none=True, metadata={"example": "GB"})
+    type = fields.String(metadata={"enum": list(TYPES[ContactField.PHONE]), "example": "work"})
+    line_type = fields.String(
+        metadata={
+            "enum": ["mobile", "landline", "voip", "unknown"],
+            "example": "landline",
+            "description": "Derived from the digits; `type` is what the source reported.",
+        }
+    )
+    status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
+    confidence = fields.Float(allow_none=True, metadata={"example": 0.9})
+    do_not_call = fields.Boolean(allow_none=True, metadata={"example": False})
+    do_not_call_checked_at = fields.DateTime(
+        allow_none=True,
+        metadata={"example": TIME, "description": "When the status was looked up or reported."},
+    )
+    verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+    sources = fields.List(fields.Nested(SourceSchema))
+
+
+class RevealedSchema(ResponseSchema):
+    """The values that the workspace owns, unmasked."""
+
+    emails = fields.List(fields.Nested(EmailSchema))
+    phones = fields.List(fields.Nested(PhoneSchema))
+
+
+class ProvenanceSchema(ResponseSchema):
+    """The source and the time of a value."""
+
+    source = fields.String(allow_none=True, metadata={"example": "sandbox"})
+    at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+
+
+class FieldProvenanceSchema(ResponseSchema):
+    """The source and the time of each field of the contact and of the company."""
+
+    contact = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(ProvenanceSchema),
+        metadata={
+            "example": {"title": {"source": "sandbox", "at": TIME}},
+            "description": "`location` is split into its parts; `company` is the source of the employer.",
+        },
+    )
+    company = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(ProvenanceSchema),
+        metadata={"example": {"industry": {"source": "sandbox", "at": TIME}}},
+    )
+
+
+class ConflictingValueSchema(ProvenanceSchema):
+    """A differing value from another source."""
+
+    value = fields.String(metadata={"example": "Engineer"})
+
+
+class ConflictSchema(ProvenanceSchema):
+    """A field on which sources disagree: the current value and the other one."""
+
+    entity = fields.String(metadata={"enum": ["contact", "company"], "example": "contact"})
+    field = fields.String(metadata={"example": "title"})
+    value = fields.String(metadata={"example": "Chief Engineer"})
+    other = fields.Nested(ConflictingValueSchema)
+
+
+class SavedSchema(ResponseSchema):
+    """A summary of the workspace's saved profile."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["prf"]})
+    list = fields.String(allow_none=True, metadata={"example": "Prospects"})
+    tags = fields.List(fields.String(), metadata={"example": ["engines"]})
+    note = fields.String(allow_none=True, metadata={"example": "Met at the fair."})
+    updated_at = fields.DateTime(metadata={"example": TIME})
+
+
+class SavedCompanySchema(ResponseSchema):
+    """The company in a saved profile."""
+
+    name = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
+    domain = fields.String(allow_none=True, metadata={"example": "acme.example"})
+    linkedin_url = fields.String(
+        allow_none=True, metadata={"example": "https://www.linkedin.com/company/acme"}
+    )
+
+
+class SavedProfileSchema(ResponseSchema):
+    """A saved profile: one per workspace and profile URL."""
+
+    id = fields.String(metadata={"example": EXAMPLES["prf"]})
+    linkedin_url = fields.String(metadata={"example": "https://www.linkedin.com/in/ada-lovelace"})
+    full_name = fields.String(allow_none=True, metadata={"example": "Ada Lovelace"})
+    headline = fields.String(allow_none=True, metadata={"example": "Building engines that think"})
+    title = fields.String(allow_none=True, metadata={"example": "Chief Engineer"})
+    location = fields.String(allow_none=True, metadata={"example": "London, United Kingdom"})
+    company = fields.Nested(SavedCompanySchema)
+    list = fields.String(allow_none=True, metadata={"example": "Prospects"})
+    tags = fields.List(fields.String(), metadata={"example": ["engines"]})
+    note = fields.String(allow_none=True, metadata={"example": "Met at the fair."})
+    saved_by = fields.String(
+        allow_none=True,
+        metadata={"example": EXAMPLES["acc"], "description": "The account that saved it first."},
+    )
+    captured_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+    created_at = fields.DateTime(metadata={"example": TIME})
+    updated_at = fields.DateTime(metadata={"example": TIME})

@@ -1,0 +1,66 @@
+"""The services of the application, and the one place where a view looks them up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from flask import current_app
+
+from app.engine import database
+from app.engine.accounts.sessions import SessionLifetime
+from app.infra.broker.job_notifications import JobListener
+from app.infra.broker.queue import JobPublisher
+from app.infra.broker.rate_limiter import Limiter
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
+from app.server.bulkhead import Bulkhead
+from app.server.byte_shares import ByteShares
+from app.server.spool import Spool
+from app.settings import Settings
+
+BODY_MEMORY_BYTES = 32 << 20
+"""The bytes of request bodies that a process holds in memory; one has at most 256 KiB."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AppServices:
+    """The settings and service objects that `create_app` builds the application from."""
+
+    settings: Settings
+    digest_keys: DigestKeys
+    session_lifetime: SessionLifetime
+    database: Database
+    publisher: JobPublisher
+    listener: JobListener
+    bulkhead: Bulkhead
+    body_memory: ByteShares
+    spool: Spool
+    limiter: Limiter
+
+    @classmethod
+    def build(cls, settings: Settings) -> AppServices:
+        """Return the services for these settings; none of them connects yet."""
+        keys = DigestKeys.from_settings(settings)
+        return cls(
+            settings=settings,
+            digest_keys=keys,
+            session_lifetime=SessionLifetime(
+                idle=timedelta(days=settings.session_idle_days),
+                absolute=timedelta(days=settings.session_absolute_days),
+            ),
+            database=database.create(settings, keys),
+            publisher=JobPublisher(settings.redis_url, settings.broker_url),
+            listener=JobListener(settings.redis_url),
+            bulkhead=Bulkhead(),
+            body_memory=ByteShares(BODY_MEMORY_BYTES),
+            spool=Spool(Path(settings.spool_folder), settings.spool_process_mb << 20),
+            limiter=Limiter(settings.redis_url, settings.web_concurrency),
+        )
+
+
+def services() -> AppServices:
+    """Return the services of the current application."""
+    app_services: AppServices = current_app.extensions["services"]
+    return app_services

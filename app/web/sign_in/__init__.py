@@ -1,0 +1,1 @@
+"""Who makes a request: tokens, cookies, passwords and second factors."""

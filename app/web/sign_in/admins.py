@@ -1,0 +1,32 @@
+"""Requests that only the admins of a workspace may make, or that tell admins more than members."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from app.domain.callers import Caller
+from app.domain.errors import AdminRequired, TotpRequiredForAdmins
+from app.web.sign_in import second_factor
+from app.web.sign_in.auth import session_caller
+
+
+def admin_caller(session: Session) -> Caller:
+    """Return the caller of this request if it was sent with the session of an admin.
+
+    Raises:
+        InsufficientScope: it was sent with an API key.
+        AdminRequired: the account is not an admin.
+        TotpRequiredForAdmins: the operator requires two-factor sign-in, which it lacks.
+
+    """
+    current = session_caller()
+    if not current.is_admin:
+        raise AdminRequired
+    if not second_factor.suffices(session, current):
+        raise TotpRequiredForAdmins
+    return current
+
+
+def acts_as_admin(session: Session, current: Caller) -> bool:
+    """Return whether `admin_caller` would accept this caller."""
+    return current.kind == "session" and current.is_admin and second_factor.suffices(session, current)

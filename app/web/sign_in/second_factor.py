@@ -1,0 +1,19 @@
+"""The setting TOTP_REQUIRED_FOR: what admins may do only after two-factor sign-in is on."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from app.domain.callers import Caller
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.sessions import LoginSession, Method
+from app.web.services import services
+
+
+def suffices(session: Session, current: Caller) -> bool:
+    """Return whether the setting is off, or the account has two-factor sign-in or used a company account."""
+    if services().settings.totp_required_for != "admins":
+        return True
+    if session.get_one(Account, current.account_id).totp_enabled_at is not None:
+        return True
+    return session.get_one(LoginSession, current.token_id).method == Method.COMPANY

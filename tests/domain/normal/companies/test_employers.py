@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.domain.normal.companies.employers import names_employer
+from app.domain.normal.texts.wordlists import entries
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ex-Google",
+        "Formerly Acme",
+        "Acme (former)",
+        "Past: Intern at Acme",
+        "ehem. Acme",
+        "Individual",
+        "Business Owner",
+        "0",
+        "Freelance",
+        "FREELANCER",
+        "Self-employed",
+        "Self employed",
+        "Self-Employed (Freelance)",
+        "Freelance / Self-employed",
+        "Self-employed - Consultant",
+        "Selbstständig",
+        "selbständig",
+        "Indépendant",
+        "Autónomo",
+        "autonomo",
+        "Libera professionista",
+        "ZZP'er",
+        "OSVČ",
+        "Egenföretagare",
+        "Фрилансер",
+        "フリーランス",
+        "自由职业",
+        "Stealth",
+        "Stealth Startup",
+        "Stealth Mode Startup",
+        "Stealth AI Startup",
+        "A stealth-mode startup",
+        "Currently looking for new opportunities",
+        "Derzeit arbeitssuchend",
+        "Unemployed / looking",
+        "Confidential",
+        "Unemployed",
+        "Im Ruhestand",
+        "Retraité",
+        "#OpenToWork",
+        "Open to work!",
+        "Looking for new opportunities",
+        "Student",
+        "N/A",
+        "-",
+        "...",
+    ],
+)
+def test_these_words_name_no_employer(text: str) -> None:
+    assert not names_employer(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Acme",
+        "Beta (formerly Acme)",
+        "Ex Libris",
+        "Former Employees Club",
+        "Exxon",
+        "3",
+        "Home Depot",
+        "Freelancer.com",
+        "Freelancers Union",
+        "Student Loans Company",
+        "Stealth Communications",
+        "Now Foods",
+        "Currently",
+        "The Independent",
+        "Acme (Confidential)",
+        "Retired Persons Association",
+        "3M",
+        "O2",
+        "自由出版社",
+        "Freelance " * 20,
+    ],
+)
+def test_these_name_one(text: str) -> None:
+    assert names_employer(text)
+
+
+def test_there_are_words_in_every_language_of_the_headers() -> None:
+    headers = Path(names_employer.__wrapped__.__code__.co_filename).parents[1] / "data" / "headers"
+    languages = {path.stem for path in headers.iterdir()}
+
+    assert {language for language, _words in entries("no_employers.txt")} == languages | {"en"}

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyotp
+import pytest
+from jobs_support import NOW, a_workspace
+from sqlalchemy import text, update
+from sqlalchemy.orm import Session
+
+from app.engine.accounts import accounts, totp
+from app.engine.accounts.totp import TotpSecret
+from app.engine.crm import connections
+from app.engine.crm.connections import Credentials, CrmConnection
+from app.infra.crypto.digest_keys import INFO, DigestKeys
+
+ONLY_NEW = DigestKeys(b"another key", b"another key", ((7, b"7" * 32),))
+
+
+@pytest.fixture
+def workspace_id(session: Session) -> str:
+    return a_workspace(session)
+
+
+@pytest.fixture
+def connection(session: Session, workspace_id: str) -> CrmConnection:
+    return connections.create(
+        session,
+        workspace_id,
+        vendor="hubspot",
+        base_url=None,
+        credentials=Credentials(token="token-1"),
+        mapping={},
+        account_id="acc_1",
+        now=NOW,
+    )
+
+
+def add_key(session: Session) -> None:
+    """Give the session the new key in front of the one that it has."""
+    session.info = session.info | {INFO: replace(session.info[INFO], encryption=ONLY_NEW.encryption)}
+
+
+def remove_old_key(session: Session) -> None:
+    session.info = session.info | {INFO: ONLY_NEW}
+
+
+def test_credentials_are_encrypted_under_the_new_key(session: Session, connection: CrmConnection) -> None:
+    add_key(session)
+
+    assert connections.encrypt_again(session) == 1
+
+    session.refresh(connection)
+    remove_old_key(session)
+    assert connections.decrypted(session, connection).token == "token-1"
+
+
+def test_credentials_that_cannot_be_read_are_kept(session: Session, connection: CrmConnection) -> None:
+    session.execute(update(CrmConnection).values(credentials=b"unreadable"))
+    session.refresh(connection)
+
+    assert connections.encrypt_again(session) == 0
+    assert session.scalar(text("SELECT credentials FROM crm_connections")) == b"unreadable"
+
+
+def test_secrets_of_authenticator_apps_are_encrypted_under_the_new_key(
+    session: Session, workspace_id: str
+) -> None:
+    account = accounts.create(
+        session, workspace_id, email="ada@acme.example", name="Ada", password_hash="h", now=NOW
+    )
+    app = pyotp.TOTP(totp.enrol(session, account.id, now=NOW))
+    add_key(session)
+
+    assert totp.encrypt_again(session) == 1
+
+    remove_old_key(session)
+    assert totp.confirm(session, account.id, app.at(NOW), now=NOW)
+
+
+def test_a_secret_that_cannot_be_read_is_kept(session: Session, workspace_id: str) -> None:
+    account = accounts.create(
+        session, workspace_id, email="ada@acme.example", name="Ada", password_hash="h", now=NOW
+    )
+    totp.enrol(session, account.id, now=NOW)
+    session.execute(update(TotpSecret).values(secret=b"unreadable"))
+    session.expire_all()
+
+    assert totp.encrypt_again(session) == 0

@@ -1,0 +1,367 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from jobs_support import NOW, a_job, a_workspace
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+from stored_support import a_contact, a_phone, an_email, own
+
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.contacts.phones import Phone
+from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.engine.jobs.jobs import Job
+from app.engine.ledger import ownership, reveals
+from app.engine.ledger.reveals import RevealedValue
+from app.engine.privacy import reencrypted_rows, reencryption
+from app.engine.uploads import row_store, uploads
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.crypto.encryption import Undecryptable
+from app.infra.database.db import Database
+from app.infra.database.encrypted_columns import key_ring
+from app.settings import Settings
+
+ADA, BOB = "ada@acme.example", "bob@acme.example"
+NUMBER = "+15550100123"
+ADA_URL = "https://www.linkedin.com/in/ada"
+PLAIN_EMAIL = text("UPDATE emails SET email = :value, email_encrypted = NULL")
+PLAIN_PHONE = text("UPDATE phones SET e164 = :value, e164_encrypted = NULL, national = :value")
+PLAIN_REQUEST = text("UPDATE jobs SET request = :value")
+PLAIN_NOTE = text("UPDATE saved_profiles SET note = :value")
+PLAIN_OWNED = text("UPDATE revealed_values SET value = :value")
+
+
+@pytest.fixture
+def rotated(settings: Settings) -> Iterator[Database]:
+    """The database opened with a new key."""
+    keys = replace(DigestKeys.from_settings(settings), encryption=((7, b"7" * 32),))
+    database = Database(settings.database_url, keys=keys)
+    yield database
+    database.close()
+
+
+def finish(database: Database, *, batches: int = 1000) -> int:
+    """Encrypt everything, or a number of batches; return how many batches were needed."""
+    done = 0
+    for name in reencryption.names():
+        is_finished = False
+        while not is_finished and done < batches:
+            with database.transaction() as session:
+                is_finished = reencryption.encrypt_next(session, name, now=NOW)
+            done += 1
+    return done
+
+
+def dump(database: Database) -> str:
+    """Return all rows as they are stored."""
+    tables = (*reencryption.names()[:-1], "revealed_values")
+    with database.reading() as session:
+        return "\n".join(
+            str(row)
+            for name in tables
+            for row in session.execute(text(f"SELECT * FROM {name}"))  # noqa: S608 -- the names of tables
+        )
+
+
+def with_owned_address(session: Session, address: str = ADA) -> tuple[str, Contact]:
+    workspace_id, contact = a_workspace(session), a_contact(session)
+    an_email(session, contact, address)
+    own(session, workspace_id, contact, "email")
+    index = key_ring(session).index("email", address)
+    session.add(
+        RevealedValue(
+            workspace_id=workspace_id, field="email", value=index, contact_id=contact.id, created_at=NOW
+        )
+    )
+    session.flush()
+    return workspace_id, contact
+
+
+def test_everything_is_encrypted_under_the_new_key(database: Database, rotated: Database) -> None:
+    with database.transaction() as session:
+        workspace_id, contact = with_owned_address(session)
+        a_phone(session, contact, NUMBER)
+        job_id = a_job(session, workspace_id, request={"subject": {"email": ADA}})
+
+    finish(rotated)
+
+    without_the_old = Database(
+        str(database.engine.url.render_as_string(hide_password=False)), keys=other_secret()
+    )
+    with without_the_old.reading() as session:
+        assert session.scalars(select(Email.email)).all() == [ADA]
+        assert session.execute(select(Phone.e164, Phone.national)).all() == [(NUMBER, NUMBER[2:])]
+        assert session.scalars(select(Job.request).where(Job.id == job_id)).one()["subject"] == {"email": ADA}
+        assert ownership.owned(session, workspace_id, [contact.id]).values
+        assert reveals.first_contact_id(session, workspace_id, "email", ADA) == contact.id
+    without_the_old.close()
+
+
+def other_secret() -> DigestKeys:
+    """Return the new key with another SECRET_KEY, under whose derived key nothing was encrypted."""
+    return DigestKeys(b"another", b"another", ((7, b"7" * 32),))
+
+
+def test_plain_values_of_an_earlier_release_are_encrypted(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id, contact = with_owned_address(session)
+        a_phone(session, contact, NUMBER)
+        session.execute(PLAIN_EMAIL, {"value": ADA})
+        session.execute(PLAIN_PHONE, {"value": NUMBER})
+        session.execute(PLAIN_OWNED, {"value": ADA})
+    assert ADA in dump(database)
+
+    finish(database)
+
+    assert ADA not in dump(database)
+    assert NUMBER not in dump(database)
+    with database.reading() as session:
+        assert session.scalars(select(Email.email)).all() == [ADA]
+        assert ownership.owned(session, workspace_id, [contact.id]).values
+
+
+@pytest.mark.parametrize("words", ["enc: CV", "enc:A", "enc:AAAAAAAA", "Absenc: 2"])
+def test_plain_json_that_looks_like_an_encrypted_text_is_encrypted(database: Database, words: str) -> None:
+    request = {"title": words, "subject": {"email": ADA}}
+    with database.transaction() as session:
+        job_id = a_job(session, a_workspace(session), request={})
+        session.execute(PLAIN_REQUEST, {"value": json.dumps(request)})
+
+    finish(database)
+
+    assert ADA not in dump(database)
+    with database.reading() as session:
+        assert session.get_one(Job, job_id).request == request
+
+
+def test_a_plain_note_with_the_mark_of_encrypted_texts_is_read_and_encrypted(database: Database) -> None:
+    note = "enc: her CV"
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        times = {"created_at": NOW, "updated_at": NOW}
+        session.add(
+            SavedProfile(
+                id="prf_1", workspace_id=workspace_id, linkedin_url=ADA_URL, tags=[], captured={}, **times
+            )
+        )
+        session.flush()
+        session.execute(PLAIN_NOTE, {"value": note})
+    with database.reading() as session:
+        assert session.scalars(select(SavedProfile.note)).all() == [note]
+
+    finish(database)
+
+    assert note not in dump(database)
+    with database.reading() as session:
+        assert session.scalars(select(SavedProfile.note)).all() == [note]
+
+
+def test_a_revealed_value_that_no_contact_has_is_indexed_too(database: Database) -> None:
+    with database.transaction() as session:
+        with_owned_address(session)
+        session.execute(PLAIN_OWNED, {"value": BOB})
+
+    finish(database)
+
+    assert BOB not in dump(database)
+
+
+def test_a_value_owned_in_both_forms_stays_owned_once(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id, contact = with_owned_address(session)
+        session.add(
+            RevealedValue(
+                workspace_id=workspace_id, field="email", value=ADA, contact_id=contact.id, created_at=NOW
+            )
+        )
+
+    finish(database)
+
+    with database.reading() as session:
+        assert len(session.scalars(select(RevealedValue.value)).all()) == 1
+
+
+def test_contacts_with_the_same_address_are_changed_together(
+    database: Database, rotated: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reencrypted_rows, "BATCH", 1)
+    with database.transaction() as session:
+        workspace_id, _contact = with_owned_address(session)
+        twin = a_contact(session)
+        an_email(session, twin, ADA)
+
+    with rotated.transaction() as session:
+        reencryption.encrypt_next(session, "emails", now=NOW)
+
+    with rotated.reading() as session:
+        assert len(set(session.scalars(select(Email.email_index)))) == 1
+        assert ownership.owned(session, workspace_id, [twin.id]).values
+
+
+def test_an_address_that_the_previous_release_inserted_again_is_deleted(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id, contact = with_owned_address(session)
+        kept = session.scalars(select(Email.id)).one()
+        again = an_email(session, contact, BOB)
+        session.execute(
+            text("UPDATE emails SET email = :value, email_encrypted = NULL WHERE id = :id"),
+            {"value": ADA, "id": again.id},
+        )
+        a_phone(session, contact, NUMBER)
+        a_phone(session, contact, "+15550100124")
+        session.execute(text("UPDATE phones SET national = 'plain'"))
+
+    finish(database)
+
+    assert ADA not in dump(database)
+    with database.reading() as session:
+        assert session.execute(select(Email.id, Email.email)).all() == [(kept, ADA)]
+        assert session.scalars(select(Phone.national)).all() == ["plain", "plain"]
+        assert ownership.owned(session, workspace_id, [contact.id]).values
+
+
+def test_a_value_is_not_changed_while_one_of_its_rows_is_locked(
+    database: Database, rotated: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.transaction() as session:
+        workspace_id, contact = with_owned_address(session)
+        twin = a_contact(session)
+        locked = an_email(session, twin, ADA).id
+    lockable = reencrypted_rows._lockable  # noqa: SLF001 -- SQLite has no locks of rows
+
+    def without_locked(*arguments: object) -> frozenset[tuple[object, ...]]:
+        return lockable(*arguments) - {(locked,)}  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch, rotated.transaction() as session:
+        patch.setattr(reencrypted_rows, "_lockable", without_locked)
+        reencryption.encrypt_next(session, "emails", now=NOW)
+
+    with rotated.reading() as session:
+        for each in (contact, twin):
+            assert ownership.owned(session, workspace_id, [each.id]).values
+    finish(rotated)
+    with rotated.reading() as session:
+        assert len(set(session.scalars(select(Email.email_index)))) == 1
+        assert ownership.owned(session, workspace_id, [twin.id]).values
+
+
+def test_an_interrupted_run_continues_and_a_finished_one_has_nothing_to_do(
+    database: Database, rotated: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reencrypted_rows, "BATCH", 2)
+    with database.transaction() as session:
+        for number in range(5):
+            an_email(session, a_contact(session), f"{number}@acme.example")
+    finish(rotated, batches=reencryption.names().index("emails") + 1)
+
+    finish(rotated)
+
+    with rotated.reading() as session:
+        rows = {row.name: row for row in reencryption.progress(session)}
+    assert rows["emails"].rows == 5
+    assert {row.finished_at for row in rows.values()} == {NOW}
+    assert finish(rotated) == len(reencryption.names())
+
+
+def test_what_was_written_with_the_old_key_meanwhile_is_found_by_the_next_run(
+    database: Database, rotated: Database
+) -> None:
+    finish(rotated)
+    with database.transaction() as session:
+        an_email(session, a_contact(session), ADA)
+
+    with rotated.transaction() as session:
+        reencryption.restart(session, now=NOW)
+    finish(rotated)
+
+    with rotated.reading() as session:
+        assert {row.name: row.rows for row in reencryption.progress(session)}["emails"] == 1
+
+
+def test_a_value_whose_key_is_missing_stops_the_run(database: Database, rotated: Database) -> None:
+    with rotated.transaction() as session:
+        an_email(session, a_contact(session), ADA)
+
+    with pytest.raises(Undecryptable, match="ENCRYPTION_KEYS"), database.transaction() as session:
+        reencryption.encrypt_next(session, "emails", now=NOW)
+
+
+def test_a_change_between_reading_and_writing_is_not_overwritten(
+    database: Database, rotated: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.transaction() as session:
+        job_id = a_job(session, a_workspace(session), request={"subject": {"email": ADA}})
+    lockable = reencrypted_rows._lockable  # noqa: SLF001 -- what runs between both
+
+    def change_first(session: Session, *arguments: object) -> frozenset[tuple[object, ...]]:
+        session.get_one(Job, job_id).request = {"subject": {"email": BOB}}
+        session.flush()
+        return lockable(session, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reencrypted_rows, "_lockable", change_first)
+    with rotated.transaction() as session:
+        reencryption.encrypt_next(session, "jobs", now=NOW)
+
+    with rotated.reading() as session:
+        assert session.scalars(select(Job.request)).one() == {"subject": {"email": BOB}}
+
+
+def test_a_change_of_the_key_starts_every_table_again(database: Database, rotated: Database) -> None:
+    with database.transaction() as session:
+        with_owned_address(session)
+    finish(database)
+
+    finish(rotated)
+
+    with rotated.reading() as session:
+        assert {row.key_id for row in reencryption.progress(session)} == {7}
+        assert session.scalars(select(Email)).one().email == ADA
+
+
+def test_a_table_is_unfinished_until_it_is_encrypted_under_the_current_key(
+    database: Database, rotated: Database
+) -> None:
+    finish(database, batches=1)
+    with database.reading() as session:
+        begun = reencryption.unfinished(session)
+    finish(database)
+
+    with database.reading() as session, rotated.reading() as session_with_new_key:
+        assert begun == reencryption.names()[1:]
+        assert reencryption.unfinished(session) == []
+        assert reencryption.unfinished(session_with_new_key) == reencryption.names()
+
+
+def test_an_uploaded_file_is_encrypted_under_the_new_key(
+    settings: Settings, database: Database, rotated: Database
+) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        ids = [
+            uploads.create(
+                session,
+                workspace_id=workspace_id,
+                account_id="acc_1",
+                api_key_id=None,
+                file_name="people.csv",
+                content=ADA.encode(),
+                now=NOW,
+            ).id
+            for _ in range(2)
+        ]
+        session.execute(
+            text("UPDATE upload_files SET content = :value WHERE upload_id = :id"),
+            {"value": BOB.encode(), "id": ids[1]},
+        )
+
+    finish(rotated)
+
+    only_new = Database(settings.database_url, keys=DigestKeys(b"another", b"another", ((7, b"7" * 32),)))
+    with only_new.reading() as session:
+        assert [row_store.content(session, upload_id) for upload_id in ids] == [ADA.encode(), BOB.encode()]
+        assert {row.name: row.rows for row in reencryption.progress(session)}["upload_files"] == 2
+    only_new.close()

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import pytest
+from sqlalchemy.orm import Session
+
+from app.engine.uploads import upload_files
+from app.infra.crypto.encryption import Undecryptable
+
+
+def test_a_stored_file_is_read_back_for_its_upload_only(session: Session) -> None:
+    stored = upload_files.encrypted(session, "upl_1", b"name,email")
+
+    assert b"email" not in stored
+    assert upload_files.decrypted(session, "upl_1", stored) == b"name,email"
+    with pytest.raises(Undecryptable):
+        upload_files.decrypted(session, "upl_2", stored)
+
+
+def test_a_file_that_an_earlier_release_stored_is_read_as_it_is(session: Session) -> None:
+    assert upload_files.decrypted(session, "upl_1", b"name,email") == b"name,email"
