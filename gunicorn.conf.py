@@ -27,7 +27,7 @@ monkey.patch_all(os=False, signal=False)
 
 from prometheus_client import multiprocess  # noqa: E402 - see above
 
-from app.infra import metrics, tracing  # noqa: E402 - see above
+from app.infra.telemetry import metrics, tracing  # noqa: E402 - see above
 from app.server.connection_counts import ConnectionCounts  # noqa: E402 - see above
 
 if TYPE_CHECKING:
