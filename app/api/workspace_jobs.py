@@ -14,7 +14,7 @@ from app.domain.errors import ValidationFailed
 from app.domain.kinds import Kind, Outcome, Status
 from app.engine.jobs import job_history, job_receipts
 from app.engine.jobs.job_receipts import JobFilter
-from app.engine.jobs.jobs import Job
+from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.database.db import Database
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
@@ -103,7 +103,7 @@ def _download(database: Database, workspace_id: str, job_filter: JobFilter, file
     return csv_download("jobs", job_receipts.COLUMNS, map(job_receipts.row, listed))
 
 
-def _all(database: Database, workspace_id: str, job_filter: JobFilter) -> Iterator[Job]:
+def _all(database: Database, workspace_id: str, job_filter: JobFilter) -> Iterator[StoredJob]:
     """Yield all jobs in batches, each read in a session of its own: a slow reader holds no connection."""
     before = None
     while True:

@@ -10,14 +10,15 @@ from app.api.enrichment_schemas import EnrichmentRequest
 from app.api.reveal import RevealRequest
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
-from app.engine.jobs.jobs import WITHDRAWN, Job, JobItem
+from app.engine.jobs.jobs import WITHDRAWN, JobItem
+from app.engine.jobs.stored_jobs import StoredJob
 from app.web.jobs.job_requests import submit_and_wait
 
 _FIELDS = {kind.value: field for field, kind in reveal.KINDS.items()}
 _OPTIONS = ("types", "min_status", "max_age_days")
 
 
-def is_repeatable(job: Job, items: Sequence[JobItem]) -> bool:
+def is_repeatable(job: StoredJob, items: Sequence[JobItem]) -> bool:
     """Return whether the job found nothing or not all, and its request is still stored."""
     if job.finished_at is None or job.outcome in {Outcome.FOUND, Outcome.SUPPRESSED}:
         return False
@@ -26,7 +27,7 @@ def is_repeatable(job: Job, items: Sequence[JobItem]) -> bool:
     return job.kind in _FIELDS and "subject" in job.request
 
 
-def repeat(job: Job, items: Sequence[JobItem], purpose: str | None) -> dict[str, Any]:
+def repeat(job: StoredJob, items: Sequence[JobItem], purpose: str | None) -> dict[str, Any]:
     """Submit the request of a repeatable job again, for the caller and this purpose; return the response.
 
     Raises:

@@ -120,7 +120,7 @@ class WorkerHarness:
         self._make_due(job_id)
         job_runner.run(job_id, reveal.email if kind is Kind.REVEAL_EMAIL else reveal.phone, self.services)
         with self.database.reading() as session:
-            return jobs.get(session, self.workspace_id, job_id)
+            return session.get_one(Job, job_id)
 
     def submit_enrichment(
         self,
@@ -163,12 +163,12 @@ class WorkerHarness:
 
     def attempts(self, job_id: str) -> int:
         with self.database.reading() as session:
-            return jobs.get(session, self.workspace_id, job_id).attempts
+            return session.get_one(Job, job_id).attempts
 
     def due_at(self, job_id: str) -> datetime:
         """Return when the job runs next."""
         with self.database.reading() as session:
-            return jobs.get(session, self.workspace_id, job_id).run_after
+            return session.get_one(Job, job_id).run_after
 
     def provider_calls(self) -> list[tuple[str, str]]:
         """Return the provider and the outcome of every call."""

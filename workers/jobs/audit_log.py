@@ -13,7 +13,7 @@ from app.infra.database.statements import Statement
 from app.infra.telemetry.log import log
 from workers.execution.worker_services import WorkerServices
 
-_ANY_PENDING = Statement(lambda _dialect: select(PendingEntry.id).limit(1))
+_ANY_PENDING = Statement(tuple, lambda _dialect: select(PendingEntry.id).limit(1))
 
 
 def seal_pending(services: WorkerServices) -> int:

@@ -21,30 +21,30 @@ from sqlalchemy.orm import Session
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
 from app.domain.records.identifier_merge import with_identifier
 from app.engine.contacts import contacts, emails, phones, rejected_values
-from app.engine.contacts.contacts import Contact
+from app.engine.lookups.contact_data import Person
 from app.engine.lookups.known_people import KnownPerson
 from workers.providers.base import ProviderResponse
 from workers.resolve.waterfall import WaterfallResult
 
 
-def store(session: Session, known: KnownPerson, result: WaterfallResult, *, now: datetime) -> list[Contact]:
+def store(session: Session, known: KnownPerson, result: WaterfallResult, *, now: datetime) -> list[Person]:
     """Store every value with its contact; return the contacts, the best match first."""
     if known.subject.contact_id is not None and known.contact is not None:
         _add(session, known.contact, result.emails, result.phones, now=now)
         return [known.contact]
-    stored = [known.contact] if known.contact is not None else []
+    stored: list[Person] = [known.contact] if known.contact is not None else []
     for contact in stored:
         _add(session, contact, result.verified, (), now=now)
     people = [_person(reply) for reply in result.answers if reply.emails or reply.phones]
     if people and known.subject.names_one_way:
         people = [with_identifier(_merged(people), known.subject)]
-    matched = [contacts.upsert(session, person, now=now) for person in people]
+    matched: list[Person] = [contacts.upsert(session, person, now=now) for person in people]
     return list({contact.id: contact for contact in matched + stored}.values())
 
 
 def _add(
     session: Session,
-    contact: Contact,
+    contact: Person,
     found_emails: Sequence[FoundEmail],
     found_phones: Sequence[FoundPhone],
     *,

@@ -13,8 +13,7 @@ from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequir
 from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
 from app.engine.contacts import bulk, companies, hidden_values, switchboards
-from app.engine.contacts.companies import Company
-from app.engine.contacts.contacts import Contact
+from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.jobs import leases
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
@@ -225,7 +224,7 @@ def _is_suppressed_by_now(
 
 
 def _disclose_fields(
-    session: Session, claim: Claim, resolution: ItemResolution, known: Contact | None, *, now: datetime
+    session: Session, claim: Claim, resolution: ItemResolution, known: StoredContact | None, *, now: datetime
 ) -> tuple[dict[str, Disclosure] | None, PurposeRequired | None]:
     """Store the paid fields; return their disclosures by name, None if the person is now suppressed.
 
@@ -248,17 +247,17 @@ def _disclose_fields(
     return disclosures, refused
 
 
-def _stored_contact(session: Session, claim: Claim, subject: Subject) -> Contact | None:
+def _stored_contact(session: Session, claim: Claim, subject: Subject) -> StoredContact | None:
     return contact_matching.find(session, subject, workspace_id=claim.workspace_id).contact
 
 
-def _resolved_contact(session: Session, subject: Subject, records: SourceRecords) -> Contact | None:
+def _resolved_contact(session: Session, subject: Subject, records: SourceRecords) -> StoredContact | None:
     """Return the contact in the responses, if the request can match only one person."""
     is_one = subject.contact_id is not None or subject.names_one_way
     return survivorship.first_contact(session, records) if is_one else None
 
 
-def _with_contact(resolution: FieldResolution, person: Contact | None) -> FieldResolution:
+def _with_contact(resolution: FieldResolution, person: StoredContact | None) -> FieldResolution:
     """Return the resolution with the person as its contact, if it has none and can match only one person."""
     known = resolution.known
     if known.contact is not None or person is None or not known.subject.names_one_way:
@@ -279,8 +278,8 @@ def _fill_in(
     requested: Sequence[str],
     records: SourceRecords,
     *,
-    contact: Contact | None,
-    company: Company | None,
+    contact: StoredContact | None,
+    company: StoredCompany | None,
     disclosures: dict[str, Disclosure],
 ) -> None:
     values = {

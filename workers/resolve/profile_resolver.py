@@ -14,8 +14,7 @@ from app.domain.normal.places.countries import country_of
 from app.domain.records.merging import sortable
 from app.domain.records.subjects import Subject
 from app.engine.contacts import companies, switchboards
-from app.engine.contacts.companies import Company
-from app.engine.contacts.contacts import Contact
+from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
 from app.engine.lookups import offers
@@ -189,7 +188,9 @@ def _run_waterfall(
         return WaterfallResult(trace=retry.trace)
 
 
-def _fresh_fields(stored: Contact | Company | None, names: Collection[str], *, since: datetime) -> set[str]:
+def _fresh_fields(
+    stored: StoredContact | StoredCompany | None, names: Collection[str], *, since: datetime
+) -> set[str]:
     """Return which of these fields are stored, if any stored value is that recent; else none."""
     if stored is None:
         return set()

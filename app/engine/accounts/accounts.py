@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import NamedTuple
 
 from sqlalchemy import CheckConstraint, String, bindparam, exists, false, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -18,7 +18,7 @@ from app.engine.accounts.workspaces import Workspace, foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
-from app.infra.database.statements import Statement
+from app.infra.database.statements import Statement, columns_of
 
 
 class EmailTaken(ValueError):  # noqa: N818 -- named after what is wrong with the value
@@ -55,10 +55,25 @@ class Account(Base):
     created_at: Mapped[datetime]
 
 
+class Profile(NamedTuple):
+    """An account, and the name and the balance of its workspace."""
+
+    id: str
+    email: str
+    name: str
+    role: str
+    api_access: bool
+    workspace_id: str
+    workspace_name: str
+    available: int
+    held: int
+
+
 _PROFILE = Statement(
+    Profile,
     lambda _dialect: (
         select(
-            *(getattr(Account, name) for name in ("id", "email", "name", "role", "api_access")),
+            *columns_of(Account, ("id", "email", "name", "role", "api_access")),
             Workspace.id.label("workspace_id"),
             Workspace.name.label("workspace_name"),
             Workspace.available,
@@ -66,13 +81,14 @@ _PROFILE = Statement(
         )
         .join(Workspace, Workspace.id == Account.workspace_id)
         .where(Account.id == bindparam("account_id"))
-    )
+    ),
 )
 
 
-def profile(session: Session, account_id: str) -> Any:  # noqa: ANN401 -- a row
+def profile(session: Session, account_id: str) -> Profile:
     """Return an existing account with the id, the name and the balance of its workspace."""
-    return _PROFILE.first(session, {"account_id": account_id})
+    [row] = _PROFILE.all(session, {"account_id": account_id})
+    return row
 
 
 def create(

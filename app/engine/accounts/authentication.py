@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Literal, NamedTuple, cast
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, null, select, update
 from sqlalchemy.orm import Session
 
 from app.domain import tokens
@@ -25,25 +25,39 @@ from app.infra.telemetry.log import log
 
 # Each request costs one read; `last_used_at` is written at most this often.
 WRITE_EVERY = timedelta(minutes=1)
-_COLUMNS = {"id", "account_id", "scopes", "expires_at", "last_used_at", "revoked_at"}
 _TABLES: dict[TokenKind, type[LoginSession | ApiKey]] = {
     TokenKind.SESSION: LoginSession,
     TokenKind.API_KEY: ApiKey,
 }
+_OWN = ("id", "account_id", "scopes", "expires_at", "last_used_at", "revoked_at")
+
+
+class _Token(NamedTuple):
+    """A session or a key, which alone has scopes, with its account; `now` is the time of the query."""
+
+    id: str
+    account_id: str
+    scopes: list[str] | None
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    workspace_id: str
+    disabled_at: datetime | None
+    role: str
+    now: datetime
 
 
 @lru_cache(maxsize=16)
-def _token(kind: TokenKind, name: str, now: Moment) -> Statement:
+def _token(kind: TokenKind, name: str, now: Moment) -> Statement[_Token]:
     """Return the query for a token by `hash` or by `id`, with its account and the current time."""
-    table = _TABLES[kind].__table__
-    accounts = Account.__table__
-    columns = [column for column in table.c if column.name in _COLUMNS]
+    table, accounts = _TABLES[kind].__table__, Account.__table__
+    columns = [table.c[name] if name in table.c else null().label(name) for name in _OWN]
     account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role)
     query = select(*columns, *account, column(now).label("now")).join(
         accounts, accounts.c.id == table.c.account_id
     )
     query = query.where(table.c[name] == bindparam(name))
-    return Statement(lambda _dialect: query)
+    return Statement(_Token, lambda _dialect: query)
 
 
 def authenticate(
@@ -77,7 +91,7 @@ def authenticate(
         workspace_id=row.workspace_id,
         kind=cast("Literal['session', 'api_key']", _TABLES[kind].kind),
         token_id=row.id,
-        scopes=tuple(Scope) if kind is TokenKind.SESSION else tuple(map(Scope, row.scopes)),
+        scopes=tuple(Scope) if kind is TokenKind.SESSION else tuple(map(Scope, row.scopes or ())),
         expires_at=_ends_at(kind, row, lifetime),
         is_admin=row.role == Role.ADMIN,
     )
@@ -97,7 +111,7 @@ def recheck(session: Session, caller: Caller, *, lifetime: SessionLifetime, now:
         raise TokenRevoked
 
 
-def _valid(row: Any, kind: TokenKind, lifetime: SessionLifetime) -> Any:  # noqa: ANN401 -- a row of the statement
+def _valid(row: _Token | None, kind: TokenKind, lifetime: SessionLifetime) -> _Token:
     """Return the row of a session or key if it is valid."""
     if row is None:
         raise InvalidToken
@@ -109,13 +123,14 @@ def _valid(row: Any, kind: TokenKind, lifetime: SessionLifetime) -> Any:  # noqa
     return row
 
 
-def _ends_at(kind: TokenKind, row: Any, lifetime: SessionLifetime) -> datetime | None:  # noqa: ANN401 -- likewise
+def _ends_at(kind: TokenKind, row: _Token, lifetime: SessionLifetime) -> datetime | None:
     """Return the time at which the token expires if it is not used again, or None."""
-    ends_at: datetime | None = row.expires_at
-    return ends_at if kind is TokenKind.API_KEY else lifetime.ends_at(row.expires_at, row.last_used_at)
+    if kind is TokenKind.API_KEY or row.expires_at is None or row.last_used_at is None:
+        return row.expires_at
+    return lifetime.ends_at(row.expires_at, row.last_used_at)
 
 
-def _record_use(database: Database, kind: TokenKind, row: Any) -> None:  # noqa: ANN401 -- likewise
+def _record_use(database: Database, kind: TokenKind, row: _Token) -> None:
     table = _TABLES[kind]
     try:
         with database.transaction() as session:

@@ -19,6 +19,7 @@ from app.domain.findings import FoundCompany
 from app.domain.records.merging import Change
 from app.engine.contacts.bulk import lock_resolution, update_all
 from app.engine.contacts.company_resolution import UPDATED_COLUMNS, CompanyResolver
+from app.engine.contacts.stored_rows import StoredCompany
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.db import Base
 
@@ -49,7 +50,7 @@ class Company(Base):
     updated_at: Mapped[datetime]
 
 
-class StoredCompany(NamedTuple):
+class UpsertedCompany(NamedTuple):
     """The company that a record was merged into, and the change; None if the company is new.
 
     `domain_taken` states whether another company has the record's domain.
@@ -60,16 +61,19 @@ class StoredCompany(NamedTuple):
     domain_taken: bool = False
 
 
-def get(session: Session, company_id: str) -> Company | None:
+def get(session: Session, company_id: str) -> StoredCompany | None:
     """Return the company with this id, or None."""
-    return session.get(Company, company_id)
+    company = session.get(Company, company_id)
+    if company is None:
+        return None
+    return StoredCompany._make(getattr(company, name) for name in StoredCompany._fields)
 
 
-def find(session: Session, found: FoundCompany) -> Company | None:
+def find(session: Session, found: FoundCompany) -> StoredCompany | None:
     """Return the stored company that the record matches, or None."""
     resolver = CompanyResolver(session, Company.__table__, [found])
     row = resolver.find(resolver.admitted(found))
-    return None if row is None else session.get_one(Company, row["id"])
+    return None if row is None else get(session, row["id"])
 
 
 def upsert(session: Session, found: FoundCompany, *, now: datetime, was_asked: bool = False) -> Company:
@@ -89,7 +93,7 @@ def upsert_many(
     now: datetime,
     rename: bool = True,
     was_asked: bool = False,
-) -> list[StoredCompany]:
+) -> list[UpsertedCompany]:
     """Insert or merge many; return what each record was merged into.
 
     With `rename=False` a name is stored only if the company has none: a contact's record is not a reliable
@@ -97,8 +101,8 @@ def upsert_many(
     """
     lock_resolution(session)
     resolver = CompanyResolver(session, Company.__table__, records)
-    results: list[StoredCompany] = []
-    seen: dict[int, StoredCompany] = {}  # by identity: hashing takes as long as merging
+    results: list[UpsertedCompany] = []
+    seen: dict[int, UpsertedCompany] = {}  # by identity: hashing takes as long as merging
     for record in records:
         key = id(record)
         if key not in seen:
@@ -113,8 +117,10 @@ def upsert_many(
     return results
 
 
-def _stored(resolver: CompanyResolver, record: FoundCompany, now: datetime, *, rename: bool) -> StoredCompany:
+def _stored(
+    resolver: CompanyResolver, record: FoundCompany, now: datetime, *, rename: bool
+) -> UpsertedCompany:
     row = resolver.find(record)
     if row is None:
-        return StoredCompany(resolver.add(record, now), None)
-    return StoredCompany(row["id"], resolver.merge(row, record, now, rename=rename))
+        return UpsertedCompany(resolver.add(record, now), None)
+    return UpsertedCompany(row["id"], resolver.merge(row, record, now, rename=rename))

@@ -28,13 +28,14 @@ from app.domain.normal.names.names import PersonName
 from app.domain.records.merging import Change
 from app.engine.contacts import companies, emails, former_addresses, job_changes, phones
 from app.engine.contacts.bulk import lock_resolution, update_all
-from app.engine.contacts.companies import StoredCompany
+from app.engine.contacts.companies import UpsertedCompany
 from app.engine.contacts.contact_index import name_of
 from app.engine.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver
 from app.engine.contacts.emails import EmailEntry
 from app.engine.contacts.phones import Numbers, PhoneEntry
 from app.engine.contacts.saved import saved_profile_urls
 from app.engine.contacts.seniorities import RANK_SQL
+from app.engine.contacts.stored_rows import StoredContact
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.db import Base
 
@@ -111,9 +112,17 @@ class UpsertResult:
     conflicts: tuple[str, ...]
 
 
-def parsed_name(contact: Contact) -> PersonName:
+def parsed_name(contact: Contact | StoredContact) -> PersonName:
     """Return the parts of the contact's name, empty where they are not stored."""
     return PersonName(contact.first_name or "", contact.last_name or "", contact.full_name or "")
+
+
+def get(session: Session, contact_id: str) -> StoredContact | None:
+    """Return the contact with this id, or None."""
+    contact = session.get(Contact, contact_id)
+    if contact is None:
+        return None
+    return StoredContact._make(getattr(contact, name) for name in StoredContact._fields)
 
 
 def upsert(session: Session, found: FoundContact, *, now: datetime) -> Contact:
@@ -155,7 +164,7 @@ def upsert_many(
     ]
 
 
-def _taken_domain(company: StoredCompany | None) -> tuple[str, ...]:
+def _taken_domain(company: UpsertedCompany | None) -> tuple[str, ...]:
     """Return the code of a record whose domain another company has."""
     return (TAKEN_DOMAIN,) if company is not None and company.domain_taken else ()
 
@@ -169,7 +178,7 @@ def _greatest(contact_change: Change | None, change: Change | None) -> Change | 
 
 def _employers(
     session: Session, records: Sequence[FoundContact], now: datetime
-) -> tuple[list[StoredCompany | None], frozenset[str]]:
+) -> tuple[list[UpsertedCompany | None], frozenset[str]]:
     """Insert or merge the companies of the records.
 
     Return one for each record, None without a company, and the ids of the new companies.

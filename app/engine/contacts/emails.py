@@ -11,7 +11,6 @@ from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
-    Row,
     String,
     UniqueConstraint,
     select,
@@ -28,6 +27,7 @@ from app.domain.records.merging import Change
 from app.engine.contacts import contact_locks, contact_points
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.contact_points import RETAINED_SINCE, ContactPointSpec
+from app.engine.contacts.stored_rows import StoredEmail
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedText
@@ -106,7 +106,7 @@ def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list
     return result
 
 
-def as_found(row: Email | Row[Any]) -> FoundEmail:
+def as_found(row: StoredEmail) -> FoundEmail:
     """Convert a stored address to a finding of its first source."""
     first = row.sources[0]
     return FoundEmail(

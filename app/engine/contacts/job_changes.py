@@ -17,6 +17,7 @@ from app.domain.event_types import EventType
 from app.domain.records.merging import sortable
 from app.engine.contacts.bulk import rows_in
 from app.engine.contacts.companies import Company
+from app.engine.contacts.stored_rows import StoredCompany
 from app.engine.events import events
 from app.engine.events.events import Event, NewEvent
 from app.engine.ledger.reveals import Reveal
@@ -101,7 +102,7 @@ def latest_of(session: Session, workspace_id: str, contact_ids: Collection[str])
     return {contact_id: event.data for (_, contact_id), event in known.items()}
 
 
-def employer_of(company: Company) -> Employer:
+def employer_of(company: StoredCompany) -> Employer:
     """Return the stored company as an employer."""
     return Employer(
         company_id=company.id,

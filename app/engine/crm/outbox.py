@@ -26,7 +26,7 @@ from app.engine.crm.pushes import PushItem
 from app.engine.events import events
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database.database_clock import Moment
-from app.infra.database.statements import Statement
+from app.infra.database.statements import IdRow, Statement
 
 LEASE = timedelta(seconds=90)
 """It is renewed before each contact and before each request that writes, so a late worker writes nothing."""
@@ -62,8 +62,8 @@ def any_due(session: Session, *, now: Moment) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _any_due(now: Moment) -> Statement:
-    return Statement(lambda _dialect: select(CrmConnection.id).where(_due(now)).limit(1))
+def _any_due(now: Moment) -> Statement[IdRow]:
+    return Statement(IdRow, lambda _dialect: select(CrmConnection.id).where(_due(now)).limit(1))
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:

@@ -109,11 +109,7 @@ def _owned_elsewhere(session: Session, workspace_id: str, contact_ids: Sequence[
     """Return the contacts that have a value which the workspace owns under another contact."""
     contacts = session.scalars(select(Contact).where(Contact.id.in_(contact_ids))).all()
     data = contact_data.load(session, workspace_id, contacts, check_suppressions=False)
-    return {
-        contact.id
-        for contact in contacts
-        if any(map(data.owns, (*data.emails.get(contact.id, ()), *data.phones.get(contact.id, ()))))
-    }
+    return {contact.id for contact in contacts if any(map(data.owns, data.values_of(contact.id)))}
 
 
 def _list_name(session: Session, workspace_id: str, contact: Contact) -> str | None:

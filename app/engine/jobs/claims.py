@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import BindParameter, and_, case, or_, select, update
 from sqlalchemy.orm import Session
@@ -16,6 +16,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from app.domain.kinds import Kind, Queue, Status
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.infra.database.database_clock import Moment, column
+from app.infra.database.statements import columns_of
 
 
 class Refusal(StrEnum):
@@ -73,6 +74,23 @@ class Claim:
         return self.held - self.charged
 
 
+class ClaimRow(NamedTuple):
+    """A row of the claim statement."""
+
+    id: str
+    workspace_id: str
+    kind: str
+    queue: str
+    request: dict[str, Any]
+    attempts: int
+    held: int
+    charged: int
+    lease_token: str
+    crashes: int
+    publishes: int
+    claimed_at: datetime
+
+
 def claimable(*, max_crashes: int | BindParameter[int], now: Moment) -> ColumnElement[bool]:
     """Return the condition under which a job may be claimed: it is due, or its lease expired."""
     due = and_(Job.status == Status.QUEUED, Job.run_after <= now)
@@ -89,7 +107,8 @@ def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, 
         max_crashes=max_crashes,
         now=now,
     )
-    return to_claim(session.execute(statement).one_or_none())
+    row = session.execute(statement).one_or_none()
+    return None if row is None else to_claim(ClaimRow._make(row))
 
 
 def claim_statement(
@@ -116,24 +135,14 @@ def claim_statement(
             crashes=Job.crashes + case((crashed, 1), else_=0),
         )
         .returning(
-            Job.id,
-            Job.workspace_id,
-            Job.kind,
-            Job.queue,
-            Job.request,
-            Job.attempts,
-            Job.held,
-            Job.charged,
-            Job.lease_token,
-            Job.crashes,
-            Job.publishes,
+            *columns_of(Job, ClaimRow._fields[:-1]),
             column(now).label("claimed_at"),
         )
         .execution_options(synchronize_session=False)
     )
 
 
-def to_claim(row: Any) -> Claim | None:  # noqa: ANN401 -- a row of either kind
+def to_claim(row: ClaimRow | None) -> Claim | None:
     """Convert a row of the claim statement to a claim; None if the statement claimed nothing."""
     if row is None:
         return None

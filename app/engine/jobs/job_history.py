@@ -13,11 +13,12 @@ from app.domain.records.subjects import Subject
 from app.engine.accounts.accounts import Account
 from app.engine.contacts.contacts import Contact
 from app.engine.jobs import jobs
-from app.engine.jobs.jobs import Job, JobItem
+from app.engine.jobs.jobs import JobItem
+from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.lookups import contact_data
 
 
-def describe(session: Session, workspace_id: str, page: Sequence[Job]) -> list[dict[str, Any]]:
+def describe(session: Session, workspace_id: str, page: Sequence[StoredJob]) -> list[dict[str, Any]]:
     """Return the list representation of the jobs; the number of queries does not depend on their number.
 
     `subject` is null for a suppressed person, for a job whose result has been deleted, and for an enrichment
@@ -38,7 +39,9 @@ def describe(session: Session, workspace_id: str, page: Sequence[Job]) -> list[d
     ]
 
 
-def describe_with_names(session: Session, workspace_id: str, page: Sequence[Job]) -> list[dict[str, Any]]:
+def describe_with_names(
+    session: Session, workspace_id: str, page: Sequence[StoredJob]
+) -> list[dict[str, Any]]:
     """Return what `describe` does; subjects that have an id only also get the stored name."""
     described = describe(session, workspace_id, page)
     subjects = [job["subject"] for job in described if job["subject"] and "contact_id" in job["subject"]]
@@ -51,14 +54,14 @@ def describe_with_names(session: Session, workspace_id: str, page: Sequence[Job]
     return described
 
 
-def _accounts(session: Session, page: Sequence[Job]) -> dict[str, dict[str, str]]:
+def _accounts(session: Session, page: Sequence[StoredJob]) -> dict[str, dict[str, str]]:
     """Return the id and name of the accounts that submitted the jobs, by account id."""
     ids = {job.account_id for job in page if job.account_id}
     rows = session.execute(select(Account.id, Account.name).where(Account.id.in_(ids)))
     return {row.id: {"id": row.id, "name": row.name} for row in rows}
 
 
-def _subjects(session: Session, page: Sequence[Job]) -> dict[str, Subject]:
+def _subjects(session: Session, page: Sequence[StoredJob]) -> dict[str, Subject]:
     """Return the subject of each single-person job, with the id of the contact found, by job id."""
     single = [job for job in page if job.outcome != Outcome.SUPPRESSED and job.progress_total == 1]
     enrichments = [job.id for job in single if job.kind == Kind.ENRICHMENT_REQUEST]

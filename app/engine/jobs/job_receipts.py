@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.kinds import Kind, Outcome, Status
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import PURPOSE, Job
+from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.clock import rfc3339
 
 COLUMNS = (
@@ -35,7 +36,7 @@ class JobFilter:
 
 def page(
     session: Session, workspace_id: str, job_filter: JobFilter, *, before: str | None, limit: int
-) -> list[Job]:
+) -> list[StoredJob]:
     """Return the workspace's jobs that the filter selects and that are older than `before`, newest first."""
     kinds = [kind for kind in job_filter.kinds if job_filter.kind in {None, kind}]
     equal = {Job.outcome: job_filter.outcome, Job.account_id: job_filter.account}
@@ -43,16 +44,17 @@ def page(
     query = query.where(*(column == value for column, value in equal.items() if value is not None))
     if job_filter.since is not None:
         query = query.where(Job.created_at >= job_filter.since)
-    return list(session.scalars(query))
+    return jobs.rows(session, query)
 
 
-def of_contact(session: Session, workspace_id: str, job_ids: Collection[str]) -> Sequence[Job]:
+def of_contact(session: Session, workspace_id: str, job_ids: Collection[str]) -> Sequence[StoredJob]:
     """Return the workspace's jobs with these ids, newest first."""
     is_own = (Job.workspace_id == workspace_id, Job.id.in_(job_ids))
-    return session.scalars(select(Job).where(*is_own).order_by(Job.created_at.desc(), Job.id.desc())).all()
+    query = select(*jobs.STORED).where(*is_own).order_by(Job.created_at.desc(), Job.id.desc())
+    return jobs.rows(session, query)
 
 
-def receipt(job: Job) -> dict[str, Any]:
+def receipt(job: StoredJob) -> dict[str, Any]:
     """Return the receipt of a job, which contains no personal data."""
     return {
         "id": job.id,
@@ -72,7 +74,7 @@ def receipt(job: Job) -> dict[str, Any]:
     }
 
 
-def row(job: Job) -> dict[str, str]:
+def row(job: StoredJob) -> dict[str, str]:
     """Return the receipt as cells of a table: the trace as the names and outcomes of the providers."""
     cells = receipt(job)
     lines: list[dict[str, Any]] = cells.pop("trace")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -28,12 +28,13 @@ from app.domain.errors import JobNotFound
 from app.domain.kinds import OPEN, Kind, Queue, Status
 from app.engine.accounts.workspaces import Balance, Workspace, foreign_key
 from app.engine.jobs.idempotency import IdempotencyKey
+from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.clock import rfc3339
 from app.infra.database import keyset
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson
-from app.infra.database.statements import Statement
+from app.infra.database.statements import IdRow, Statement, columns_of
 
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
@@ -141,22 +142,23 @@ class JobItem(Base):
 
 _BALANCE = (Workspace.available.label("balance"), Workspace.held.label("balance_held"))
 _IS_REQUESTED = and_(Job.id == bindparam("job_id"), Job.workspace_id == bindparam("workspace_id"))
-_BY_ID = Statement(lambda _dialect: select(Job.__table__).where(_IS_REQUESTED))
+STORED = columns_of(Job, StoredJob._fields)
+"""The columns of a `StoredJob`."""
+_BY_ID = Statement(StoredJob, lambda _dialect: select(*STORED).where(_IS_REQUESTED))
 _BY_ID_WITH_BALANCE = Statement(
+    tuple,
     lambda _dialect: (
-        select(Job.__table__, *_BALANCE)
-        .join(Workspace, Workspace.id == Job.workspace_id)
-        .where(_IS_REQUESTED)
-    )
+        select(*STORED, *_BALANCE).join(Workspace, Workspace.id == Job.workspace_id).where(_IS_REQUESTED)
+    ),
 )
 _OPEN_ID = Statement(
-    lambda _dialect: select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
+    IdRow, lambda _dialect: select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
 )
 
 
 def get(
     session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
-) -> Job:
+) -> StoredJob:
     """Return the row of the workspace's job with this id and one of these kinds.
 
     Raises:
@@ -166,12 +168,12 @@ def get(
     row = _BY_ID.first(session, {"job_id": job_id, "workspace_id": workspace_id})
     if row is None or row.kind not in kinds:
         raise JobNotFound
-    return cast("Job", row)
+    return row
 
 
 def get_with_balance(
     session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
-) -> tuple[Job, Balance]:
+) -> tuple[StoredJob, Balance]:
     """Return the job as `get` does, and the balance of its workspace, in one query.
 
     Raises:
@@ -179,9 +181,12 @@ def get_with_balance(
 
     """
     row = _BY_ID_WITH_BALANCE.first(session, {"job_id": job_id, "workspace_id": workspace_id})
-    if row is None or row.kind not in kinds:
+    if row is None:
         raise JobNotFound
-    return cast("Job", row), Balance(row.balance, row.balance_held)
+    job, balance = StoredJob._make(row[: len(STORED)]), Balance(*row[len(STORED) :])
+    if job.kind not in kinds:
+        raise JobNotFound
+    return job, balance
 
 
 def is_open(session: Session, job_id: str) -> bool:
@@ -197,18 +202,23 @@ def latest(
     before: str | None,
     limit: int,
     kinds: Collection[Kind] = frozenset(Kind),
-) -> list[Job]:
+) -> list[StoredJob]:
     """Return the workspace's jobs of these kinds that are older than job `before`, newest first."""
     query = latest_query(workspace_id, status=status, before=before, limit=limit, kinds=kinds)
-    return list(session.scalars(query))
+    return rows(session, query)
+
+
+def rows(session: Session, query: Select[*tuple[Any, ...]]) -> list[StoredJob]:
+    """Return the rows of a query for the columns `STORED`."""
+    return [StoredJob._make(row) for row in session.execute(query)]
 
 
 def latest_query(
     workspace_id: str, *, status: str | None, before: str | None, limit: int, kinds: Collection[Kind]
-) -> Select[Job]:
+) -> Select[*tuple[Any, ...]]:
     """Return the query of `latest`, which reads an index in its order."""
     of_kinds = (Job.workspace_id == workspace_id, Job.kind.in_(sorted(kinds)))
-    query = select(Job).where(*of_kinds).order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)
+    query = select(*STORED).where(*of_kinds).order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)
     if status is not None:
         query = query.where(Job.status == status)
     if status in OPEN:  # the rare ones have an index each
@@ -220,7 +230,7 @@ def latest_query(
     return query
 
 
-def to_public(job: Job) -> dict[str, Any]:
+def to_public(job: StoredJob) -> dict[str, Any]:
     """Return the public representation of the job, without subject and result (contract 2.3)."""
     representation: dict[str, Any] = {
         "id": job.id,
@@ -239,7 +249,7 @@ def to_public(job: Job) -> dict[str, Any]:
     return representation
 
 
-def public_error(job: Job, error: dict[str, Any]) -> dict[str, Any]:
+def public_error(job: StoredJob, error: dict[str, Any]) -> dict[str, Any]:
     """Return an error of the job or of an item as a problem, with the id of the request that submitted it."""
     return error | {"request_id": job.request.get(REQUEST_ID)}
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Row, Table, and_, bindparam, false, select, true, update
 from sqlalchemy.orm import Session
@@ -81,13 +81,22 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         credits.count_close(session, claim.job_id, held=row.held, charged=row.charged, now=now)
 
 
+class _Finished(NamedTuple):
+    """The credits of a finished job, and what the statement has done with them."""
+
+    held: int
+    charged: int
+    is_closed: bool
+    is_limited: bool
+
+
 @lru_cache(maxsize=8)
-def _finish(now: Moment) -> Statement:
+def _finish(now: Moment) -> Statement[_Finished]:
     """Return the statement that finishes a claimed job; it returns its credits.
 
     On PostgreSQL it also closes the hold of the job.
     """
-    return Statement(partial(_finish_on, now=now))
+    return Statement(_Finished, partial(_finish_on, now=now))
 
 
 def _finish_on(dialect: str, *, now: Moment) -> Any:  # noqa: ANN401 -- an UPDATE or a SELECT

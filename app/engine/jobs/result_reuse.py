@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 from sqlalchemy import Select, bindparam, false, literal, select, true
 from sqlalchemy.orm import Session
@@ -17,6 +17,7 @@ from app.engine.contacts import bounce_reports, emails
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import WITHDRAWN, Job, JobItem
+from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.ledger import credits
 from app.engine.lists import import_runs
 from app.infra.database.database_clock import Moment, column
@@ -46,9 +47,23 @@ class Freshness:
         return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
 
 
+class _Beside(NamedTuple):
+    """The columns beside the job."""
+
+    last_import: datetime | None
+    last_suppression: datetime | None
+    now: datetime
+    is_held: bool
+
+
 def find_or_hold(
-    session: Session, same_request: dict[str, Any], job: Job | None, *, freshness: Freshness, now: Moment
-) -> tuple[Job | None, bool]:
+    session: Session,
+    same_request: dict[str, Any],
+    job: StoredJob | None,
+    *,
+    freshness: Freshness,
+    now: Moment,
+) -> tuple[StoredJob | None, bool]:
     """Return the last finished job, unless it is too old or its result may be outdated.
 
     A result may be outdated after an import, a new suppression, or a bounce of one of its addresses. If no
@@ -62,30 +77,33 @@ def find_or_hold(
         parameters = same_request | credits.hold_parameters(job.workspace_id, job.id, job.held, now=now)
     statement = _last_finished(now, holds=job is not None and job.held > 0)
     row = statement.first(session, parameters)
-    if row is None or row.id is None:
-        return None, row is not None and row.is_held
-    return (cast("Job", row), False) if _is_reusable(session, row, freshness) else (None, False)
+    if row is None:
+        return None, False
+    finished, beside = StoredJob._make(row[: len(jobs.STORED)]), _Beside._make(row[len(jobs.STORED) :])
+    if finished.finished_at is None:  # no job: its columns are null
+        return None, beside.is_held
+    if finished.finished_at + freshness.for_outcome(finished.outcome) <= beside.now:
+        return None, False
+    return finished if _is_reusable(session, finished, beside) else None, False
 
 
-def _is_reusable(session: Session, row: Any, freshness: Freshness) -> bool:  # noqa: ANN401 -- a row of the statement
+def _is_reusable(session: Session, job: StoredJob, beside: _Beside) -> bool:
     """Return whether the finished job answers an equal request."""
-    if row.finished_at + freshness.for_outcome(row.outcome) <= row.now:
+    changes = (beside.last_import, beside.last_suppression)
+    if any(change is not None and change >= job.created_at for change in changes):
         return False
-    changes = (row.last_import, row.last_suppression)
-    if any(change is not None and change >= row.created_at for change in changes):
-        return False
-    items = jobs.items(session, row.id) if row.kind == Kind.ENRICHMENT_REQUEST else []
-    return not _is_cut_short(items) and not _has_bounced(session, row, items)
+    items = jobs.items(session, job.id) if job.kind == Kind.ENRICHMENT_REQUEST else []
+    return not _is_cut_short(items) and not _has_bounced(session, job, items)
 
 
 @lru_cache(maxsize=8)
-def _last_finished(now: Moment, *, holds: bool) -> Statement:
+def _last_finished(now: Moment, *, holds: bool) -> Statement[tuple[Any, ...]]:
     """Return the query for the last finished job of a request, and the times that decide about its reuse.
 
     If it `holds`, on PostgreSQL it returns a row even without such a job, and then holds the credits of the
     new one.
     """
-    return Statement(partial(_last_finished_on, now=now, holds=holds))
+    return Statement(tuple, partial(_last_finished_on, now=now, holds=holds))
 
 
 def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
@@ -94,7 +112,7 @@ def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
         suppression_checks.LATEST.label("last_suppression"),
         column(now).label("now"),
     )
-    query = select(Job.__table__).where(*SAME_REQUEST, Job.status == Status.SUCCEEDED)
+    query = select(*jobs.STORED).where(*SAME_REQUEST, Job.status == Status.SUCCEEDED)
     query = query.order_by(Job.created_at.desc()).limit(1)
     if dialect == "sqlite" or not holds:
         return query.add_columns(*times, false().label("is_held"))
@@ -117,7 +135,7 @@ def _is_cut_short(items: Sequence[JobItem]) -> bool:
     )
 
 
-def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
+def _has_bounced(session: Session, job: StoredJob, items: Sequence[JobItem]) -> bool:
     results = [result for result in (job.result, *(item.result for item in items)) if result]
     returned = {email["email"] for result in results for email in result.get("emails", ())}
     return emails.any_bounced(session, returned, since=job.created_at) or bounce_reports.any_bounced(

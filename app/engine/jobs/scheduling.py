@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.domain.kinds import Queue, Status
 from app.engine.jobs import claims
-from app.engine.jobs.claims import Claim
+from app.engine.jobs.claims import Claim, ClaimRow
 from app.engine.jobs.jobs import Job
 from app.infra.database.database_clock import Moment
 from app.infra.database.statements import Statement
@@ -83,15 +83,16 @@ def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _claim_next(lease: timedelta, now: Moment) -> Statement:
+def _claim_next(lease: timedelta, now: Moment) -> Statement[ClaimRow]:
     return Statement(
+        ClaimRow,
         lambda _dialect: claims.claim_statement(
             Job.id == _next_job(now),
             token=bindparam("token"),
             lease_until=now + lease,
             max_crashes=_MAX_CRASHES,
             now=now,
-        )
+        ),
     )
 
 

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import bindparam, case, or_, select, update
 from sqlalchemy.orm import Session
@@ -24,6 +24,7 @@ from app.engine.events import endpoints
 from app.engine.jobs import jobs, result_reuse, webhooks
 from app.engine.jobs.jobs import LIMITED_BY, PURPOSE, Job, JobItem
 from app.engine.jobs.result_reuse import SAME_REQUEST, Freshness
+from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.ledger import credits, ownership
 from app.engine.lookups import contact_data, known_people
 from app.engine.lookups.field_requests import FieldRequest
@@ -35,9 +36,10 @@ from app.infra.database.encrypted_columns import encrypted
 from app.infra.database.statements import Statement
 
 _OPEN_JOB = Statement(
-    lambda _dialect: select(Job.__table__).where(
+    StoredJob,
+    lambda _dialect: select(*jobs.STORED).where(
         *SAME_REQUEST, or_(*(Job.status == status for status in OPEN))
-    )
+    ),
 )
 
 
@@ -82,7 +84,7 @@ class SubmitResult:
     `has_endpoints` is whether the workspace of a new job has webhook endpoints.
     """
 
-    job: Job
+    job: StoredJob
     is_new: bool = False
     has_endpoints: bool = False
 
@@ -145,7 +147,7 @@ def _check_purpose(session: Session, job_request: JobRequest) -> None:
         raise rule.refusal()
 
 
-def _hold(session: Session, job: Job, job_request: JobRequest, amount: int, *, now: Moment) -> None:
+def _hold(session: Session, job: StoredJob, job_request: JobRequest, amount: int, *, now: Moment) -> None:
     """Reserve this amount of credits for a new job, or less if the request allows it.
 
     A reveal that cannot be paid is read more closely: it may be free, because the workspace owns
@@ -198,7 +200,7 @@ def _insert_or_find(
     digest = _dedup_digest(session, job_request)
     same_request = {"workspace_id": job_request.workspace_id, "dedup_digest": digest}
     while True:
-        inserted = _insert(session, job_request, digest, price, deadline=deadline, now=now)
+        inserted, has_endpoints = _insert(session, job_request, digest, price, deadline=deadline, now=now)
         if inserted is None and (opened := _OPEN_JOB.first(session, same_request)) is not None:
             return SubmitResult(opened), False
         to_hold = None if job_request.allow_partial_hold else inserted
@@ -210,7 +212,6 @@ def _insert_or_find(
                 jobs.remove(session, inserted.id)
             return SubmitResult(finished), False
         if inserted is not None:
-            has_endpoints = inserted.has_endpoints  # type: ignore[attr-defined]  # a column of the insertion
             return SubmitResult(inserted, is_new=True, has_endpoints=has_endpoints), is_held
         # The open job was finished since the insertion, and its result cannot be reused.
 
@@ -268,8 +269,11 @@ def _insert(
     *,
     deadline: timedelta,
     now: Moment,
-) -> Job | None:
-    """Insert the job; return None if a concurrent request has opened an equal one."""
+) -> tuple[StoredJob | None, bool]:
+    """Insert the job and return it, or None if a concurrent request has opened an equal one.
+
+    Return also whether the workspace has webhook endpoints.
+    """
     values: dict[str, Any] = {
         "id": job_request.job_id,
         "workspace_id": job_request.workspace_id,
@@ -293,11 +297,11 @@ def _insert(
     statement = _insertion(tuple(values), deadline, now)
     parameters = {f"new_{name}": value for name, value in values.items()}
     row = statement.first(session, parameters | price.parameters)
-    return cast("Job | None", row)
+    return (None, False) if row is None else (StoredJob._make(row[:-1]), row[-1])
 
 
 @lru_cache(maxsize=8)
-def _insertion(names: tuple[str, ...], deadline: timedelta, now: Moment) -> Statement:
+def _insertion(names: tuple[str, ...], deadline: timedelta, now: Moment) -> Statement[tuple[Any, ...]]:
     """Return the statement that inserts a job and returns it, unless an equal one is open."""
     columns = Job.__table__.c
     values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names}
@@ -306,15 +310,16 @@ def _insertion(names: tuple[str, ...], deadline: timedelta, now: Moment) -> Stat
     values |= {"run_after": now, "deadline_at": now + deadline, "created_at": now}
     has_endpoints = endpoints.any_enabled(values["workspace_id"]).label("has_endpoints")
     return Statement(
+        tuple,
         lambda dialect: (
             insert_into(dialect, Job)
             .values(values)
             .on_conflict_do_nothing()
-            .returning(*columns, has_endpoints)
-        )
+            .returning(*jobs.STORED, has_endpoints)
+        ),
     )
 
 
-def _add_items(session: Session, job: Job, job_request: JobRequest) -> None:
+def _add_items(session: Session, job: StoredJob, job_request: JobRequest) -> None:
     for index, request in enumerate(job_request.items):
         session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))

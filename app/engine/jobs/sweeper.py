@@ -19,7 +19,7 @@ from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits
 from app.infra.database.advisory_locks import AdvisoryLock, try_acquire
 from app.infra.database.database_clock import Moment, column
-from app.infra.database.statements import Statement
+from app.infra.database.statements import IdRow, Statement
 
 BATCH = 500
 MAX_DOUBLINGS = 3
@@ -45,10 +45,10 @@ def needs_sweeping(session: Session, *, stale: timedelta, now: Moment) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _needing(stale: timedelta, now: Moment) -> Statement:
+def _needing(stale: timedelta, now: Moment) -> Statement[IdRow]:
     """Return the query for a job that needs sweeping, built once: every second, some worker executes it."""
     condition = or_(_overdue(now), _unclaimed(stale, now), _unsent(stale, now))
-    return Statement(lambda _dialect: select(Job.id).where(condition).limit(1))
+    return Statement(IdRow, lambda _dialect: select(Job.id).where(condition).limit(1))
 
 
 def finish_orphaned(

@@ -24,13 +24,14 @@ from app.domain.kinds import FREE_KINDS
 from app.engine.events import deliveries, endpoints, events
 from app.engine.events.deliveries import Webhook
 from app.engine.events.events import Event
-from app.engine.jobs import webhook_attempts
+from app.engine.jobs import jobs, webhook_attempts
 from app.engine.jobs.jobs import Job, to_public
+from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.jobs.webhook_attempts import LEASE
 from app.infra.clock import rfc3339
 from app.infra.crypto.digest_keys import DigestKeys, digest_keys
 from app.infra.database.database_clock import Moment, column
-from app.infra.database.statements import Statement
+from app.infra.database.statements import IdRow, Statement
 
 # The example schedule of the Standard Webhooks specification, "Deliverability and reliability": about three
 # days, with "some level of random jitter"; 20 % either way avoids bursts and keeps the schedule recognisable.
@@ -83,13 +84,13 @@ class AttemptResult:
     latency_ms: int
 
 
-def subscribe(session: Session, job: Job, url: str | None, *, now: Moment) -> None:
+def subscribe(session: Session, job: StoredJob, url: str | None, *, now: Moment) -> None:
     """Subscribe the URL, if any, to the end of the job. Does nothing if it is subscribed already."""
     if url is not None:
         deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=now)
 
 
-def subscribe_endpoints(session: Session, job: Job, *, now: Moment) -> None:
+def subscribe_endpoints(session: Session, job: StoredJob, *, now: Moment) -> None:
     """Subscribe the workspace's endpoints for finished jobs to the end of a new job.
 
     Hash lookups are left out: they are free, and as frequent as page views.
@@ -107,8 +108,8 @@ def any_due(session: Session, *, now: Moment) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _any_due(now: Moment) -> Statement:
-    return Statement(lambda _dialect: select(Webhook.id).outerjoin(Job).where(_due(now)).limit(1))
+def _any_due(now: Moment) -> Statement[IdRow]:
+    return Statement(IdRow, lambda _dialect: select(Webhook.id).outerjoin(Job).where(_due(now)).limit(1))
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
@@ -168,7 +169,7 @@ def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
 def _payload(session: Session, job_id: str | None, event_id: str | None) -> dict[str, Any]:
     if event_id is not None:
         return events.to_public(session.get_one(Event, event_id))
-    job = session.get_one(Job, job_id)
+    [job] = jobs.rows(session, select(*jobs.STORED).where(Job.id == job_id))
     return {"type": JOB_FINISHED, "timestamp": rfc3339(job.finished_at), "data": {"job": to_public(job)}}
 
 

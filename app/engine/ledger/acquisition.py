@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, bindparam, false, select, text
 from sqlalchemy.orm import Session
@@ -55,8 +55,18 @@ def _acquire(dialect: str) -> Any:  # noqa: ANN401 -- likewise
     return select(added.c.value, select(acquired.c.contact_id).exists().label("is_acquired"))
 
 
-_ACQUIRE_VALUES, _ACQUIRE_FIELD = Statement(_acquire_values), Statement(_acquire_field)
-_ACQUIRE = Statement(_acquire)
+class _Value(NamedTuple):
+    value: str
+
+
+class _Acquired(NamedTuple):
+    value: str
+    is_acquired: bool
+
+
+_ACQUIRE_VALUES = Statement(_Value, _acquire_values)
+_ACQUIRE_FIELD = Statement(tuple, _acquire_field)
+_ACQUIRE = Statement(_Acquired, _acquire)
 
 
 def acquire(  # noqa: PLR0913 -- the columns of a reveal
@@ -101,8 +111,7 @@ def acquire_values(
     """
     parameters: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
     parameters |= {"job_id": job_id, "created_at": now, "values": sorted(set(values))}
-    added = _ACQUIRE_VALUES.all(session, parameters)
-    return frozenset(row.value for row in added)
+    return frozenset(row.value for row in _ACQUIRE_VALUES.all(session, parameters))
 
 
 def acquire_field(

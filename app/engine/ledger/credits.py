@@ -170,8 +170,10 @@ def close_parameters(workspace_id: str, job_id: str, *, now: Moment) -> dict[str
     return _parameters(workspace_id, "", job_id=job_id, now=now)
 
 
-_UPDATE_BALANCE = Statement(lambda _dialect: _update_balance().returning(_WORKSPACES.c.is_limited))
-_INSERT_ENTRY = {is_fixed: Statement(partial(_insert_entry, is_fixed=is_fixed)) for is_fixed in (True, False)}
+_UPDATE_BALANCE = Statement(tuple, lambda _dialect: _update_balance().returning(_WORKSPACES.c.is_limited))
+_INSERT_ENTRY = {
+    is_fixed: Statement(tuple, partial(_insert_entry, is_fixed=is_fixed)) for is_fixed in (True, False)
+}
 
 
 def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now: Moment) -> Balance:
@@ -238,8 +240,7 @@ def close(session: Session, workspace_id: str, job_id: str, *, held: int, charge
         return
     kind = "settle" if charged else "release"
     amounts = {"available": held - charged, "held": -held, "spent": charged}
-    row = _post(session, workspace_id, kind, job_id=job_id, **amounts, now=now)
-    if row.is_limited:
+    if _must_post(session, workspace_id, kind, job_id=job_id, **amounts, now=now):
         count_close(session, job_id, held=held, charged=charged, now=now)
 
 
@@ -255,25 +256,31 @@ def refund(
 ) -> None:
     """Return the cost of a job's reveal to the workspace. The caller ensures that this happens once."""
     amounts = {"available": amount, "spent": -amount}
-    row = _post(session, workspace_id, "refund", job_id=job_id, **amounts, reason=reason, now=now)
-    if row.is_limited:
+    if _must_post(session, workspace_id, "refund", job_id=job_id, **amounts, reason=reason, now=now):
         spending_limits.adjust_counters(session, job_id, spent=-amount)
 
 
-def _post(session: Session, workspace_id: str, kind: str, *, now: Moment, **values: Any) -> Any:  # noqa: ANN401 -- a row
-    """Insert an entry and update the balance; return whether the workspace `is_limited`, in a row.
+def _must_post(session: Session, workspace_id: str, kind: str, *, now: Moment, **values: Any) -> bool:
+    """Insert an entry as `_post` does, which never takes more than was held; raise RuntimeError otherwise."""
+    is_limited = _post(session, workspace_id, kind, now=now, **values)
+    if is_limited is None:
+        raise RuntimeError(f"The balance does not cover an entry of kind {kind}.")
+    return is_limited
+
+
+def _post(session: Session, workspace_id: str, kind: str, *, now: Moment, **values: Any) -> bool | None:
+    """Insert an entry and update the balance; return whether the workspace has spending limits.
 
     Return None, with no change, if too little is available, or if the workspace has spending limits and
     `past_limits` is false. Amounts that are not given are 0.
     """
     parameters = _parameters(workspace_id, kind, now=now, **values)
     insertion = _INSERT_ENTRY[isinstance(now, datetime)]
-    if session.get_bind().dialect.name != "sqlite":
-        return insertion.first(session, parameters)  # only on PostgreSQL
-    row = _UPDATE_BALANCE.first(session, parameters)
-    if row is not None:
+    is_sqlite = session.get_bind().dialect.name == "sqlite"
+    updated = (_UPDATE_BALANCE if is_sqlite else insertion).first(session, parameters)
+    if is_sqlite and updated is not None:
         insertion.first(session, parameters)
-    return row
+    return None if updated is None else bool(updated[-1])
 
 
 def _parameters(

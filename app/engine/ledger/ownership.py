@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
@@ -38,6 +38,13 @@ _CONTACTS = table(
 )
 
 
+class OwnedField(NamedTuple):
+    """A field of a contact that a workspace owns."""
+
+    contact_id: str
+    field: str
+
+
 @dataclass(frozen=True, slots=True)
 class Ownership:
     """What a workspace owns of some contacts.
@@ -46,7 +53,7 @@ class Ownership:
     that the workspace owns under any contact.
     """
 
-    fields: frozenset[tuple[str, str]] = frozenset()
+    fields: frozenset[OwnedField] = frozenset()
     values: frozenset[tuple[str, str]] = frozenset()
 
 
@@ -88,7 +95,13 @@ def _owned(dialect: str) -> CompoundSelect[*tuple[Any, ...]]:
     return union_all(fields, *values)
 
 
-_OWNED = Statement(_owned)
+class _OwnedRow(NamedTuple):
+    contact_id: str
+    field: str
+    value: str | None
+
+
+_OWNED = Statement(_OwnedRow, _owned)
 
 
 def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
@@ -124,6 +137,6 @@ def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> 
         return Ownership()
     rows = _OWNED.all(session, {"workspace_id": workspace_id, "contact_ids": list(contact_ids)})
     return Ownership(
-        fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
+        fields=frozenset(OwnedField(row.contact_id, row.field) for row in rows if row.value is None),
         values=frozenset((row.field, row.value) for row in rows if row.value is not None),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     CTE,
@@ -30,6 +30,7 @@ from app.domain.normal.hashes import hex_hash, parse_hash
 from app.engine.contacts import learned_patterns
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
+from app.engine.contacts.stored_rows import CompanyCard
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.engine.lookups import people_counts
@@ -40,7 +41,6 @@ from app.infra.database.json_functions import JsonArray, JsonObject
 
 MAX_CHECKED = 500
 """Suppressed people are left out of the counts if at most so many people are counted."""
-_CARD = ("id", "name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
 
 
 class HashKind(StrEnum):
@@ -56,19 +56,28 @@ COLUMNS: dict[HashKind, InstrumentedAttribute[bytes | None]] = {
 }
 
 
+class CountedPerson(NamedTuple):
+    """A person who is counted, with the profiles by which they may be suppressed."""
+
+    id: str
+    department: str | None
+    linkedin_url: str | None
+    member_url: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """A company, the hash that it was found by, and the counts of its people, None for no department.
 
-    `unchecked` are the counted people if suppressed ones must be found among them: with id, department and
-    profiles only, in no session. `must_store` is whether the counts are new and the company is large.
+    `unchecked` are the counted people if suppressed ones must be found among them. `must_store` is
+    whether the counts are new and the company is large.
     """
 
     matched_hash: str
-    company: Company
+    company: CompanyCard
     email_pattern: dict[str, Any] | None
     departments: Counter[str | None]
-    unchecked: Sequence[Contact]
+    unchecked: Sequence[CountedPerson]
     must_store: bool
 
     def count_people(self, session: Session, criteria: Filter, data: ContactData) -> dict[str | None, int]:
@@ -96,7 +105,7 @@ def found(kind: HashKind, hashes: int, criteria: Filter) -> CTE:
     is_large = people_counts.is_large(Company.id) if criteria.key else false()
     return (
         select(
-            *(getattr(Company, name).label(f"company_{name}") for name in _CARD),
+            *(getattr(Company, name).label(f"company_{name}") for name in CompanyCard._fields),
             column.label("hash"),
             func.coalesce(PeopleCount.departments, counted).label("departments"),
             PeopleCount.counted_at,
@@ -127,13 +136,10 @@ def overview(row: Row[Any]) -> Overview:
     people = (row.people or {}) if total <= MAX_CHECKED else {}
     return Overview(
         matched_hash=hex_hash(row.hash),
-        company=Company(**{name: getattr(row, f"company_{name}") for name in _CARD}),
+        company=CompanyCard._make(getattr(row, f"company_{name}") for name in CompanyCard._fields),
         email_pattern=_pattern(row.forms or {}),
         departments=departments,
-        unchecked=[
-            Contact(id=contact_id, department=department, linkedin_url=linkedin_url, member_url=member_url)
-            for contact_id, (department, linkedin_url, member_url) in people.items()
-        ],
+        unchecked=[CountedPerson(contact_id, *columns) for contact_id, columns in people.items()],
         must_store=is_new and (row.is_large or total > people_counts.LARGE),
     )
 

@@ -5,148 +5,36 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain, product
-from typing import Any, NamedTuple, TypeAlias
+from typing import Protocol, TypeVar
 
-from sqlalchemy import (
-    CompoundSelect,
-    Row,
-    Select,
-    Subquery,
-    bindparam,
-    cast,
-    func,
-    literal_column,
-    null,
-    select,
-    union_all,
-)
 from sqlalchemy.orm import Session
-from sqlalchemy.types import TypeEngine
 
 from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.names.name_keys import person_key
-from app.domain.records.profile_links import urls_of
+from app.domain.records.profile_links import HasProfiles, urls_of
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import RegionalRules
 from app.domain.suppression_lists import forms
-from app.engine.contacts import bounce_reports, hidden_values, switchboards
-from app.engine.contacts.bounce_reports import IS_OPEN, Feedback
-from app.engine.contacts.companies import Company
-from app.engine.contacts.contacts import Contact
-from app.engine.contacts.emails import Email, at_most_risky
+from app.engine.contacts import hidden_values
+from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
-from app.engine.contacts.saved import saved_profiles
-from app.engine.contacts.saved.saved_profiles import SavedRow
+from app.engine.contacts.saved.saved_profiles import SavedSummary
+from app.engine.contacts.stored_rows import StoredCompany, StoredContact, StoredEmail, StoredPhone
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.ledger import ownership
 from app.engine.ledger.ownership import Ownership
-from app.infra.database.statements import Statement, any_of
+from app.engine.lookups import contact_rows
+from app.engine.lookups.contact_rows import Employer
+
+Value = TypeVar("Value", StoredEmail, StoredPhone)
 
 
-@dataclass(frozen=True, slots=True)
-class BouncedEmail:
-    """An address as seen by the workspace that reported its bounce, while the bounce is unconfirmed."""
-
-    row: Row[Any]
-
-    @property
-    def status(self) -> str:
-        """The stored status, lowered to risky at best."""
-        return at_most_risky(self.row.status)
+class Person(HasProfiles, Protocol):
+    """A contact of which at least the id and the profiles were read."""
 
     @property
-    def status_reasons(self) -> list[str]:
-        """The stored reasons and `bounced`."""
-        return bounce_reports.reasons_with_bounce(self.row.status_reasons)
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- any other column
-        """Return a column of the stored row."""
-        return getattr(self.row, name)
-
-
-EmailRow: TypeAlias = Row[Any] | BouncedEmail
-PhoneRow: TypeAlias = Row[Any]
-
-_EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", "employer"
-_MY_BOUNCE = (
-    select(Feedback.id)
-    .where(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
-    .scalar_subquery()
-)
-
-
-def _data(dialect: str, *, with_employers: bool, with_saved: bool) -> CompoundSelect[Any]:
-    """Return the query for all that is stored of contacts; the column `kind` tells the rows apart.
-
-    `with_employers` adds the contacts with their companies, `with_saved` summaries of saved profiles by URL.
-    """
-    emails, phones = Email.__table__, Phone.__table__
-    people, companies = Contact.__table__.c, Company.__table__.c
-    employer = (
-        select(
-            people.id.label("contact_id"),
-            people.name_key.label("person_key"),
-            companies.domain.label("employer_domain"),
-            companies.name_key.label("employer_key"),
-            func.coalesce(people.country, companies.country).label("person_country"),
-        )
-        .outerjoin(Company.__table__, companies.id == people.company_id)
-        .where(any_of(dialect, people.id, "contact_ids"))
-    )
-    selects: list[tuple[str, Select[Any]]] = [
-        (
-            _EMAIL,
-            select(
-                emails,
-                _MY_BOUNCE.label("bounce_id"),
-                ownership.owned_value(_EMAIL, emails.c.email_index).label("owned_as"),
-            ).where(any_of(dialect, emails.c.contact_id, "contact_ids")),
-        ),
-        (
-            _PHONE,
-            select(
-                phones,
-                switchboards.is_one(phones).label("is_switchboard"),
-                ownership.owned_value(_PHONE, phones.c.e164_index).label("owned_as"),
-            ).where(any_of(dialect, phones.c.contact_id, "contact_ids")),
-        ),
-        (_OWNED, ownership.owned_fields(dialect)),
-    ]
-    if with_employers:
-        selects.append((_EMPLOYER, employer))
-    if with_saved:
-        selects.append((_SAVED, saved_profiles.summaries_by_url(dialect)))
-    types = {str(column.key): column.type for _kind, query in selects for column in query.selected_columns}
-    return union_all(*(_in_union(kind, query.subquery(), types) for kind, query in selects))
-
-
-def _in_union(kind: str, rows: Subquery, types: Mapping[str, TypeEngine[Any]]) -> Select[Any]:
-    """Select the rows with all columns of the union, NULL where they have none."""
-    columns = (
-        rows.c[name] if name in rows.c else cast(null(), type_).label(name) for name, type_ in types.items()
-    )
-    return select(literal_column(f"'{kind}'").label("kind"), *columns)
-
-
-# One statement, because the duration of a lookup is that of its statements.
-_DATA = {
-    (with_employers, with_saved): Statement(
-        partial(_data, with_employers=with_employers, with_saved=with_saved)
-    )
-    for with_employers, with_saved in product((False, True), repeat=2)
-}
-
-
-class Employer(NamedTuple):
-    """What a suppression and a regional rule read of a person and their company."""
-
-    person_key: str | None
-    person_country: str | None
-    employer_domain: str | None
-    employer_key: str | None
+    def id(self) -> str:
+        """The id of the contact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,26 +46,30 @@ class ContactData:
     are those that a regional rule hides: they count for the suppression only.
     """
 
-    emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
-    phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
+    emails: Mapping[str, Sequence[StoredEmail]] = field(default_factory=dict)
+    phones: Mapping[str, Sequence[StoredPhone]] = field(default_factory=dict)
     owned: Ownership = field(default_factory=Ownership)
-    saved: Mapping[str, SavedRow] = field(default_factory=dict)
-    employers: Mapping[str, Employer | Row[Any]] = field(default_factory=dict)
+    saved: Mapping[str, SavedSummary] = field(default_factory=dict)
+    employers: Mapping[str, Employer] = field(default_factory=dict)
     suppressed: frozenset[Identifier] = frozenset()
-    hidden_emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
-    hidden_phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
+    hidden_emails: Mapping[str, Sequence[StoredEmail]] = field(default_factory=dict)
+    hidden_phones: Mapping[str, Sequence[StoredPhone]] = field(default_factory=dict)
 
-    def country_of(self, contact: Contact) -> str | None:
+    def country_of(self, contact: Person) -> str | None:
         """Return the country of the person or, if it is not known, of their company."""
         row = self.employers.get(contact.id)
         return None if row is None else row.person_country
 
-    def owns(self, row: EmailRow | PhoneRow) -> bool:
+    def values_of(self, contact_id: str) -> list[StoredEmail | StoredPhone]:
+        """Return the e-mails and phones of a contact."""
+        return [*self.emails.get(contact_id, ()), *self.phones.get(contact_id, ())]
+
+    def owns(self, row: StoredEmail | StoredPhone) -> bool:
         """Return whether the workspace owns the value, by its contact's field or under another contact."""
         is_field_owned = (row.contact_id, row.kind) in self.owned.fields
         return is_field_owned or (row.kind, index_of(row)) in self.owned.values
 
-    def is_suppressed(self, contact: Contact | None, subject: Subject | None = None) -> bool:
+    def is_suppressed(self, contact: Person | None, subject: Subject | None = None) -> bool:
         """Return whether any identifier of the person, stored or given by the caller, is suppressed."""
         if not self.suppressed:
             return False
@@ -185,7 +77,7 @@ class ContactData:
         stored = () if contact is None else self.identifiers_of(contact)
         return not self.suppressed.isdisjoint([*stored, *given])
 
-    def identifiers_of(self, contact: Contact) -> list[Identifier]:
+    def identifiers_of(self, contact: Person) -> list[Identifier]:
         """Return all by which the contact may be suppressed: its identifiers and its employer's domain.
 
         The number of a company identifies none of its people. Of a person without identifiers, it is also the
@@ -206,32 +98,39 @@ class ContactData:
         return rows
 
 
-def index_of(row: EmailRow | PhoneRow) -> str:
+def index_of(row: StoredEmail | StoredPhone) -> str:
     """Return the blind index of the address or the number, as it is stored."""
-    return str(row.email_index if row.kind == _EMAIL else row.e164_index)
+    return row.email_index if row.kind == "email" else row.e164_index
 
 
 def load(
     session: Session,
     workspace_id: str,
-    contacts: Collection[Contact],
+    contacts: Collection[Person],
     subjects: Iterable[Subject] = (),
     *,
     saved_urls: Collection[str] = (),
-    same_people: Iterable[Sequence[Contact]] = (),
-    companies: Iterable[Company] | None = None,
+    same_people: Iterable[Sequence[Person]] = (),
+    employers: Mapping[str, Employer] | None = None,
     check_suppressions: bool = True,
 ) -> ContactData:
     """Load the data of all these contacts, in two queries regardless of their number.
 
     The same query loads the workspace's saved profiles with the URLs `saved_urls`. Contacts that are together
     in `same_people` are the same person: a regional rule that hides values of one hides those of all. A
-    caller who has read the contacts with their companies passes the latter, and they are not read again. The
-    identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
+    caller who has read the contacts with their companies passes `employers_of` them, and they are not read
+    again. The identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
     `check_suppressions` it is one query, and no identifier counts as suppressed.
     """
-    known = {} if companies is None else _employers(contacts, {company.id: company for company in companies})
-    data = _load(session, workspace_id, sorted({contact.id for contact in contacts}), saved_urls, known)
+    ids, known = sorted({contact.id for contact in contacts}), employers or {}
+    rows = contact_rows.read(
+        session, workspace_id, ids, saved_urls=saved_urls, with_employers=len(known) < len(ids)
+    )
+    owned_values = frozenset((row.kind, index_of(row)) for row in rows.values if row.owned_as)
+    ownership = Ownership(frozenset(rows.owned), owned_values)
+    data = ContactData(
+        dict(rows.emails), dict(rows.phones), ownership, rows.saved, {**known, **rows.employers}
+    )
     data = _hide(hidden_values.rules_of(session), data, same_people)
     if not check_suppressions:
         return data
@@ -243,8 +142,8 @@ def load(
 
 
 def _unlisted(
-    phones: Mapping[str, Sequence[PhoneRow]], suppressed: Collection[Identifier]
-) -> Mapping[str, Sequence[PhoneRow]]:
+    phones: Mapping[str, Sequence[StoredPhone]], suppressed: Collection[Identifier]
+) -> Mapping[str, Sequence[StoredPhone]]:
     """Return the numbers without the suppressed numbers of companies."""
     if not any(item.kind == "phone" for item in suppressed):
         return phones
@@ -257,64 +156,39 @@ def _unlisted(
 
 
 def _without_switchboards(
-    phones: Mapping[str, Sequence[PhoneRow]], contact_id: str
-) -> dict[str, list[PhoneRow]]:
+    phones: Mapping[str, Sequence[StoredPhone]], contact_id: str
+) -> dict[str, list[StoredPhone]]:
     """Return the numbers that identify the contact."""
     return {contact_id: [row for row in phones.get(contact_id, ()) if not row.is_switchboard]}
 
 
-def _employers(contacts: Iterable[Contact], companies: Mapping[str, Company]) -> dict[str, Employer]:
-    """Return the employers of the contacts whose company is among these, or who have none."""
+def employers_of(
+    contacts: Iterable[StoredContact], companies: Iterable[StoredCompany]
+) -> dict[str, Employer]:
+    """Return the employers of the contacts whose company is among these, or who have none, by contact id."""
+    by_id = {company.id: company for company in companies}
     employers = {}
     for contact in contacts:
-        company = companies.get(contact.company_id or "")
-        if company is not None:
-            country = contact.country or company.country
-            employers[contact.id] = Employer(contact.name_key, country, company.domain, company.name_key)
-        elif contact.company_id is None:
-            employers[contact.id] = Employer(contact.name_key, contact.country, None, None)
+        company = by_id.get(contact.company_id or "")
+        if company is not None or contact.company_id is None:
+            employers[contact.id] = Employer(
+                contact.id,
+                contact.name_key,
+                contact.country or (company.country if company else None),
+                company.domain if company else None,
+                company.name_key if company else None,
+            )
     return employers
 
 
-def _load(
-    session: Session,
-    workspace_id: str,
-    ids: Sequence[str],
-    saved_urls: Collection[str],
-    known: Mapping[str, Employer],
-) -> ContactData:
-    emails: defaultdict[str, list[EmailRow]] = defaultdict(list)
-    phones: defaultdict[str, list[PhoneRow]] = defaultdict(list)
-    owned, saved, employers = set(), {}, dict[str, Employer | Row[Any]](known)
-    parameters: dict[str, Any] = {"contact_ids": ids, "workspace_id": workspace_id}
-    if saved_urls:
-        parameters["urls"] = sorted(set(saved_urls))
-    statement = _DATA[len(known) < len(ids), bool(saved_urls)]
-    for row in statement.all(session, parameters) if ids or saved_urls else ():
-        if row.kind == _EMAIL:
-            emails[row.contact_id].append(BouncedEmail(row) if row.bounce_id else row)
-        elif row.kind == _PHONE:
-            phones[row.contact_id].append(row)
-        elif row.kind == _SAVED:
-            saved[row.linkedin_url] = row
-        elif row.kind == _EMPLOYER:
-            employers[row.contact_id] = row
-        else:
-            owned.add((row.contact_id, row.field))
-    values = chain(*emails.values(), *phones.values())
-    owned_values = frozenset((row.kind, index_of(row)) for row in values if row.owned_as)
-    ownership_of_all = Ownership(frozenset(owned), owned_values)
-    return ContactData(dict(emails), dict(phones), ownership_of_all, saved, employers)
-
-
-def _hide(rules: RegionalRules, data: ContactData, same_people: Iterable[Sequence[Contact]]) -> ContactData:
+def _hide(rules: RegionalRules, data: ContactData, same_people: Iterable[Sequence[Person]]) -> ContactData:
     """Return the data with the values apart that the rules hide."""
     if not rules:
         return data
     countries = {contact_id: {row.person_country} for contact_id, row in data.employers.items()}
     for contacts in same_people:
-        of_all = {country for contact in contacts for country in countries[contact.id] if country}
-        countries |= {contact.id: of_all or {None} for contact in contacts}
+        of_all = {country for contact in contacts for country in countries[contact.id]}
+        countries |= {contact.id: of_all - {None} or {None} for contact in contacts}
     emails, hidden_emails = _split(rules, data.emails, countries)
     phones, hidden_phones = _split(rules, data.phones, countries)
     return replace(
@@ -323,11 +197,13 @@ def _hide(rules: RegionalRules, data: ContactData, same_people: Iterable[Sequenc
 
 
 def _split(
-    rules: RegionalRules, stored: Mapping[str, Sequence[Any]], countries: Mapping[str, Collection[str | None]]
-) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    rules: RegionalRules,
+    stored: Mapping[str, Sequence[Value]],
+    countries: Mapping[str, Collection[str | None]],
+) -> tuple[dict[str, list[Value]], dict[str, list[Value]]]:
     """Return the shown and the hidden values of each contact."""
-    shown: defaultdict[str, list[Any]] = defaultdict(list)
-    hidden: defaultdict[str, list[Any]] = defaultdict(list)
+    shown: defaultdict[str, list[Value]] = defaultdict(list)
+    hidden: defaultdict[str, list[Value]] = defaultdict(list)
     for contact_id, rows in stored.items():
         for row in rows:
             is_hidden = any(hidden_values.is_hidden(rules, row, country) for country in countries[contact_id])
@@ -336,9 +212,9 @@ def _split(
 
 
 def stored_identifiers(
-    contact: Contact,
-    emails: Mapping[str, Sequence[Email | EmailRow]],
-    phones: Mapping[str, Sequence[Phone | PhoneRow]],
+    contact: Person,
+    emails: Mapping[str, Sequence[Email | StoredEmail]],
+    phones: Mapping[str, Sequence[Phone | StoredPhone]],
 ) -> list[Identifier]:
     """Return all stored identifiers of the contact."""
     rows = _identifiers(contact.id, emails, phones)
@@ -347,8 +223,8 @@ def stored_identifiers(
 
 def _identifiers(
     contact_id: str,
-    emails: Mapping[str, Sequence[Email | EmailRow]],
-    phones: Mapping[str, Sequence[Phone | PhoneRow]],
+    emails: Mapping[str, Sequence[Email | StoredEmail]],
+    phones: Mapping[str, Sequence[Phone | StoredPhone]],
 ) -> list[Identifier]:
     rows = [Identifier("email", row.email) for row in emails.get(contact_id, ())]
     return rows + [Identifier("phone", row.e164) for row in phones.get(contact_id, ())]

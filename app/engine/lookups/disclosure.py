@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.engine.contacts import hidden_values, purpose_rules
-from app.engine.contacts.contacts import Contact
+from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.ledger import acquisition
 from app.engine.lookups import contact_data, field_requests, representations
-from app.engine.lookups.contact_data import ContactData, EmailRow, PhoneRow
+from app.engine.lookups.contact_data import ContactData, Person
 from app.engine.lookups.field_requests import ContactField, FieldRequest
 
 
@@ -50,7 +50,7 @@ class Purchase:
 
 
 def disclose(
-    session: Session, purchase: Purchase, contact: Contact, field_request: FieldRequest, data: ContactData
+    session: Session, purchase: Purchase, contact: Person, field_request: FieldRequest, data: ContactData
 ) -> Disclosure | None:
     """Return the values that satisfy the request and record the workspace's ownership of them.
 
@@ -78,13 +78,13 @@ def disclose(
     if not is_owned and purchase.purpose is None:
         _check_purpose(session, data.country_of(contact), *purchase.countries)
     charge = 0 if is_owned else _charge(session, purchase, contact.id, field_request.field, values, data)
-    values_json = [_object(field_request.field, row, primary=index == 0) for index, row in enumerate(values)]
+    values_json = [_object(row, primary=index == 0) for index, row in enumerate(values)]
     return Disclosure(contact.id, values_json, charge=charge or 0, already_owned=charge is None or is_owned)
 
 
 def _shown(
-    session: Session, values: Sequence[EmailRow | PhoneRow], countries: frozenset[str]
-) -> list[EmailRow | PhoneRow]:
+    session: Session, values: Sequence[StoredEmail | StoredPhone], countries: frozenset[str]
+) -> list[StoredEmail | StoredPhone]:
     """Return the values that the regional rules do not hide of a person in these countries."""
     rules = hidden_values.rules_of(session)
     return [
@@ -106,7 +106,7 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
     purchase: Purchase,
     contact_id: str,
     field: ContactField,
-    values: Sequence[EmailRow | PhoneRow],
+    values: Sequence[StoredEmail | StoredPhone],
     data: ContactData,
 ) -> int | None:
     """Return the price, or None if a concurrent job of the workspace has paid for the same values.
@@ -131,9 +131,7 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
     return purchase.price
 
 
-def _object(field: ContactField, row: Any, *, primary: bool) -> dict[str, Any]:  # noqa: ANN401 -- a row of either table
-    return (
-        representations.email_object(row, primary=primary)
-        if field is ContactField.EMAIL
-        else representations.phone_object(row)
-    )
+def _object(row: StoredEmail | StoredPhone, *, primary: bool) -> dict[str, Any]:
+    if row.kind == "email":
+        return representations.email_object(row, primary=primary)
+    return representations.phone_object(row)

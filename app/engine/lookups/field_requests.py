@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Any
 
 from app.domain.findings import EmailStatus
+from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.lookups import representations
-from app.engine.lookups.contact_data import ContactData, EmailRow, PhoneRow
+from app.engine.lookups.contact_data import ContactData
 
 
 class ContactField(StrEnum):
@@ -66,7 +67,7 @@ class FieldRequest:
 
 def requested_values(
     data: ContactData, contact_id: str, field_request: FieldRequest
-) -> list[EmailRow | PhoneRow]:
+) -> list[StoredEmail | StoredPhone]:
     """Return the contact's values of a requested type and status, best first; their age does not matter."""
     rows = stored_values(data, contact_id, field_request.field)
     return sorted(
@@ -74,22 +75,27 @@ def requested_values(
     )
 
 
-def stored_values(data: ContactData, contact_id: str, field: ContactField) -> Sequence[EmailRow | PhoneRow]:
+def stored_values(
+    data: ContactData, contact_id: str, field: ContactField
+) -> Sequence[StoredEmail | StoredPhone]:
     """Return all values of a field of the contact."""
-    stored: Mapping[str, Sequence[EmailRow | PhoneRow]] = (
+    stored: Mapping[str, Sequence[StoredEmail | StoredPhone]] = (
         data.emails if field is ContactField.EMAIL else data.phones
     )
     return stored.get(contact_id, ())
 
 
 def owns(
-    data: ContactData, contact_id: str, field_request: FieldRequest, values: Sequence[EmailRow | PhoneRow]
+    data: ContactData,
+    contact_id: str,
+    field_request: FieldRequest,
+    values: Sequence[StoredEmail | StoredPhone],
 ) -> bool:
     """Return whether the workspace owns the field, or every value that satisfies the request."""
     is_field_owned = (contact_id, field_request.field.value) in data.owned.fields
     return is_field_owned or (bool(values) and all(map(data.owns, values)))
 
 
-def is_any_since(values: Sequence[EmailRow | PhoneRow], oldest: datetime | None) -> bool:
+def is_any_since(values: Sequence[StoredEmail | StoredPhone], oldest: datetime | None) -> bool:
     """Return whether any value was verified or seen since then; without a time, whether there is any."""
     return any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values)

@@ -14,10 +14,10 @@ from app.domain.normal.places.countries import country_of
 from app.domain.records.subjects import Subject
 from app.domain.records.verdict_ttl import is_fresh
 from app.engine.contacts import emails, hidden_values, purpose_rules
-from app.engine.contacts.contacts import Contact
+from app.engine.contacts.stored_rows import StoredContact, StoredEmail, StoredPhone
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.lookups import contact_data, field_requests, representations
-from app.engine.lookups.contact_data import BouncedEmail, ContactData, EmailRow, PhoneRow
+from app.engine.lookups.contact_data import ContactData, Person
 from app.engine.lookups.field_requests import ContactField, FieldRequest
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Match
@@ -47,7 +47,7 @@ class KnownPerson:
 
     provided: Subject
     subject: Subject
-    contact: Contact | None
+    contact: StoredContact | None
     suppressed: bool
     owned: bool
     has_fresh_value: bool
@@ -73,8 +73,8 @@ class _StoredPerson:
 
     match: Match
     data: ContactData
-    contact: Contact | None
-    values: list[EmailRow | PhoneRow]
+    contact: StoredContact | None
+    values: list[StoredEmail | StoredPhone]
     owned: bool
     suppressed: bool
     countries: frozenset[str]
@@ -194,7 +194,7 @@ def find(
         people,
         [match.subject],
         same_people=[match.remembered],
-        companies=match.companies,
+        employers=contact_data.employers_of(people, match.companies),
         check_suppressions=check_suppressions,
     )
     return match, data
@@ -209,13 +209,13 @@ def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list
     return [*provided, *data.identifiers_of(known.contact)]
 
 
-def is_suppressed(session: Session, workspace_id: str, contact: Contact) -> bool:
+def is_suppressed(session: Session, workspace_id: str, contact: Person) -> bool:
     """Return whether the contact is currently suppressed."""
     return contact_data.load(session, workspace_id, [contact]).is_suppressed(contact)
 
 
 def _is_any_fresh(
-    values: Sequence[EmailRow | PhoneRow],
+    values: Sequence[StoredEmail | StoredPhone],
     field_request: FieldRequest,
     default_max_age: timedelta,
     *,
@@ -241,7 +241,7 @@ def _unverified(data: ContactData, contact_id: str, field_request: FieldRequest)
     return tuple(
         emails.as_found(row)
         for row in data.emails.get(contact_id, ())
-        if not isinstance(row, BouncedEmail)
+        if row.bounce_id is None
         and row.type in field_request.types
         and row.verified_at is None
         and row.status in _UNVERIFIED
@@ -271,13 +271,13 @@ def _stored_country(stored: _StoredPerson) -> str | None:
     return stored.match.company.country if stored.contact is None and stored.match.company else None
 
 
-def _best_remembered(match: Match, data: ContactData, field_request: FieldRequest) -> Contact | None:
+def _best_remembered(match: Match, data: ContactData, field_request: FieldRequest) -> StoredContact | None:
     """Return the remembered contact that satisfies the request, preferably one owned; None if none does.
 
     The same request may have led to several contacts, each for another field.
     """
 
-    def rank(contact: Contact) -> int:
+    def rank(contact: StoredContact) -> int:
         values = field_requests.requested_values(data, contact.id, field_request)
         if not values:
             return 1 if _unverified(data, contact.id, field_request) else 0
@@ -287,7 +287,7 @@ def _best_remembered(match: Match, data: ContactData, field_request: FieldReques
     return best if rank(best) else None
 
 
-def _stored_facts(subject: Subject, contact: Contact, match: Match, data: ContactData) -> Subject:
+def _stored_facts(subject: Subject, contact: StoredContact, match: Match, data: ContactData) -> Subject:
     """Return the subject to send to providers: stored facts of the contact, nothing from the caller.
 
     The contact's e-mail or phone is included if the caller identified the contact by it, or if neither a

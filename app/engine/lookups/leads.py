@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row, ScalarSelect, Select, Subquery, and_, bindparam, select, true, tuple_
 from sqlalchemy.orm import Session
@@ -12,14 +12,23 @@ from sqlalchemy.orm import Session
 from app.engine.contacts import hidden_values
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved import saved_profiles
-from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.engine.contacts.saved.saved_profiles import SavedProfile, SavedSummary
 from app.engine.lookups import company_overviews, company_people, contact_data, representations
 from app.engine.lookups.company_overviews import HashKind
 from app.engine.lookups.company_people import Filter, PageCursor
 from app.engine.lookups.contact_data import ContactData
 
-_LEAD = ("id", "full_name", "title", "seniority", "department", "linkedin_url", "member_url")
-_SAVED = ("id", "list_name", "tags", "note", "updated_at")
+
+class _Lead(NamedTuple):
+    """A person of the company."""
+
+    id: str
+    full_name: str | None
+    title: str | None
+    seniority: str | None
+    department: str | None
+    linkedin_url: str | None
+    member_url: str | None
 
 
 def by_website_hash(
@@ -47,7 +56,7 @@ def by_website_hash(
         return None
     overview = company_overviews.overview(rows[0])
     page = [row for row in rows[:limit] if row.lead_id is not None]
-    people = [Contact(**{name: getattr(row, f"lead_{name}") for name in _LEAD}) for row in page]
+    people = [_Lead._make(getattr(row, f"lead_{name}") for name in _Lead._fields) for row in page]
     stored = contact_data.load(session, workspace_id, [*people, *overview.unchecked])
     counts = overview.count_people(session, criteria, stored)
     return {
@@ -82,10 +91,10 @@ def _page(company_id: ScalarSelect[str], criteria: Filter, *, is_first: bool) ->
     )
     query = (
         select(
-            *(getattr(Contact, name).label(f"lead_{name}") for name in _LEAD),
+            *(getattr(Contact, name).label(f"lead_{name}") for name in _Lead._fields),
             company_people.RANK.label("lead_rank"),
             company_people.LAST_NAME.label("lead_last_name"),
-            *(getattr(SavedProfile, name).label(f"saved_{name}") for name in _SAVED),
+            *(getattr(SavedProfile, name).label(f"saved_{name}") for name in SavedSummary._fields),
         )
         .outerjoin(SavedProfile, saved)
         .where(criteria.conditions(company_id))
@@ -105,14 +114,14 @@ def _next_cursor(rows: Sequence[Row[Any]], limit: int) -> str | None:
     return PageCursor(last.lead_rank, last.lead_last_name, last.lead_id).cursor()
 
 
-def _saved(row: Row[Any]) -> SavedProfile | None:
+def _saved(row: Row[Any]) -> SavedSummary | None:
     if row.saved_id is None:
         return None
-    return SavedProfile(**{name: getattr(row, f"saved_{name}") for name in _SAVED})
+    return SavedSummary._make(getattr(row, f"saved_{name}") for name in SavedSummary._fields)
 
 
 def _lead(
-    contact: Contact, stored: ContactData, saved: SavedProfile | None, prices: Mapping[str, int]
+    contact: _Lead, stored: ContactData, saved: SavedSummary | None, prices: Mapping[str, int]
 ) -> dict[str, Any]:
     return {
         "contact_id": contact.id,

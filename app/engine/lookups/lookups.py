@@ -8,10 +8,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.domain.records.subjects import Subject
-from app.engine.contacts.companies import Company
-from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved import saved_profiles
-from app.engine.contacts.saved.saved_profiles import SavedRow
+from app.engine.contacts.saved.saved_profiles import SavedSummary
+from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.lookups import contact_data, representations
 from app.engine.lookups.contact_data import ContactData
 from app.engine.matching import contact_matching
@@ -33,14 +32,17 @@ def look_up(
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
     subjects = [match.subject for match in matches]
     urls = [url for subject, match in zip(subjects, matches, strict=True) for url in _urls(subject, match)]
+    people = _people(matches)
     data = contact_data.load(
         session,
         workspace_id,
-        _people(matches),
+        people,
         subjects,
         saved_urls=urls,
         same_people=[match.remembered for match in matches],
-        companies=[company for match in matches for company in match.companies],
+        employers=contact_data.employers_of(
+            people, (company for match in matches for company in match.companies)
+        ),
     )
     return [
         _result(subject, match, data, prices) | {"saved": _saved(subject, match, data.saved)}
@@ -66,7 +68,9 @@ def _result(subject: Subject, match: Match, data: ContactData, prices: Mapping[s
     return _no_match(match.company, suppressed=False)
 
 
-def _matched(match: Match, contact: Contact, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
+def _matched(
+    match: Match, contact: StoredContact, data: ContactData, prices: Mapping[str, int]
+) -> dict[str, Any]:
     return {
         "outcome": "matched",
         "match": _match(match.confidence, match.matched_on),
@@ -78,7 +82,9 @@ def _matched(match: Match, contact: Contact, data: ContactData, prices: Mapping[
     }
 
 
-def _values(match: Match, contact: Contact, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
+def _values(
+    match: Match, contact: StoredContact, data: ContactData, prices: Mapping[str, int]
+) -> dict[str, Any]:
     """Return the available and the revealed values of the person, merged over all remembered contacts."""
     if len(match.remembered) <= 1:
         return {
@@ -101,7 +107,7 @@ def _values(match: Match, contact: Contact, data: ContactData, prices: Mapping[s
     }
 
 
-def _no_match(company: Company | None, *, suppressed: bool) -> dict[str, Any]:
+def _no_match(company: StoredCompany | None, *, suppressed: bool) -> dict[str, Any]:
     return {
         "outcome": "none",
         "match": _match(0.0, ()),
@@ -126,11 +132,11 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _company(company: Company | None) -> dict[str, Any] | None:
+def _company(company: StoredCompany | None) -> dict[str, Any] | None:
     return None if company is None else representations.company_card(company)
 
 
-def _saved(subject: Subject, match: Match, saved: Mapping[str, SavedRow]) -> dict[str, Any] | None:
+def _saved(subject: Subject, match: Match, saved: Mapping[str, SavedSummary]) -> dict[str, Any] | None:
     for url in _urls(subject, match):
         if url in saved:
             return saved_profiles.summary(saved[url])
@@ -142,7 +148,7 @@ def _urls(subject: Subject, match: Match) -> list[str]:
     return [url for url in (subject.linkedin_url, stored) if url]
 
 
-def _people(matches: Sequence[Match]) -> list[Contact]:
+def _people(matches: Sequence[Match]) -> list[StoredContact]:
     matched = [match.contact for match in matches if match.contact is not None and not match.remembered]
     matched += [contact for match in matches for contact in match.remembered]
     return matched + [candidate.contact for match in matches for candidate in match.candidates]

@@ -11,10 +11,9 @@ from app.domain.findings import FoundCompany, Source, SourceKind
 from app.domain.normal.companies.company_names import company_key
 from app.domain.records.merging import ALL, sortable
 from app.engine.contacts import companies, job_changes
-from app.engine.contacts.companies import Company
-from app.engine.contacts.contacts import Contact
 from app.engine.contacts.job_changes import SAVED_PROFILE, Employer, Move
 from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.engine.contacts.stored_rows import StoredContact
 from app.engine.lookups.contact_data import ContactData
 from app.engine.matching.contact_matching import Match
 
@@ -40,7 +39,7 @@ def named_in(profile: SavedProfile) -> NamedEmployer:
     return NamedEmployer(employer, max(stamps, default=""))
 
 
-def owned_contact(match: Match, stored: ContactData) -> Contact | None:
+def owned_contact(match: Match, stored: ContactData) -> StoredContact | None:
     """Return the contact of the profile that the workspace owns, or None."""
     owned = {contact_id for contact_id, _ in stored.owned.fields}
     people = match.remembered or ((match.contact,) if match.contact else ())
@@ -49,7 +48,7 @@ def owned_contact(match: Match, stored: ContactData) -> Contact | None:
 
 def record(
     session: Session,
-    contact: Contact,
+    contact: StoredContact,
     profile: SavedProfile,
     *,
     previous: NamedEmployer,
@@ -77,10 +76,10 @@ def record(
     job_changes.record_for(session, [(profile.workspace_id, move)], now=now)
 
 
-def _newest(session: Session, contact: Contact, previous: NamedEmployer) -> NamedEmployer | None:
+def _newest(session: Session, contact: StoredContact, previous: NamedEmployer) -> NamedEmployer | None:
     """Return the company that was known, None if none was."""
     known = [previous] if previous.read_at else []
-    company = session.get(Company, contact.company_id) if contact.company_id else None
+    company = companies.get(session, contact.company_id) if contact.company_id else None
     if company is not None:
         stamp = contact.provenance.get("company_id") or contact.provenance.get(ALL) or {}
         known.append(NamedEmployer(job_changes.employer_of(company), stamp.get("at", "")))

@@ -16,9 +16,9 @@ from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.names import name_keys
 from app.domain.records.subjects import Subject
 from app.engine.contacts.bulk import lock_resolution
-from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved import contact_lists, saved_profile_urls
 from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.engine.contacts.stored_rows import StoredContact
 from app.engine.lookups import known_people, profile_job_changes
 from app.infra.clock import rfc3339
 from app.infra.database.db import insert
@@ -128,7 +128,7 @@ def save(
     return SaveResult(profile, changes=changes, previous_position=previous)
 
 
-def _shown_url(contact: Contact | None, url: str) -> str:
+def _shown_url(contact: StoredContact | None, url: str) -> str:
     """Return the profile URL with the chosen name if the given one has an id of the same member."""
     is_further = contact is not None and contact.member_url == url
     return contact.linkedin_url or url if contact is not None and is_further else url
@@ -157,7 +157,7 @@ def _insert(
 
 
 def _locked(
-    session: Session, workspace_id: str, linkedin_url: str, contact: Contact | None, *, now: datetime
+    session: Session, workspace_id: str, linkedin_url: str, contact: StoredContact | None, *, now: datetime
 ) -> SavedProfile:
     """Return the locked profile with this URL, merged with the row of the same contact saved without one."""
     is_contact = [SavedProfile.contact_id == contact.id] if contact else []

@@ -10,10 +10,15 @@ from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind
 from app.domain.normal.masks import mask_email, mask_phone
 from app.engine.contacts.bounce_reports import BOUNCED
-from app.engine.contacts.companies import Company
-from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import FORMER
-from app.engine.lookups.contact_data import ContactData, EmailRow, PhoneRow
+from app.engine.contacts.stored_rows import (
+    CompanyCard,
+    StoredCompany,
+    StoredContact,
+    StoredEmail,
+    StoredPhone,
+)
+from app.engine.lookups.contact_data import ContactData
 from app.infra.clock import rfc3339
 
 _RANK: dict[str, float] = {status.value: rank for rank, status in enumerate(EmailStatus)}
@@ -22,7 +27,7 @@ _OUTDATED = frozenset({BOUNCED, FORMER})
 _TYPES = {name: rank for rank, name in enumerate(("work", "mobile", "direct", "personal", "hq"))}
 
 
-def contact_card(contact: Contact) -> dict[str, Any]:
+def contact_card(contact: StoredContact) -> dict[str, Any]:
     """Return the contact's public data, without e-mails and phones."""
     return {
         "id": contact.id,
@@ -35,7 +40,7 @@ def contact_card(contact: Contact) -> dict[str, Any]:
     }
 
 
-def company_card(company: Company) -> dict[str, Any]:
+def company_card(company: StoredCompany | CompanyCard) -> dict[str, Any]:
     """Return the company's public data."""
     return {
         "id": company.id,
@@ -74,7 +79,7 @@ def revealed(data: ContactData, contact_id: str) -> dict[str, Any]:
     }
 
 
-def email_object(row: EmailRow, *, primary: bool = False) -> dict[str, Any]:
+def email_object(row: StoredEmail, *, primary: bool = False) -> dict[str, Any]:
     """Return the full e-mail (contract 2.7); `primary` marks the best one of its list."""
     return {
         "email": row.email,
@@ -88,7 +93,7 @@ def email_object(row: EmailRow, *, primary: bool = False) -> dict[str, Any]:
     }
 
 
-def phone_object(row: PhoneRow) -> dict[str, Any]:
+def phone_object(row: StoredPhone) -> dict[str, Any]:
     """Return the full phone number (contract 2.7)."""
     return {
         "e164": row.e164,
@@ -106,10 +111,10 @@ def phone_object(row: PhoneRow) -> dict[str, Any]:
     }
 
 
-def quality_key(row: EmailRow | PhoneRow) -> tuple[bool, float, int, float, str]:
+def quality_key(row: StoredEmail | StoredPhone) -> tuple[bool, float, int, float, str]:
     """Return the sort key of e-mails or phones: not bounced or former, then status, type, confidence."""
     return (
-        not _OUTDATED.isdisjoint(getattr(row, "status_reasons", None) or ()),  # phones have none
+        not _OUTDATED.isdisjoint(() if isinstance(row, StoredPhone) else row.status_reasons),
         _RANK.get(row.status, len(_RANK)),
         _TYPES.get(row.type, len(_TYPES)),
         -(row.confidence or 0.0),
@@ -118,7 +123,7 @@ def quality_key(row: EmailRow | PhoneRow) -> tuple[bool, float, int, float, str]
 
 
 def _entry(
-    field: str, row: EmailRow | PhoneRow, mask: Callable[[Any], str], *, owned: bool, price: int
+    field: str, row: StoredEmail | StoredPhone, mask: Callable[[Any], str], *, owned: bool, price: int
 ) -> dict[str, Any]:
     return {
         "field": field,
@@ -136,16 +141,16 @@ def _day(time: datetime | None) -> datetime | None:
     return None if time is None else time.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _masked_email(row: EmailRow) -> str:
+def _masked_email(row: StoredEmail) -> str:
     return mask_email(row.email)
 
 
-def _masked_phone(row: PhoneRow) -> str:
+def _masked_phone(row: StoredPhone) -> str:
     return mask_phone(row.e164)
 
 
-def _best_of_type(rows: Sequence[EmailRow] | Sequence[PhoneRow]) -> list[EmailRow | PhoneRow]:
-    best: dict[str, EmailRow | PhoneRow] = {}
+def _best_of_type(rows: Sequence[StoredEmail] | Sequence[StoredPhone]) -> list[StoredEmail | StoredPhone]:
+    best: dict[str, StoredEmail | StoredPhone] = {}
     for row in sorted(rows, key=quality_key):
         if row.status != EmailStatus.INVALID:
             best.setdefault(row.type, row)

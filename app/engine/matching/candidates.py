@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, namedtuple
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import BindParameter, Select, and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import Session
@@ -23,8 +23,9 @@ from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
+from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.infra.crypto.blind_indexes import stored_forms
-from app.infra.database.statements import Statement, any_of
+from app.infra.database.statements import Statement, any_of, columns_of
 
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 _INDEXED = ("email", "phone")
@@ -44,32 +45,13 @@ _AFTER_ANY = "\uffff"
 class ContactRow:
     """A stored contact and its company."""
 
-    contact: Contact
-    company: Company | None
+    contact: StoredContact
+    company: StoredCompany | None
 
 
 # Statements are built once: building them is most of the cost of a short query.
+_CONTACT, _COMPANY = columns_of(Contact, StoredContact._fields), columns_of(Company, StoredCompany._fields)
 _EMPLOYER = "employer_"  # before the names of the company's columns
-_COLUMNS = {table: [column.key for column in table.__table__.c] for table in (Contact, Company)}
-
-
-def _row_class(table: type[Contact | Company]) -> Any:  # noqa: ANN401 -- a named tuple with the table's columns
-    """Return the class of the table's rows; like objects of the ORM, two rows are equal if their ids are."""
-
-    class Row(namedtuple(table.__name__, _COLUMNS[table])):  # type: ignore[misc]  # noqa: PYI024 -- known at run time
-        __slots__ = ()
-        id: str
-
-        def __eq__(self, other: object) -> bool:
-            return bool(self.id == getattr(other, "id", None))
-
-        def __hash__(self) -> int:
-            return hash(self.id)
-
-    return Row
-
-
-_StoredContact, StoredCompany = _row_class(Contact), _row_class(Company)
 
 
 def _by_key(key: str, dialect: str, further: str = "") -> Select[Any]:
@@ -78,7 +60,7 @@ def _by_key(key: str, dialect: str, further: str = "") -> Select[Any]:
     With `further`, contacts with the value in that column are found too, and `value` may be another one.
     """
     contacts, companies = Contact.__table__, Company.__table__
-    employer = (column.label(_EMPLOYER + column.key) for column in companies.c)
+    employer = (column.label(f"{_EMPLOYER}{column.key}") for column in _COMPANY)
     joined = contacts.outerjoin(companies, companies.c.id == contacts.c.company_id)
     value: Any
     if key == "email":
@@ -87,15 +69,15 @@ def _by_key(key: str, dialect: str, further: str = "") -> Select[Any]:
         value, joined = Phone.e164_index, joined.join(Phone.__table__, Phone.contact_id == contacts.c.id)
     else:
         value = contacts.c["id" if key == "contact_id" else key]
-    query = select(*contacts.c, *employer, value.label("value")).select_from(joined)
+    query = select(*_CONTACT, *employer, value.label("value")).select_from(joined)
     found = any_of(dialect, value, "values")
     if further:
         found = or_(found, any_of(dialect, contacts.c[further], "values"))
     return query.where(found).limit(MAX_CONTACTS)
 
 
-_BY_KEY = {key: Statement(partial(_by_key, key)) for key in KEYS}
-_BY_MEMBER = Statement(partial(_by_key, "linkedin_url", further="member_url"))
+_BY_KEY = {key: Statement(tuple, partial(_by_key, key)) for key in KEYS}
+_BY_MEMBER = Statement(tuple, partial(_by_key, "linkedin_url", further="member_url"))
 # The next ones are planned for their values: a company may have two people or fifty thousand.
 _COMPANY_IDS: BindParameter[Any] = bindparam("companies", expanding=True)
 AT_COMPANIES = Contact.company_id.in_(_COMPANY_IDS)
@@ -118,7 +100,7 @@ _RANK = case(
     else_=_ONE_NAME,
 )
 _NAMED = (
-    select(*Contact.__table__.c, _RANK.label("rank"), func.min(_RANK).over().label("best"))
+    select(*_CONTACT, _RANK.label("rank"), func.min(_RANK).over().label("best"))
     .where(  # the companies in every part, so that SQLite uses the index of each
         or_(
             and_(AT_COMPANIES, _HAS_FAMILY_NAME),
@@ -130,7 +112,7 @@ _NAMED = (
     .subquery()
 )
 _BY_NAME = (
-    select(*(_NAMED.c[column.key] for column in Contact.__table__.c))
+    select(*(_NAMED.c[name] for name in StoredContact._fields))
     .where(or_(_NAMED.c.best > _WHOLE_NAME, _NAMED.c.rank <= _BOTH_NAMES))
     .order_by(_NAMED.c.rank, _NAMED.c.id)
     .limit(MAX_NAMESAKES)
@@ -179,9 +161,10 @@ def _with_key(session: Session, key: str, values: Sequence[str]) -> Mapping[str,
         return dict(pair for value in values for pair in _with_key(session, key, [value]).items())
     people: dict[str, list[ContactRow]] = defaultdict(list)
     for row in rows:
-        stored = {row.value, row.member_url} if is_of_member else {row.value}
-        for value in {forms[form] for form in stored if form in forms}:
-            people[value].append(_contact_row(row))
+        person, found = _contact_row(row)
+        stored = {found, person.contact.member_url} if is_of_member else {found}
+        for value in {forms[form] for form in stored if form is not None and form in forms}:
+            people[value].append(person)
     return {value: tuple(sorted(rows, key=lambda row: row.contact.id)) for value, rows in people.items()}
 
 
@@ -192,16 +175,15 @@ def _forms(session: Session, key: str, values: Sequence[str]) -> Mapping[str, st
     return {form: value for value in values for form in spellings(value)}
 
 
-def _contact_row(row: Sequence[Any]) -> ContactRow:
-    """Split a row of the query by key; contact and company have the attributes of their tables."""
-    end = len(_COLUMNS[Contact])
-    contact = cast("Contact", _StoredContact._make(row[:end]))
-    company = cast("Company", StoredCompany._make(row[end:-1]))
-    return ContactRow(contact, company if company.id else None)
+def _contact_row(row: Sequence[Any]) -> tuple[ContactRow, str]:
+    """Return the contact and the company in a row of the query by key, and the matching value."""
+    end = len(_CONTACT)
+    company = StoredCompany._make(row[end:-1])
+    return ContactRow(StoredContact._make(row[:end]), company if company.id else None), row[-1]
 
 
 def contacts_named_at(
-    session: Session, name: PersonName, companies: Sequence[Company]
+    session: Session, name: PersonName, companies: Sequence[StoredCompany]
 ) -> tuple[ContactRow, ...]:
     """Return people of these companies by family or given name.
 
@@ -243,8 +225,8 @@ def _endings(word: str) -> set[str]:
     return {word[start:] for start in range(MIN_NAME_LENGTH, len(word) - MIN_NAME_LENGTH + 1)}
 
 
-def at_companies(companies: Sequence[Company], rows: Sequence[Sequence[Any]]) -> tuple[ContactRow, ...]:
-    """Return the contacts at the start of these rows, with the one of these companies at which each works."""
+def at_companies(companies: Sequence[StoredCompany], rows: Sequence[Sequence[Any]]) -> tuple[ContactRow, ...]:
+    """Return the contacts in these rows, with the one of these companies at which each works."""
     by_id = {company.id: company for company in companies}
-    contacts = (cast("Contact", _StoredContact._make(row[: len(_COLUMNS[Contact])])) for row in rows)
+    contacts = map(StoredContact._make, rows)
     return tuple(ContactRow(contact, by_id[contact.company_id or ""]) for contact in contacts)

@@ -15,21 +15,22 @@ from app.domain.records.similarity.company_similarity import company_score, simi
 from app.domain.records.similarity.similarity import AGREES
 from app.domain.records.subjects import Subject
 from app.engine.contacts.companies import Company
-from app.engine.matching.candidates import StoredCompany
-from app.infra.database.statements import Statement, any_of
+from app.engine.contacts.stored_rows import StoredCompany
+from app.infra.database.statements import Statement, any_of, columns_of
 
 MAX_COMPANIES = 50
 ANOTHER_NAME = 0.9
 """The similarity of a company with the subject's domain and another name: its people are only possible."""
 NEIGHBOURS = 20
 """How many companies next to a name in the index are compared with it, on each side."""
+_COLUMNS = columns_of(Company, StoredCompany._fields)
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateCompany:
     """A stored company that may match a subject, with the matching field and the similarity (0 to 1)."""
 
-    company: Company
+    company: StoredCompany
     key: str
     score: float
 
@@ -37,13 +38,13 @@ class CandidateCompany:
 def _by_domain(dialect: str) -> Select[Any]:
     """Return the query for companies by domain."""
     table = Company.__table__.c
-    return select(*table).where(any_of(dialect, table.domain, "values"))
+    return select(*_COLUMNS).where(any_of(dialect, table.domain, "values"))
 
 
 def _by_key(dialect: str) -> Select[Any]:
     """Return the query for companies by the key of their name."""
     table = Company.__table__.c
-    return select(*table).where(any_of(dialect, table.name_key, "values")).limit(MAX_COMPANIES)
+    return select(*_COLUMNS).where(any_of(dialect, table.name_key, "values")).limit(MAX_COMPANIES)
 
 
 def _by_similar_key(dialect: str) -> Select[Any]:
@@ -54,11 +55,11 @@ def _by_similar_key(dialect: str) -> Select[Any]:
     before = select(table.id).where(table.name_key < bindparam("key")).order_by(table.name_key.desc())
     parts = (likely, after.limit(NEIGHBOURS), before.limit(NEIGHBOURS))
     ids = union_all(*(select(part.subquery().c.id) for part in parts))
-    return select(*table).where(table.id.in_(ids)).order_by(table.id)
+    return select(*_COLUMNS).where(table.id.in_(ids)).order_by(table.id)
 
 
-_BY_DOMAIN, _BY_KEY = Statement(_by_domain), Statement(_by_key)
-_SIMILAR = Statement(_by_similar_key)
+_BY_DOMAIN, _BY_KEY = Statement(StoredCompany, _by_domain), Statement(StoredCompany, _by_key)
+_SIMILAR = Statement(StoredCompany, _by_similar_key)
 
 
 def candidate_companies(
@@ -91,7 +92,7 @@ def candidate_companies(
     return result
 
 
-def _is_named(company: Company | None, subject: Subject) -> bool:
+def _is_named(company: StoredCompany | None, subject: Subject) -> bool:
     """Return whether the company with the subject's domain has the subject's name, or one has none."""
     if company is None:
         return False
@@ -100,24 +101,22 @@ def _is_named(company: Company | None, subject: Subject) -> bool:
     return are_one_company(company.name, subject.company_name, company.domain or "")
 
 
-def _of_domain(company: Company | None) -> tuple[CandidateCompany, ...]:
+def _of_domain(company: StoredCompany | None) -> tuple[CandidateCompany, ...]:
     return (CandidateCompany(company, "company_domain", ANOTHER_NAME),) if company else ()
 
 
-def _companies(session: Session, statement: Statement, values: set[str]) -> Sequence[Company]:
-    return _rows(session, statement, {"values": sorted(values)}) if values else ()
+def _companies(
+    session: Session, statement: Statement[StoredCompany], values: set[str]
+) -> Sequence[StoredCompany]:
+    return statement.all(session, {"values": sorted(values)}) if values else ()
 
 
-def _similar(session: Session, subject: Subject, key: str) -> Sequence[Company]:
+def _similar(session: Session, subject: Subject, key: str) -> Sequence[StoredCompany]:
     words = parse_company(subject.company_name or "").words
-    return _rows(session, _SIMILAR, {"values": similar_keys(words), "key": key})
+    return _SIMILAR.all(session, {"values": similar_keys(words), "key": key})
 
 
-def _rows(session: Session, statement: Statement, parameters: dict[str, Any]) -> Sequence[Company]:
-    return [StoredCompany._make(row) for row in statement.all(session, parameters)]
-
-
-def _scored(subject: Subject, companies: Iterable[Company]) -> tuple[CandidateCompany, ...]:
+def _scored(subject: Subject, companies: Iterable[StoredCompany]) -> tuple[CandidateCompany, ...]:
     """Return the companies that are similar enough, best first."""
     scored = [
         CandidateCompany(

@@ -17,8 +17,8 @@ from app.domain.records.similarity import similarity
 from app.domain.records.similarity.company_similarity import company_score
 from app.domain.records.similarity.name_similarity import name_score
 from app.domain.records.subjects import Subject
-from app.engine.contacts.companies import Company
-from app.engine.contacts.contacts import Contact, parsed_name
+from app.engine.contacts.contacts import parsed_name
+from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.matching import caller_identifiers, candidates, near_names, reverse_lookups
 from app.engine.matching.candidates import KEYS, ContactRow
 from app.engine.matching.company_candidates import CandidateCompany, candidate_companies
@@ -40,8 +40,8 @@ class Candidate:
 
     confidence: float
     matched_on: tuple[str, ...]
-    contact: Contact
-    company: Company | None
+    contact: StoredContact
+    company: StoredCompany | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,14 @@ class Match:
     outcome: Outcome
     confidence: float = 0.0
     matched_on: tuple[str, ...] = ()
-    contact: Contact | None = None
-    company: Company | None = None
+    contact: StoredContact | None = None
+    company: StoredCompany | None = None
     candidates: tuple[Candidate, ...] = ()
-    remembered: tuple[Contact, ...] = ()
+    remembered: tuple[StoredContact, ...] = ()
     subject: Subject = _NOBODY
 
     @property
-    def companies(self) -> list[Company]:
+    def companies(self) -> list[StoredCompany]:
         """The companies that were read with the contacts."""
         read = (self.company, *(candidate.company for candidate in self.candidates))
         return [company for company in read if company is not None]
@@ -130,7 +130,7 @@ def _by_keys(subject: Subject, people_by_key: Mapping[str, tuple[ContactRow, ...
     return _matched(scored[0])
 
 
-def _is_doubtful(name: PersonName | None, contact: Contact) -> bool:
+def _is_doubtful(name: PersonName | None, contact: StoredContact) -> bool:
     """Return whether the profile alone does not show whose it is: several people have it, or another name."""
     stored = parsed_name(contact) if contact.full_name else None
     if name is None or stored is None:
@@ -210,7 +210,7 @@ def _score(subject: Subject, name: PersonName | None, person: ContactRow, keys: 
     return _candidate(person, tuple(agreeing), name=alike, company=employed)
 
 
-def _company_score(subject: Subject, company: Company) -> tuple[float, str]:
+def _company_score(subject: Subject, company: StoredCompany) -> tuple[float, str]:
     if subject.company_domain and subject.company_domain == company.domain:
         return 1.0, "company_domain"
     return company_score(subject.company_name or "", company.name or ""), "company_name"

@@ -19,9 +19,10 @@ from app.domain.normal.names.latin_names import family_key, latin_key, script_of
 from app.domain.normal.names.name_keys import name_key
 from app.domain.normal.names.names import PersonName
 from app.domain.records.similarity.sound_similarity import initials, skeleton, turned
-from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
+from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.matching.candidates import AFTER_LATIN, AT_COMPANIES, ContactRow, at_companies, end_of
+from app.infra.database.statements import columns_of
 
 MAX_COMPARED = 5_000
 """How many people's keys are compared, of each kind of name; those at a company of 100,000 are fewer."""
@@ -50,11 +51,12 @@ _NOT_IN_LATIN = _KEYS.where(
     Contact.name_key > AFTER_LATIN,
     func.substr(Contact.last_key, 1, 1).in_(bindparam("letters", expanding=True)),
 ).limit(MAX_COMPARED)
-_BY_IDS = select(*Contact.__table__.c).where(Contact.id.in_(bindparam("ids", expanding=True)))
+_HAS_ID = Contact.id.in_(bindparam("ids", expanding=True))
+_BY_IDS = select(*columns_of(Contact, StoredContact._fields)).where(_HAS_ID)
 
 
 def nearest_named_at(
-    session: Session, name: PersonName, companies: Sequence[Company]
+    session: Session, name: PersonName, companies: Sequence[StoredCompany]
 ) -> tuple[ContactRow, ...]:
     """Return the people of these companies with the most similar names, in this script and in others."""
     full = generation_of(name.full).name

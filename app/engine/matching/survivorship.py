@@ -21,8 +21,7 @@ from app.domain.records.identifier_merge import with_identifier, with_profiles
 from app.domain.records.profile_links import urls_of
 from app.domain.records.subjects import Subject
 from app.engine.contacts import companies, contacts
-from app.engine.contacts.companies import Company
-from app.engine.contacts.contacts import Contact
+from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.matching import contact_matching
 
 
@@ -99,12 +98,12 @@ def store_company(
     return SourceRecords(companies=tuple(records))
 
 
-def first_contact(session: Session, records: SourceRecords) -> Contact | None:
+def first_contact(session: Session, records: SourceRecords) -> StoredContact | None:
     """Return the contact of the first record: the stored one, or else the most trusted provider's."""
-    return session.get(Contact, records.contacts[0][0]) if records.contacts else None
+    return contacts.get(session, records.contacts[0][0]) if records.contacts else None
 
 
-def first_company(session: Session, records: SourceRecords) -> Company | None:
+def first_company(session: Session, records: SourceRecords) -> StoredCompany | None:
     """Return the company of the first record."""
     return companies.get(session, records.companies[0][0]) if records.companies else None
 
@@ -113,8 +112,8 @@ def field_provenance(
     session: Session,
     records: SourceRecords,
     *,
-    contact: Contact | None,
-    company: Company | None,
+    contact: StoredContact | None,
+    company: StoredCompany | None,
     profile: bool,
 ) -> dict[str, Any]:
     """Return the sources of the shown contact's and company's fields, and the conflicting values.
@@ -189,7 +188,7 @@ def _completed(finding: FoundCompany, domain: str | None, page: str | None) -> F
     return replace(finding, domain=finding.domain or domain, linkedin_url=finding.linkedin_url or page)
 
 
-def _company_record(company: Company) -> SourceRecord:
+def _company_record(company: StoredCompany) -> SourceRecord:
     return SourceRecord.from_row(company, COMPANY_FIELDS, company.provenance)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row, literal, select, union_all
 from sqlalchemy.orm import Session
@@ -15,10 +15,10 @@ from app.domain.normal.places.places import parse_location
 from app.domain.records.subjects import Subject
 from app.engine.accounts.accounts import Account
 from app.engine.contacts import hidden_values
-from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved import contact_lists
+from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.lookups import contact_data, job_change_descriptions, representations
-from app.engine.lookups.contact_data import ContactData, EmailRow, PhoneRow
+from app.engine.lookups.contact_data import ContactData, Person
 from app.engine.lookups.job_change_descriptions import JobChange
 from app.engine.owned.owned_filters import Cursor, Order, Selection
 from app.infra.clock import rfc3339
@@ -47,7 +47,7 @@ class OwnedContact:
         return representations.revealed(self.data, self.row.contact_id or "")
 
     @property
-    def owned_rows(self) -> tuple[list[EmailRow], list[PhoneRow]]:
+    def owned_rows(self) -> tuple[list[StoredEmail], list[StoredPhone]]:
         """The rows of the owned e-mails and of the owned phones, best first."""
         data, contact_id = self.data, self.row.contact_id
         emails = filter(data.owns, data.emails.get(contact_id, ()))
@@ -199,12 +199,19 @@ def _rows(
     return session.execute(statement, {"workspace_id": workspace_id}).all()
 
 
-def _contact(row: Row[Any]) -> Contact | None:
-    """Return the contact of the row, with its identifiers only."""
+class _Contact(NamedTuple):
+    """The identifiers of a contact."""
+
+    id: str
+    linkedin_url: str | None
+    member_url: str | None
+
+
+def _contact(row: Row[Any]) -> Person | None:
+    """Return the contact of the row."""
     if row.contact_id is None:
         return None
-    urls = {name: getattr(row, f"contact_{name}") for name in ("linkedin_url", "member_url")}
-    return Contact(id=row.contact_id, **urls)
+    return _Contact(row.contact_id, row.contact_linkedin_url, row.contact_member_url)
 
 
 def _is_suppressed(row: Row[Any], data: ContactData) -> bool:

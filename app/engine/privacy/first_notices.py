@@ -129,6 +129,5 @@ def _address(data: ContactData, contact: Contact) -> str | None:
 
 def _sources(data: ContactData, contact: Contact) -> Sequence[str]:
     """Return the names of the lists and providers from which the data is."""
-    stored = (*data.emails.get(contact.id, ()), *data.phones.get(contact.id, ()))
-    names = {source["provider"] for row in stored for source in row.sources}
+    names = {source["provider"] for row in data.values_of(contact.id) for source in row.sources}
     return sorted(names | {str(stamp["source"]) for stamp in contact.provenance.values()})

@@ -22,7 +22,7 @@ from app.infra.crypto import encryption
 from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert_into
-from app.infra.database.statements import Statement
+from app.infra.database.statements import IdRow, Statement
 
 USABLE_FOR = timedelta(minutes=20)
 """How long a code can be used after any request for it; a request for an older one replaces it."""
@@ -92,9 +92,11 @@ def due(session: Session, *, now: Moment) -> Sequence[str]:
 
 
 @lru_cache(maxsize=8)
-def _due(now: Moment) -> Statement:
+def _due(now: Moment) -> Statement[IdRow]:
     query = select(MailboxCode.id).where(_UNSENT, MailboxCode.next_at <= now, MailboxCode.expires_at > now)
-    return Statement(lambda _dialect: query.order_by(MailboxCode.next_at, MailboxCode.id).limit(_BATCH))
+    return Statement(
+        IdRow, lambda _dialect: query.order_by(MailboxCode.next_at, MailboxCode.id).limit(_BATCH)
+    )
 
 
 def begin_sending(session: Session, code_id: str, *, now: Moment) -> CodeMessage | None:

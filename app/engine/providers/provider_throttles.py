@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -38,7 +38,23 @@ class ProviderThrottleRow(Base):
     last_outcome: Mapped[str | None]
 
 
-_ALL = Statement(lambda _dialect: select(ProviderThrottleRow.__table__))
+class _Row(NamedTuple):
+    """The columns of `ProviderThrottleRow`."""
+
+    provider: str
+    tokens: list[float]
+    refilled_at: datetime
+    window_at: datetime
+    state: str
+    open_until: datetime | None
+    paused_until: datetime | None
+    failures: int
+    window_calls: int
+    window_failures: int
+    last_outcome: str | None
+
+
+_ALL = Statement(_Row, lambda _dialect: select(ProviderThrottleRow.__table__))
 
 
 def admit(session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: Moment) -> Permit:
@@ -88,7 +104,7 @@ def _locked(session: Session, provider: str, rates: Sequence[Rate], now: Moment)
     return row
 
 
-def _throttle(row: Any) -> ProviderThrottle:  # noqa: ANN401 -- an object of the ORM or a row
+def _throttle(row: ProviderThrottleRow | _Row) -> ProviderThrottle:
     values = {field.name: getattr(row, field.name) for field in fields(ProviderThrottle)}
     return ProviderThrottle(**values | {"state": BreakerState(row.state), "tokens": tuple(row.tokens)})
 

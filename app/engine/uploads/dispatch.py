@@ -18,7 +18,7 @@ from sqlalchemy.sql import ColumnElement
 
 from app.engine.uploads.upload_tables import UNFINISHED, Upload
 from app.infra.database.database_clock import Moment
-from app.infra.database.statements import Statement
+from app.infra.database.statements import IdRow, Statement
 
 LEASE = timedelta(seconds=20)
 """Time after which another worker continues; every batch of rows renews it."""
@@ -51,8 +51,8 @@ def any_due(session: Session, *, now: Moment) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _any_due(now: Moment) -> Statement:
-    return Statement(lambda _dialect: select(Upload.id).where(_due(now)).limit(1))
+def _any_due(now: Moment) -> Statement[IdRow]:
+    return Statement(IdRow, lambda _dialect: select(Upload.id).where(_due(now)).limit(1))
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:

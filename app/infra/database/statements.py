@@ -8,9 +8,8 @@ use SQLAlchemy as usual.
 from __future__ import annotations
 
 import json
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from psycopg import RawCursor
 from sqlalchemy import (
@@ -36,8 +35,9 @@ from sqlalchemy.sql.visitors import iterate
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from app.infra.crypto.key_ring import KeyRing
-from app.infra.database.db import KEY_RING
+from app.infra.database.db import KEY_RING, Base
 
+Row = TypeVar("Row", bound=tuple[Any, ...])
 Convert: TypeAlias = Callable[[Any], Any]
 _CURSOR = "statement_cursor"
 
@@ -74,17 +74,31 @@ def any_of(dialect: str, column: Any, name: str) -> ColumnElement[bool]:  # noqa
     return cast("ColumnElement[bool]", column == any_(listed))
 
 
-class Statement:
-    """A statement of SQLAlchemy Core with named parameters, and rows that are named tuples.
+def columns_of(table: type[Base], names: Iterable[str]) -> list[ColumnElement[Any]]:
+    """Return the columns of the table with these names, such as the fields of a statement's rows."""
+    return [table.__table__.c[name] for name in names]
 
-    `build` receives the name of the dialect, `sqlite` or `postgresql`. For lists as parameters see `any_of`.
+
+class IdRow(NamedTuple):
+    """A row of a statement that selects ids."""
+
+    id: str
+
+
+class Statement(Generic[Row]):
+    """A statement of SQLAlchemy Core with named parameters.
+
+    `row` is the class of its rows: a named tuple whose fields are called like the selected columns, or a
+    `tuple`. `build` receives the name of the dialect, `sqlite` or `postgresql`. For lists as parameters see
+    `any_of`.
     """
 
-    def __init__(self, build: Callable[[str], Any]) -> None:
+    def __init__(self, row: type[Row], build: Callable[[str], Any]) -> None:
+        self._row = row
         self._build = build
-        self._by_dialect: dict[tuple[str, KeyRing | None], _Compiled] = {}
+        self._by_dialect: dict[tuple[str, KeyRing | None], _Compiled[Row]] = {}
 
-    def all(self, session: Session, parameters: Mapping[str, Any]) -> list[Any]:
+    def all(self, session: Session, parameters: Mapping[str, Any]) -> list[Row]:
         """Execute the statement in the session's transaction; return its rows.
 
         Raises:
@@ -98,25 +112,26 @@ class Statement:
         key = (name, getattr(connection.dialect, KEY_RING, None))
         compiled = self._by_dialect.get(key)
         if compiled is None:
-            compiled = self._by_dialect[key] = _Compiled(self._build(name), connection.dialect)
+            compiled = _Compiled(self._row, self._build(name), connection.dialect)
+            self._by_dialect[key] = compiled
         return compiled.execute(connection, parameters)
 
-    def first(self, session: Session, parameters: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- a row
+    def first(self, session: Session, parameters: Mapping[str, Any]) -> Row | None:
         """Execute the statement as `all` does; return the first row, or None."""
         rows = self.all(session, parameters)
         return rows[0] if rows else None
 
 
-class _Compiled:
+class _Compiled(Generic[Row]):
     """A statement in SQL, with the conversions of its parameters and columns.
 
     `isinsert`, `isupdate` and `isdelete` are those of SQLAlchemy's execution context, which observers read.
     """
 
-    def __init__(self, statement: Any, dialect: Dialect) -> None:  # noqa: ANN401 -- any statement of Core
+    def __init__(self, row: type[Row], statement: Any, dialect: Dialect) -> None:  # noqa: ANN401 -- any statement of Core
         dialect = _positional(dialect)
         compiled = statement.compile(dialect=dialect)
-        columns: Iterable[ColumnElement[Any]] = statement.exported_columns
+        columns: Sequence[ColumnElement[Any]] = list(statement.exported_columns)
         kinds = {type(part) for part in iterate(statement)}
         self.isinsert, self.isupdate, self.isdelete = (
             any(issubclass(kind, written) for kind in kinds) for written in (Insert, Update, Delete)
@@ -129,14 +144,15 @@ class _Compiled:
             if (convert := bind.type.dialect_impl(dialect).bind_processor(dialect))
         }
         self._constants = self._converted(compiled.params)
-        self._row: Any = namedtuple("Row", [column.key for column in columns])  # type: ignore[misc]  # noqa: PYI024 -- the columns are known at run time
+        self._row, self._has_rows = row, bool(columns)
+        _require_fields(row, [column.key for column in columns])
         self._results = [
             (index, convert)
             for index, column in enumerate(columns)
             if (convert := _result_processor(column.type, dialect))
         ]
 
-    def execute(self, connection: Connection, parameters: Mapping[str, Any]) -> list[Any]:
+    def execute(self, connection: Connection, parameters: Mapping[str, Any]) -> list[Row]:
         """Execute the statement with these parameters and the constants in it; return the rows."""
         values = self._constants | self._converted(parameters)
         arguments = tuple(values[name] for name in self._names)
@@ -145,7 +161,7 @@ class _Compiled:
             observe(connection, cursor, self._sql, arguments, self, False)  # noqa: FBT003 -- SQLAlchemy's signature
         try:
             cursor.execute(self._sql, arguments)
-            rows = cursor.fetchall() if self._row._fields else ()
+            rows = cursor.fetchall() if self._has_rows else ()
         except connection.dialect.loaded_dbapi.Error as error:
             raise translated(connection, cursor, self._sql, error) from error
         return [self._as_row(row) for row in rows]
@@ -157,11 +173,18 @@ class _Compiled:
                 values[name] = convert(values[name])
         return values
 
-    def _as_row(self, row: Sequence[Any]) -> Any:  # noqa: ANN401 -- the named tuple
+    def _as_row(self, row: Sequence[Any]) -> Row:
         values = list(row)
         for index, convert in self._results:
             values[index] = convert(values[index])
-        return self._row._make(values)
+        return tuple.__new__(self._row, values)  # a named tuple's own `_make` takes twice as long
+
+
+def _require_fields(row: type[Row], columns: Sequence[str | None]) -> None:
+    """Raise TypeError if a named tuple's fields are not called like the columns of the statement."""
+    fields = getattr(row, "_fields", None)
+    if fields is not None and list(fields) != columns:
+        raise TypeError(f"The fields of {row.__name__} are {fields}, and the columns are {columns}.")
 
 
 def _positional(dialect: Dialect) -> Dialect:

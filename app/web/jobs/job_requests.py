@@ -12,8 +12,9 @@ from flask import Response, g
 
 from app.domain.kinds import FREE_KINDS, QUEUES, Kind, Queue
 from app.engine.jobs import jobs, submission
-from app.engine.jobs.jobs import REQUEST_ID, Job
+from app.engine.jobs.jobs import REQUEST_ID
 from app.engine.jobs.result_reuse import Freshness
+from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.jobs.submission import JobRequest, SubmitResult
 from app.infra.database import database_clock
 from app.infra.telemetry import trace_links
@@ -160,7 +161,7 @@ def _freshness(kind: Kind, settings: Settings) -> Freshness:
     )
 
 
-def _delete_if_private(job: Job) -> None:
+def _delete_if_private(job: StoredJob) -> None:
     """Delete a finished job that was requested by a prefix; its result is in the response."""
     if job.finished_at is not None and "prefix" in job.request:
         with admission.transaction() as session:

@@ -17,7 +17,8 @@ from app.domain.kinds import Kind
 from app.engine.accounts.workspaces import Balance
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs, provider_calls, traces
-from app.engine.jobs.jobs import Job, JobItem
+from app.engine.jobs.jobs import JobItem
+from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.database import database_clock
 from app.infra.telemetry import metrics
 from app.web import admission
@@ -47,7 +48,7 @@ class JobSnapshot:
     are being queried. `hidden` are the addresses and numbers in the results that a regional rule hides.
     """
 
-    job: Job
+    job: StoredJob
     items: list[JobItem]
     balance: Balance
     client_reference: str | None
@@ -80,7 +81,7 @@ def wait_budget(app: AppServices, default: int = DEFAULT_SECONDS) -> Iterator[Wa
 
 def wait_for(
     app: AppServices,
-    job: Job,
+    job: StoredJob,
     finished: Event,
     preference: WaitPreference,
     *,
@@ -110,7 +111,7 @@ def wait_for(
 
 
 @admission.suspended()
-def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_published: bool) -> bool:
+def _sleep(app: AppServices, job: StoredJob, finished: Event, deadline: float, *, is_published: bool) -> bool:
     """Sleep until the job is finished or the deadline has passed; return whether the job is published.
 
     Its notification may be lost, so its row is read after 1, 2, 4, … seconds. While the database is
@@ -127,7 +128,7 @@ def _sleep(app: AppServices, job: Job, finished: Event, deadline: float, *, is_p
     return is_published
 
 
-def _is_open(app: AppServices, job: Job) -> bool:
+def _is_open(app: AppServices, job: StoredJob) -> bool:
     """Return whether the job is unfinished; its notification may have been sent before the subscription."""
     if job.finished_at is not None:
         return False
@@ -136,7 +137,7 @@ def _is_open(app: AppServices, job: Job) -> bool:
         return jobs.is_open(session, job.id)
 
 
-def _reload(app: AppServices, job: Job) -> JobSnapshot:
+def _reload(app: AppServices, job: StoredJob) -> JobSnapshot:
     with _name_job_on_error(job):
         return read(app, job.workspace_id, job.id)
 
@@ -164,7 +165,7 @@ def read(
 
 
 @contextmanager
-def _name_job_on_error(job: Job) -> Iterator[None]:
+def _name_job_on_error(job: StoredJob) -> Iterator[None]:
     """Name the accepted job in the error if it cannot be read."""
     try:
         yield

@@ -27,7 +27,7 @@ def test_a_company_is_stored_with_its_hashes(session: Session) -> None:
     assert (stored.name, stored.name_key) == ("Acme Inc.", "acme")
     assert stored.domain_hash == website_hash("acme.example")
     assert stored.linkedin_hash == profile_hash(PAGE)
-    assert companies.get(session, stored.id) is stored
+    assert companies.get(session, stored.id) == stored
 
 
 @pytest.mark.parametrize(
@@ -146,5 +146,5 @@ def test_a_company_is_found_by_any_identifier(session: Session) -> None:
 
     found = companies.find(session, FoundCompany(source=a_source(), name="acme"))
 
-    assert found is stored
+    assert found == stored
     assert companies.find(session, FoundCompany(source=a_source(), name="apex")) is None

@@ -391,9 +391,9 @@ def insertion_fails_once(monkeypatch: pytest.MonkeyPatch) -> list[JobRequest]:
     insert = submission._insert  # noqa: SLF001 -- only a race makes it fail without an open job
     requests: list[JobRequest] = []
 
-    def insert_or_fail(session: Session, job_request: JobRequest, *rest: Any, **options: Any) -> Job | None:
+    def insert_or_fail(session: Session, job_request: JobRequest, *rest: Any, **options: Any) -> Any:
         requests.append(job_request)
-        return insert(session, job_request, *rest, **options) if len(requests) > 1 else None
+        return insert(session, job_request, *rest, **options) if len(requests) > 1 else (None, False)
 
     monkeypatch.setattr(submission, "_insert", insert_or_fail)
     return requests

@@ -51,6 +51,15 @@ def test_a_hold_moves_credits_from_available_to_held(session: Session) -> None:
     assert figures(session, workspace_id) == (3, 2, 0)
 
 
+def test_more_than_the_balance_is_never_charged(session: Session) -> None:
+    workspace_id = a_workspace(session, grant=5)
+
+    with pytest.raises(RuntimeError, match="does not cover an entry of kind settle"):
+        credits.close(session, workspace_id, "job_1", held=1, charged=7, now=NOW)
+
+    assert figures(session, workspace_id) == (5, 0, 0)
+
+
 def test_a_hold_of_nothing_writes_no_entry(session: Session) -> None:
     workspace_id = a_workspace(session, grant=0)
 

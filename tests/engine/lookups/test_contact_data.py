@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_company, a_contact, an_email, statements
@@ -11,11 +13,12 @@ from app.engine.lookups.contact_data import ContactData
 
 
 def load(
-    session: Session, workspace_id: str, contacts: list[Contact], companies: list[Company] | None = None
+    session: Session, workspace_id: str, contacts: list[Contact], companies: Sequence[Company] = ()
 ) -> tuple[ContactData, bool]:
     """Return the data, and whether companies were read for it."""
     with statements(session.get_bind()) as executed:  # type: ignore[arg-type]
-        data = contact_data.load(session, workspace_id, contacts, companies=companies)
+        employers = contact_data.employers_of(contacts, companies)  # type: ignore[arg-type]  # of the ORM
+        data = contact_data.load(session, workspace_id, contacts, employers=employers)
     return data, any("companies" in sql for sql, _values in executed)
 
 

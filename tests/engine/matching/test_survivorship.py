@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.findings import SourceKind
 from app.domain.records.subjects import Subject
 from app.engine.contacts import companies, contacts
+from app.engine.contacts.companies import Company
 from app.engine.matching import survivorship
 
 SUBJECT = Subject(linkedin_url=ADA)
@@ -25,7 +26,7 @@ def by(provider: str, at: datetime = NOW) -> dict[str, Any]:
 
 def test_loaded_rows_are_refreshed_after_the_merge(session: Session) -> None:
     stored = contacts.upsert(session, person(linkedin_url=ADA, company=company(at=NOW - DAY)), now=NOW)
-    employer = companies.get(session, str(stored.company_id))
+    employer = session.get(Company, stored.company_id)
     finding = person(title="CTO", company=company(at=NOW, industry="Machinery"), **by("one"))
 
     survivorship.store_person(session, SUBJECT, [finding], ranking=RANKING, now=NOW)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from jobs_support import NOW, a_workspace
@@ -19,21 +19,33 @@ from app.engine.jobs.jobs import Job
 from app.infra.database.db import Database
 from app.infra.database.statements import Statement, any_of
 
-BY_ID = Statement(lambda _dialect: select(Workspace.__table__).where(Workspace.id == bindparam("of_id")))
+
+class Row(NamedTuple):
+    id: str
+    name: str
+
+
+BY_ID = Statement(
+    Row, lambda _dialect: select(Workspace.id, Workspace.name).where(Workspace.id == bindparam("of_id"))
+)
 ADD = Statement(
+    tuple,
     lambda _dialect: insert(Workspace).values(
         id=bindparam("new_id"), name="Acme", available=0, held=0, spent=0, is_limited=False, created_at=NOW
-    )
+    ),
 )
 NAMED = Statement(
+    tuple,
     lambda dialect: (
         select(Contact.full_name)
         .where(any_of(dialect, Contact.full_name, "names"))
         .order_by(Contact.full_name)
-    )
+    ),
 )
 
-WITH_ID = Statement(lambda dialect: select(Contact.full_name).where(any_of(dialect, Contact.id, "ids")))
+WITH_ID = Statement(
+    tuple, lambda dialect: select(Contact.full_name).where(any_of(dialect, Contact.id, "ids"))
+)
 IS_PLANNED_ONCE = text(
     "SELECT generic_plans > custom_plans FROM pg_prepared_statements"
     " WHERE statement LIKE 'SELECT contacts.full_name%'"
@@ -51,11 +63,26 @@ def session(database: Database) -> Iterator[Session]:
 def test_rows_are_those_of_sqlalchemy(session: Session, table: Any) -> None:
     query = select(table.__table__)
 
-    rows = Statement(lambda _dialect: query).all(session, {})
+    rows = Statement(tuple, lambda _dialect: query).all(session, {})
 
     assert rows
-    assert list(map(tuple, rows)) == list(map(tuple, session.execute(query)))
-    assert rows[0]._fields == tuple(table.__table__.c.keys())
+    assert rows == list(map(tuple, session.execute(query)))
+
+
+def test_a_row_has_the_fields_of_its_class(session: Session) -> None:
+    a_workspace(session)
+
+    [row] = Statement(Row, lambda _dialect: select(Workspace.id, Workspace.name)).all(session, {})
+
+    assert isinstance(row, Row)
+    assert row == session.execute(select(Workspace.id, Workspace.name)).one()
+
+
+def test_a_class_whose_fields_are_not_the_columns_is_refused(session: Session) -> None:
+    swapped = Statement(Row, lambda _dialect: select(Workspace.name, Workspace.id))
+
+    with pytest.raises(TypeError, match="The fields of Row are"):
+        swapped.all(session, {})
 
 
 @pytest.fixture
@@ -120,7 +147,7 @@ def test_a_list_is_one_parameter(session: Session, names: list[str], found: list
 
     rows = NAMED.all(session, {"names": names})
 
-    assert [row.full_name for row in rows] == found
+    assert [name for (name,) in rows] == found
 
 
 @pytest.mark.skipif(not POSTGRES, reason="SQLite plans a statement once; see TEST_DATABASE_URL")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     CheckConstraint,
     ForeignKey,
     Index,
-    Row,
     Select,
     String,
     UniqueConstraint,
@@ -24,7 +23,7 @@ from app.engine.accounts.workspaces import foreign_key
 from app.infra.clock import rfc3339
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedText
-from app.infra.database.statements import any_of
+from app.infra.database.statements import any_of, columns_of
 
 
 class SavedProfile(Base):
@@ -78,15 +77,23 @@ class SavedProfile(Base):
         )
 
 
-SavedRow: TypeAlias = SavedProfile | Row[Any]
+class SavedSummary(NamedTuple):
+    """The columns of a saved profile in a lookup."""
+
+    id: str
+    linkedin_url: str
+    list_name: str | None
+    tags: list[str]
+    note: str | None
+    updated_at: datetime
 
 
 def summaries_by_url(dialect: str) -> Select[Any]:
-    """Return the query for what `summary` needs, with the parameters `workspace_id` and `urls`."""
+    """Return the query for saved profiles with URLs, with the parameters `workspace_id` and `urls`."""
     columns = SavedProfile.__table__.c
-    return select(
-        columns.id, columns.linkedin_url, columns.list_name, columns.tags, columns.note, columns.updated_at
-    ).where(columns.workspace_id == bindparam("workspace_id"), any_of(dialect, columns.linkedin_url, "urls"))
+    return select(*columns_of(SavedProfile, SavedSummary._fields)).where(
+        columns.workspace_id == bindparam("workspace_id"), any_of(dialect, columns.linkedin_url, "urls")
+    )
 
 
 def get(session: Session, workspace_id: str, profile_id: str) -> SavedProfile | None:
@@ -95,7 +102,7 @@ def get(session: Session, workspace_id: str, profile_id: str) -> SavedProfile | 
     return profile if profile is not None and profile.workspace_id == workspace_id else None
 
 
-def summary(profile: SavedRow) -> dict[str, Any]:
+def summary(profile: SavedSummary) -> dict[str, Any]:
     """Return the summary of a saved profile in a lookup (contract 2.6)."""
     return {
         "id": profile.id,

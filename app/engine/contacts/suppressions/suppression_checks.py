@@ -23,7 +23,7 @@ _MAX_FORMS = 16
 an address, four of a number, one of a domain. A host with many labels has one for each domain above it."""
 _PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(_MAX_FORMS)]
 _IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
-_FEW = Statement(lambda _dialect: select(Suppression.digest).where(_IS_ONE_OF_FEW))
+_FEW = Statement(tuple, lambda _dialect: select(Suppression.digest).where(_IS_ONE_OF_FEW))
 IS_ANY_OF_FEW = select(Suppression.digest).where(_IS_ONE_OF_FEW).exists()
 """The condition that any of a few identifiers is suppressed, with the parameters of `parameters`."""
 
@@ -39,7 +39,7 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
     if len(digests) > _MAX_FORMS:
         found = _found(session, select(Suppression.digest), digests)
     else:
-        found = {row.digest for row in _FEW.all(session, parameters(digests))}
+        found = {digest for (digest,) in _FEW.all(session, parameters(digests))}
     return frozenset(item for item, values in by_identifier.items() if not found.isdisjoint(values))
 
 

@@ -11,7 +11,7 @@ from stored_support import ADA_URL, NOW, STAMP
 
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved import saved_profiles
-from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.engine.contacts.saved.saved_profiles import SavedProfile, SavedSummary
 from app.engine.lookups import profile_snapshots
 from app.engine.lookups.profile_snapshots import FieldChange, Position, ProfileSnapshot, SaveResult
 from app.infra.database.db import Database
@@ -193,7 +193,7 @@ def test_each_workspace_has_its_own_profile_and_contacts_do_not_change(
 
     assert (ours.created, theirs.created) == (True, True)
     columns = {"workspace_id": workspace_id, "urls": [ADA_URL]}
-    saved_summaries = Statement(saved_profiles.summaries_by_url).all(session, columns)
+    saved_summaries = Statement(SavedSummary, saved_profiles.summaries_by_url).all(session, columns)
     assert [row.id for row in saved_summaries] == [ours.profile.id]
     assert saved_profiles.get(session, workspace_id, ours.profile.id) == ours.profile
     assert saved_profiles.get(session, workspace_id, theirs.profile.id) is None

@@ -1,0 +1,209 @@
+"""The statement that reads all that is stored of contacts, and its rows by kind."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    CompoundSelect,
+    Select,
+    Subquery,
+    bindparam,
+    cast,
+    func,
+    literal_column,
+    null,
+    select,
+    union_all,
+)
+from sqlalchemy.orm import Session
+from sqlalchemy.types import TypeEngine
+
+from app.engine.contacts import switchboards
+from app.engine.contacts.bounce_reports import IS_OPEN, Feedback, reasons_with_bounce
+from app.engine.contacts.companies import Company
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email, at_most_risky
+from app.engine.contacts.phones import Phone
+from app.engine.contacts.saved import saved_profiles
+from app.engine.contacts.saved.saved_profiles import SavedSummary
+from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
+from app.engine.ledger import ownership
+from app.engine.ledger.ownership import OwnedField
+from app.infra.database.statements import Statement, any_of
+
+_EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", "employer"
+_ALWAYS = (_EMAIL, _PHONE, _OWNED)
+_MY_BOUNCE = (
+    select(Feedback.id)
+    .where(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
+    .scalar_subquery()
+)
+
+
+class Employer(NamedTuple):
+    """What a suppression and a regional rule read of a person and their company."""
+
+    contact_id: str
+    person_key: str | None
+    person_country: str | None
+    employer_domain: str | None
+    employer_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContactRows:
+    """The rows that are stored of some contacts, and of the workspace's saved profiles by URL."""
+
+    emails: dict[str, list[StoredEmail]] = field(default_factory=lambda: defaultdict(list))
+    phones: dict[str, list[StoredPhone]] = field(default_factory=lambda: defaultdict(list))
+    owned: set[OwnedField] = field(default_factory=set)
+    saved: dict[str, SavedSummary] = field(default_factory=dict)
+    employers: dict[str, Employer] = field(default_factory=dict)
+
+    @property
+    def values(self) -> chain[StoredEmail | StoredPhone]:
+        """The e-mails and the phones."""
+        return chain(*self.emails.values(), *self.phones.values())
+
+
+def read(
+    session: Session,
+    workspace_id: str,
+    ids: Sequence[str],
+    *,
+    saved_urls: Collection[str] = (),
+    with_employers: bool,
+) -> ContactRows:
+    """Read the rows of the contacts with these ids, and the saved profiles with these URLs, at once."""
+    rows = ContactRows()
+    if not ids and not saved_urls:
+        return rows
+    parameters: dict[str, Any] = {"contact_ids": ids, "workspace_id": workspace_id}
+    if saved_urls:
+        parameters["urls"] = sorted(set(saved_urls))
+    query = _QUERIES[with_employers, bool(saved_urls)]
+    for row in query.statement.all(session, parameters):
+        query.add(rows, row)
+    return rows
+
+
+class _Query:
+    """The statement for rows of these kinds, and where the fields of each kind are in a row of it."""
+
+    def __init__(self, *kinds: str) -> None:
+        self.statement = Statement(tuple, partial(_union, kinds))
+        names = _names(kinds)
+        self._pick = {kind: itemgetter(*map(names.index, _ROWS[kind]._fields)) for kind in kinds}
+
+    def add(self, rows: ContactRows, row: tuple[Any, ...]) -> None:
+        """Add a row of the statement to those of its kind."""
+        kind = row[0]
+        values = self._pick[kind](row)
+        if kind == _EMAIL:
+            email = StoredEmail._make(values)
+            rows.emails[email.contact_id].append(_as_bounced(email) if email.bounce_id else email)
+        elif kind == _PHONE:
+            phone = StoredPhone._make(values)
+            rows.phones[phone.contact_id].append(phone)
+        elif kind == _OWNED:
+            rows.owned.add(OwnedField._make(values))
+        elif kind == _SAVED:
+            summary = SavedSummary._make(values)
+            rows.saved[summary.linkedin_url] = summary
+        else:
+            employer = Employer._make(values)
+            rows.employers[employer.contact_id] = employer
+
+
+def _as_bounced(row: StoredEmail) -> StoredEmail:
+    """Return the address as seen by the workspace that reported its bounce: risky at best."""
+    return row._replace(
+        status=at_most_risky(row.status), status_reasons=reasons_with_bounce(row.status_reasons)
+    )
+
+
+_ROWS: Mapping[str, Any] = {
+    _EMAIL: StoredEmail,
+    _PHONE: StoredPhone,
+    _OWNED: OwnedField,
+    _SAVED: SavedSummary,
+    _EMPLOYER: Employer,
+}
+
+
+def _names(kinds: Sequence[str]) -> list[str]:
+    """Return the columns of the union: the kind, and the fields of all rows."""
+    return list(dict.fromkeys(("kind", *chain.from_iterable(_ROWS[kind]._fields for kind in kinds))))
+
+
+def _union(kinds: Sequence[str], dialect: str) -> CompoundSelect[Any]:
+    """Return the query for all that is stored of contacts; the column `kind` tells the rows apart."""
+    selects = {kind: _SELECTS[kind](dialect).subquery() for kind in kinds}
+    types = {column.key: column.type for rows in selects.values() for column in rows.c}
+    names = _names(kinds)[1:]
+    return union_all(*(_in_union(kind, rows, names, types) for kind, rows in selects.items()))
+
+
+def _in_union(
+    kind: str, rows: Subquery, names: Sequence[str], types: Mapping[str, TypeEngine[Any]]
+) -> Select[Any]:
+    """Select the rows with all columns of the union, NULL where they have none."""
+    columns = (rows.c[name] if name in rows.c else cast(null(), types[name]).label(name) for name in names)
+    return select(literal_column(f"'{kind}'").label("kind"), *columns)
+
+
+def _emails(dialect: str) -> Select[Any]:
+    emails = Email.__table__
+    return select(
+        emails,
+        _MY_BOUNCE.label("bounce_id"),
+        ownership.owned_value(_EMAIL, emails.c.email_index).label("owned_as"),
+    ).where(any_of(dialect, emails.c.contact_id, "contact_ids"))
+
+
+def _phones(dialect: str) -> Select[Any]:
+    phones = Phone.__table__
+    return select(
+        phones,
+        switchboards.is_one(phones).label("is_switchboard"),
+        ownership.owned_value(_PHONE, phones.c.e164_index).label("owned_as"),
+    ).where(any_of(dialect, phones.c.contact_id, "contact_ids"))
+
+
+def _employers(dialect: str) -> Select[Any]:
+    people, companies = Contact.__table__.c, Company.__table__.c
+    return (
+        select(
+            people.id.label("contact_id"),
+            people.name_key.label("person_key"),
+            companies.domain.label("employer_domain"),
+            companies.name_key.label("employer_key"),
+            func.coalesce(people.country, companies.country).label("person_country"),
+        )
+        .outerjoin(Company.__table__, companies.id == people.company_id)
+        .where(any_of(dialect, people.id, "contact_ids"))
+    )
+
+
+_SELECTS = {
+    _EMAIL: _emails,
+    _PHONE: _phones,
+    _OWNED: ownership.owned_fields,
+    _SAVED: saved_profiles.summaries_by_url,
+    _EMPLOYER: _employers,
+}
+# One statement, because the duration of a lookup is that of its statements.
+_QUERIES = {
+    (False, False): _Query(*_ALWAYS),
+    (True, False): _Query(*_ALWAYS, _EMPLOYER),
+    (False, True): _Query(*_ALWAYS, _SAVED),
+    (True, True): _Query(*_ALWAYS, _EMPLOYER, _SAVED),
+}
+"""By whether the contacts are read with their companies, and whether saved profiles are read."""
