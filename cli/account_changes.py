@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import click
-from sqlalchemy.orm import Session
 
 from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Account
 from app.infra import clock
+from app.infra.database.session import Session
 from cli.command_group import database, show
 
 

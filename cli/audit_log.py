@@ -9,7 +9,6 @@ from typing import Any
 import click
 from flask.cli import with_appcontext
 from sqlalchemy.exc import ProgrammingError
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InvalidValue
 from app.engine.audit import rule_checks
@@ -18,6 +17,7 @@ from app.engine.audit_log.listing import EntryFilter
 from app.engine.audit_log.sealing import Head
 from app.engine.audit_log.verification import Verification
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.web.services import services
 from cli.command_group import as_json_option, database, show
 from cli.list_commands import export_list

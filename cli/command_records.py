@@ -53,7 +53,7 @@ def recorded(name: str, command: Callable[P, R]) -> Callable[P, R]:
     @with_appcontext
     @functools.wraps(command)
     def recording(*args: P.args, **kwargs: P.kwargs) -> R:
-        services().database.session_info[entries.ACTOR] = actor()
+        services().database.actor = actor()
         is_recorded = _record(name, Outcome.STARTED)
         outcome = Outcome.FAILED
         try:

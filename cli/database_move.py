@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 
 from app.infra.database import table_copies
 from app.infra.database.backup.snapshots import REVISION_TABLE
 from app.infra.database.db import Base, Database
+from app.infra.database.session import Session
 from app.infra.database.table_copies import TableCopy, TableDiffers
 
 

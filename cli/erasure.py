@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
-from sqlalchemy.orm import Session
 
 from app.domain.errors import ContactNotFound
 from app.engine.contacts.suppressions.suppression_digests import Identifier
@@ -15,6 +14,7 @@ from app.engine.privacy import erasure, erasure_run
 from app.engine.privacy.erasure import ErasurePlan
 from app.infra import clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from cli.command_group import show
 from cli.tables import table
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InvalidValue, NotFound
 from app.domain.normal.emails import normal_email
@@ -18,6 +17,7 @@ from app.engine.accounts.workspaces import Workspace
 from app.engine.ledger import limit_settings
 from app.engine.ledger.limit_settings import MAX_LIMIT, LimitSubject, SubjectLimit
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find

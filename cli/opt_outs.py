@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 from flask.cli import with_appcontext
-from sqlalchemy.orm import Session
 
 from app.domain.ids import is_id
 from app.engine.providers import provider_opt_outs
 from app.engine.providers.provider_opt_outs import ProviderOptOut
 from app.infra import clock
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from cli.command_group import as_json_option, database, show
 from cli.tables import table
 

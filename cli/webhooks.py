@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
-from sqlalchemy.orm import Session
 
 from app.engine.jobs import webhook_admin, webhook_attempts
 from app.engine.jobs.webhook_admin import WebhookStatus
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find

@@ -6,14 +6,13 @@ from typing import Any
 
 import click
 from sqlalchemy import or_, select
-from sqlalchemy.orm import Session
 
 from app.engine.accounts import workspaces
 from app.engine.accounts.workspaces import Workspace
 from app.engine.jobs import webhooks
 from app.infra import clock
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 
 group = DatabaseGroup("workspaces", help="Create and list workspaces, which own credits and accounts.")
@@ -52,7 +51,7 @@ def list_all(*, as_json: bool) -> None:
 def webhook_secret(workspace: str, *, as_json: bool) -> None:
     """Show the signing secret of the webhooks of WORKSPACE (id or name)."""
     with database().reading() as session:
-        secret = webhooks.secret(digest_keys(session), find(session, workspace).id)
+        secret = webhooks.secret(session.keys, find(session, workspace).id)
     show({"secret": secret}, secret, as_json=as_json)
 
 

@@ -25,9 +25,10 @@ from playwright.sync_api import Playwright, sync_playwright
 from redis import BlockingConnectionPool
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.orm import Session
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
+
+from app.infra.database.session import Session
 
 os.environ["SECRET_KEY"] = "test-secret-key-of-more-than-32-characters"
 os.environ["SUPPRESSION_KEY"] = "test-suppression-key-of-more-than-32-chars"
@@ -42,8 +43,8 @@ from app import engine
 from app import settings as app_settings
 from app.infra.crypto import passwords
 from app.infra.crypto.digest_keys import DigestKeys
-from app.infra.database import engines
-from app.infra.database.db import KEY_RING, Base, Database
+from app.infra.database import dialect_keys, engines
+from app.infra.database.db import Base, Database
 from app.settings import Settings
 from cli.application import create_app
 
@@ -155,7 +156,7 @@ def _shared_statements() -> Iterator[None]:
 
 def _is_alike(dialect: DefaultDialect, other: object) -> bool:
     """Return whether statements compiled for one dialect run with the other, which decrypts with its keys."""
-    return type(dialect) is type(other) and getattr(dialect, KEY_RING, None) == getattr(other, KEY_RING, None)
+    return type(dialect) is type(other) and dialect_keys.find_ring(dialect) == dialect_keys.find_ring(other)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -238,7 +239,7 @@ def database(settings: Settings) -> Iterator[Database]:
 @pytest.fixture
 def session(database: Database) -> Iterator[Session]:
     """A session that is rolled back after the test."""
-    with Session(database.engine, expire_on_commit=False, info=database.session_info) as session:
+    with Session(database.engine, keys=database.keys, settings=database.settings) as session:
         yield session
         session.rollback()
 

@@ -13,12 +13,12 @@ from apiflask import APIFlask
 from jobs_support import LEASE, MAX_CRASHES, NOW
 from local_servers import empty_database
 from sqlalchemy import Connection, text
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Queue
 from app.engine.jobs import claims, webhook_admin, webhook_attempts
 from app.engine.jobs.webhook_admin import DeliveryState
 from app.engine.quality import due_verifications
+from app.infra.database.session import Session
 from app.settings import Settings
 from cli import database as commands
 from cli.application import create_app

@@ -11,8 +11,6 @@ import socket
 import sys
 from datetime import timedelta
 
-from sqlalchemy.orm import Session
-
 from app import settings as app_settings
 from app.domain.errors import Unavailable
 from app.domain.kinds import Queue
@@ -21,6 +19,7 @@ from app.engine.queues.worker_heartbeats import WorkerRecord, WorkerState
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers import invalid_settings
 

@@ -8,7 +8,6 @@ from typing import Any
 from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields
-from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import (
     NewPushSchema,
@@ -24,6 +23,7 @@ from app.engine.crm import connections, people, pushes
 from app.engine.crm.pushes import MAX_LIST, PushItem, PushSummary
 from app.infra import clock
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.web import admission, public_urls
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish

@@ -7,7 +7,6 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields
-from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented
 from app.domain.callers import Scope
@@ -20,6 +19,7 @@ from app.engine.quality.feedback import FeedbackReport, FeedbackResult
 from app.engine.quality.refunds import REFUND_WITHIN, Allowance, RefundDecision
 from app.infra import clock
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response

@@ -8,7 +8,6 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
-from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented, id_parameter
 from app.domain.callers import Caller, Scope
@@ -20,6 +19,7 @@ from app.engine.ledger import key_limits
 from app.engine.ledger.key_limits import LimitedKey
 from app.infra import clock
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response

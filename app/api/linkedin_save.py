@@ -9,7 +9,6 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import ValidationError, fields, post_load
-from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented
 from app.domain.callers import Scope
@@ -21,6 +20,7 @@ from app.engine.contacts.saved import saved_profiles
 from app.engine.lookups import lookups, profile_snapshots
 from app.engine.lookups.profile_snapshots import Position, ProfileSnapshot, SaveResult
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish

@@ -9,7 +9,6 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
-from sqlalchemy.orm import Session
 
 from app.api import session_start
 from app.api.docs.operations import documented
@@ -27,6 +26,7 @@ from app.engine.accounts.accounts import Account
 from app.engine.accounts.sessions import Method
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.web.bodies.body import json_response
 from app.web.schemas.fields import NonBlankString, StrictSchema, email, password
 from app.web.services import services

@@ -7,7 +7,6 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response, current_app
 from marshmallow import fields, validate
-from sqlalchemy.orm import Session
 
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
@@ -18,6 +17,7 @@ from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.crypto import oprf, signing_keys
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.settings import Settings
 from app.web import admission
 from app.web.bodies.body import json_response

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.orm import Session
-
 from app.api.session import describe
 from app.domain.audit_actions import Action
 from app.domain.callers import Caller
@@ -15,6 +13,7 @@ from app.engine.accounts.accounts import Account
 from app.engine.accounts.sessions import LoginSession, Method
 from app.engine.audit_log import entries as audit_log
 from app.infra import clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web.request_actor import account_actor, network_digest
 from app.web.services import services

@@ -7,7 +7,6 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
-from sqlalchemy.orm import Session
 
 from app.api import upload_actions
 from app.api.docs.operations import documented, id_parameter
@@ -17,6 +16,7 @@ from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, V
 from app.engine.uploads import representations, result_files, results, uploads
 from app.engine.uploads.results import ResultRow
 from app.engine.uploads.upload_tables import Upload
+from app.infra.database.session import Session
 from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED

@@ -7,7 +7,6 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
-from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented, id_parameter
 from app.api.webhook_urls import EXAMPLE, webhook_url
@@ -18,8 +17,8 @@ from app.domain.ids import EXAMPLES
 from app.engine.events import deliveries, endpoints, events
 from app.engine.events.endpoints import DisabledReason, WebhookEndpoint
 from app.infra.clock import rfc3339
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
@@ -223,7 +222,7 @@ def _to_json(session: Session, endpoint: WebhookEndpoint) -> dict[str, Any]:
         "id": endpoint.id,
         "url": endpoint.url,
         "types": endpoint.types,
-        "secret": endpoints.secret(digest_keys(session), endpoint.id),
+        "secret": endpoints.secret(session.keys, endpoint.id),
         "enabled": endpoint.disabled_at is None,
         "disabled_at": rfc3339(endpoint.disabled_at),
         "disabled_reason": endpoint.disabled_reason,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.engine.contacts import hidden_values, purpose_rules
-from app.engine.contacts.suppressions import suppression_journal
-from app.engine.matching import reverse_lookups
+from pathlib import Path
+
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Database
+from app.infra.database.session import DataSettings
 from app.settings import Settings
 
 
@@ -15,8 +15,10 @@ def create(settings: Settings, keys: DigestKeys) -> Database:
     return Database(
         settings.database_url,
         keys=keys,
-        session_info=suppression_journal.session_info(settings.suppression_journal)
-        | hidden_values.session_info(settings.regional_rules)
-        | purpose_rules.session_info(settings.purpose_rule)
-        | reverse_lookups.session_info(settings.reverse_lookup_limits),
+        settings=DataSettings(
+            regional_rules=settings.regional_rules,
+            purpose_rule=settings.purpose_rule,
+            reverse_lookup_limits=settings.reverse_lookup_limits,
+            suppression_journal=Path(settings.suppression_journal) if settings.suppression_journal else None,
+        ),
     )

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from urllib.parse import urlencode
 
 from flask import Response, request, url_for
-from sqlalchemy.orm import Session
 
 from app.api import session_start
 from app.domain.company_users import CompanyUser, RoleRules
@@ -27,6 +26,7 @@ from app.engine.accounts import company_identities, sign_in_codes
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.sessions import Method
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.openid.id_tokens import SignInInvalid
 from app.infra.openid.json_client import ProviderUnreachable
 from app.infra.openid.provider import Attempt, Client, OpenIdProvider, provider

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flask import Response, flash, request
-from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import NewConnection, NewConnectionSchema, crm_named
 from app.crm import mapping, registry
@@ -14,6 +13,7 @@ from app.domain.errors import InvalidValue, ValidationFailed
 from app.engine.crm import connections, pushes
 from app.engine.crm.connections import Credentials, CrmConnection
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.pages import forms

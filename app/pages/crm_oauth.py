@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flask import Response, flash, request, url_for
-from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import crm_named
 from app.crm import registry
@@ -11,6 +10,7 @@ from app.domain.errors import NotFound
 from app.engine.crm import authorizations, connections
 from app.engine.crm.connections import Credentials, CrmConnection
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission, public_urls
 from app.web.pages import forms

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response, request
-from sqlalchemy.orm import Session
 
 from app.api.crm_schemas import crm_named
 from app.crm import notes
@@ -17,6 +16,7 @@ from app.engine.crm import connections, people, pushes
 from app.engine.crm.connections import ACTIVE, CrmConnection
 from app.engine.crm.pushes import MAX_LIST
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.web import admission, public_urls
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.crm.registry import CRMS
 from app.domain.event_types import JOB_FINISHED, EventType
@@ -18,6 +17,7 @@ from app.engine.events import endpoints
 from app.engine.events.events import Event
 from app.engine.lookups import job_change_descriptions
 from app.engine.lookups.job_change_descriptions import JobChange
+from app.infra.database.session import Session
 
 LABELS = {
     JOB_FINISHED: "A reveal or an enrichment finished",

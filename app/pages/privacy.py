@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, flash, request
-from sqlalchemy.orm import Session
 
 from app.domain.errors import FieldError, InvalidValue, RateLimited, ValidationFailed
 from app.domain.kinds import MAIL_CODE, Queue
@@ -33,6 +32,7 @@ from app.engine.privacy.mailbox_owner import MailboxOwner
 from app.engine.privacy.rectification import Correction
 from app.infra import clock
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission, failure_limits
 from app.web.pages import forms

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flask import Response, flash, request
-from sqlalchemy.orm import Session
 
 from app.api import webhook_endpoints as endpoints_api
 from app.domain.audit_actions import Action
@@ -12,8 +11,8 @@ from app.domain.event_types import SUBSCRIBABLE
 from app.engine.events import deliveries, endpoints, events
 from app.engine.jobs import webhook_admin, webhook_attempts
 from app.engine.jobs.webhook_admin import DeliveryState
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.pages import event_sentences
 from app.web import admission
@@ -172,5 +171,5 @@ def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Respons
 
 def _endpoints(session: Session, workspace_id: str) -> list[tuple[endpoints.WebhookEndpoint, str]]:
     """Return the endpoints with their secrets."""
-    keys = digest_keys(session)
+    keys = session.keys
     return [(row, endpoints.secret(keys, row.id)) for row in endpoints.of_workspace(session, workspace_id)]

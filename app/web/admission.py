@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flask import Flask, g, request
-from sqlalchemy.orm import Session
 
 from app.domain.errors import Unavailable
-from app.engine.audit_log.entries import ACTOR
+from app.infra.database.session import Session
 from app.server.token_accounts import TokenOwner
 from app.web.bodies import body
 from app.web.failure_limits import network
@@ -60,7 +59,7 @@ def transaction() -> Iterator[Session]:
     """
     actor = request_actor()
     with suspended(), services().database.transaction() as session:
-        session.info[ACTOR] = actor
+        session.actor = actor
         yield session
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import InsufficientScope, NotFound
 from app.domain.ids import Prefix, is_id
 from app.domain.spending import Period
@@ -14,6 +12,7 @@ from app.engine.accounts import workspaces
 from app.engine.ledger import limit_settings
 from app.engine.ledger.limit_settings import NO_SUBJECT, SubjectLimit
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.sign_in.admins import acts_as_admin

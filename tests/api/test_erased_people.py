@@ -32,7 +32,6 @@ from app.domain.findings import (
 from app.domain.kinds import Kind, Queue, TraceOutcome
 from app.engine.audit import rule_checks
 from app.engine.contacts.contacts import Contact
-from app.engine.contacts.suppressions import suppression_journal
 from app.engine.jobs.jobs import Job
 from app.engine.privacy import erasure_run, suppression_replay
 from app.engine.privacy.erased_people import ErasedAgain
@@ -308,7 +307,7 @@ def test_erased_people_are_in_no_response_and_do_not_return(harness: ErasureHarn
 def test_a_backup_from_before_the_erasure_brings_nothing_back(harness: ErasureHarness) -> None:
     database, journal = harness.services.database, harness.folder / "suppressions.journal"
     commands_database: Database = harness.app.extensions["services"].database
-    commands_database.session_info[suppression_journal.INFO] = journal
+    commands_database.settings = replace(commands_database.settings, suppression_journal=journal)
     fill(harness)
     backup = backup_of(database)
     harness.flask("erase", "--email", EMAIL, "--yes")
@@ -336,7 +335,7 @@ def test_a_person_with_nothing_but_a_name_is_erased_again_and_a_namesake_is_not(
 ) -> None:
     database, journal = harness.services.database, harness.folder / "suppressions.journal"
     commands_database: Database = harness.app.extensions["services"].database
-    commands_database.session_info[suppression_journal.INFO] = journal
+    commands_database.settings = replace(commands_database.settings, suppression_journal=journal)
     with database.transaction() as session:
         company = a_company(session)
         erased, namesake = a_contact(session, company).id, a_contact(session, company)

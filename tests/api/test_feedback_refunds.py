@@ -9,7 +9,6 @@ import pytest
 from apiflask import APIFlask
 from audit_support import faults
 from jobs_support import claim, read
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, disclose
 from users_support import CREDITS, SignedInUser, bearer, create_user
 
@@ -21,6 +20,7 @@ from app.engine.jobs.leases import JobResult
 from app.engine.lookups.disclosure import Disclosure
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.infra import clock
+from app.infra.database.session import Session
 
 PEOPLE = 30
 REFUNDED = 3

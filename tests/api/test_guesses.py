@@ -16,6 +16,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.matching import reverse_lookups
 from app.engine.matching.reverse_lookups import ReverseLookup
 from app.infra.database import database_clock
+from app.infra.database.session import DataSettings
 
 LOOKUP, ENRICH, SAVE = "/api/ext/lookup", "/api/ext/enrichment-request", "/api/ext/linkedin-save"
 ADDRESSES = [f"ada{number}@acme.com" for number in range(99)]
@@ -244,7 +245,7 @@ def test_a_value_counts_for_a_rolling_day(user: SignedInUser) -> None:
 
 def test_without_free_reverse_lookups_nothing_is_confirmed(user: SignedInUser, people: list[Contact]) -> None:
     database = user.client.application.extensions["services"].database
-    database.session_info |= reverse_lookups.session_info(ReverseLookupLimits(3, 5, 0))
+    database.settings = DataSettings(reverse_lookup_limits=ReverseLookupLimits(3, 5, 0))
 
     (result,) = look_up(user, *by_email(ADDRESSES[0]))
 

@@ -8,7 +8,6 @@ import pytest
 from apiflask import APIFlask
 from jobs_support import LIFETIME, set_clock
 from sqlalchemy import update
-from sqlalchemy.orm import Session
 from users_support import SignedInUser, bearer, create_user, keys_of
 
 from app.api.keys import MAX_LIFETIME
@@ -16,6 +15,7 @@ from app.domain.callers import Scope
 from app.engine.accounts import accounts, api_keys, sessions
 from app.engine.accounts.accounts import Account
 from app.infra import clock
+from app.infra.database.session import Session
 
 
 def make(user: SignedInUser, token: str = "", **body: Any) -> Any:

@@ -12,13 +12,13 @@ import structlog
 from apiflask import APIFlask
 from jobs_support import set_clock
 from settings_support import change_settings
-from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 from users_support import PASSWORD, SignedInUser, bearer
 from werkzeug.test import TestResponse
 
 from app.engine.accounts import totp
 from app.infra import clock
+from app.infra.database.session import Session
 from app.web.sign_in import login_attempts
 from app.web.sign_in.login_attempts import LoginAttempt
 

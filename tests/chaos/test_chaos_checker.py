@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Outcome
 from app.engine.accounts import workspaces
@@ -16,6 +15,7 @@ from app.engine.jobs.result_reuse import Freshness
 from app.engine.jobs.submission import JobRequest
 from app.engine.ledger import credits
 from app.infra import clock
+from app.infra.database.session import Session
 from chaos import checker
 from chaos.checker import Findings
 

@@ -14,7 +14,6 @@ from click.testing import Result
 from jobs_support import NOW
 from local_servers import POSTGRES, empty_database, free_port
 from sqlalchemy import Connection, Row, Table, select, text
-from sqlalchemy.orm import Session
 from stored_support import a_contact, a_phone, an_email
 
 from app.domain.audit_actions import Action
@@ -26,6 +25,7 @@ from app.engine.lists.import_runs import ImportRun
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import table_copies
 from app.infra.database.db import Base, Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from cli import database as database_commands
 from cli.application import create_app

@@ -9,12 +9,12 @@ import pytest
 from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import text
-from sqlalchemy.orm import Session
 from stored_support import a_contact, an_email
 
 from app.encryption_settings import MAX_KEY_ID, parse
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 ADDRESS = "ada@acme.example"
 

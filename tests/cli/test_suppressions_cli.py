@@ -16,12 +16,12 @@ from sqlalchemy import delete
 from app.domain.errors import Unavailable
 from app.domain.records.subjects import Subject
 from app.domain.suppression_lists.hashed_values import hash_of
-from app.engine.contacts.suppressions import suppression_journal
 from app.engine.contacts.suppressions import suppressions as stored_suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.contacts.suppressions.suppressions import Suppression, suppress
 from app.engine.providers import provider_opt_outs
 from app.infra import clock
+from app.infra.database.session import DataSettings
 from cli import suppressions
 
 Run = Callable[..., Result]
@@ -268,7 +268,7 @@ def test_the_configured_journal_is_replayed(run: Run, app: APIFlask, tmp_path: P
     journal = str(tmp_path / "journal")
     settings = dataclasses.replace(services.settings, suppression_journal=journal)
     app.extensions["services"] = dataclasses.replace(services, settings=settings)
-    services.database.session_info |= suppression_journal.session_info(journal)
+    services.database.settings = DataSettings(suppression_journal=Path(journal))
     run("add", "--email", "ada@acme.example")
     with services.database.transaction() as session:
         session.execute(delete(Suppression))
@@ -299,8 +299,8 @@ def test_a_replay_states_what_it_could_not_apply(run: Run, tmp_path: Path) -> No
 def test_a_command_explains_that_the_journal_cannot_be_written(
     run: Run, app: APIFlask, tmp_path: Path
 ) -> None:
-    missing = str(tmp_path / "missing" / "journal")
-    app.extensions["services"].database.session_info |= suppression_journal.session_info(missing)
+    missing = DataSettings(suppression_journal=tmp_path / "missing" / "journal")
+    app.extensions["services"].database.settings = missing
 
     result = run("add", "--email", "ada@acme.example")
 

@@ -29,7 +29,6 @@ from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.jobs.jobs import Job
 from app.infra import clock
-from app.infra.database.encrypted_columns import key_ring
 
 FOUND = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}
 
@@ -360,7 +359,7 @@ def test_a_suppressed_address_from_a_provider_is_neither_shown_nor_stored(stack:
     assert (response["job"]["outcome"], response["result"]) == ("suppressed", None)
     assert response["credits"] == {"charged": 0, "reserved": 0, "balance": 1, "already_owned": False}
     with stack.database.reading() as session:
-        indexes = key_ring(session).indexes("email", "unknown@sandbox.example")
+        indexes = session.keys.ring.indexes("email", "unknown@sandbox.example")
         stored = session.scalars(select(Email.id).where(Email.email_index.in_(indexes))).all()
     assert stored == []
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from jobs_support import a_workspace
-from sqlalchemy.orm import Session
+
+from app.infra.database.session import Session
 
 
 @pytest.fixture

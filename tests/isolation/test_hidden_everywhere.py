@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from fake_providers import ONE, company, email, person, phone
 from jobs_support import NOW, a_job
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from stored_support import PRICES, own
 from worker_harness import ADA, NAMED, WorkerHarness
 
@@ -28,6 +28,7 @@ from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_filters import Selection
 from app.engine.privacy import erasure, person_data
 from app.engine.quality import due_verifications
+from app.infra.database.session import Session
 from app.web.jobs import waiting
 from app.web.jobs.job_responses import job_body
 from app.web.services import AppServices
@@ -77,7 +78,7 @@ def hide(harness: WorkerHarness, emails_in: str, mobiles_in: str | None = None) 
     )
     harness.change_settings(hide_personal_emails_in=of_emails, hide_mobiles_in=of_mobiles)
     rules = RegionalRules(of_emails, of_mobiles)
-    harness.database.session_info |= hidden_values.session_info(rules)
+    harness.database.settings = replace(harness.database.settings, regional_rules=rules)
 
 
 def looked_up(_session: Session, harness: WorkerHarness) -> object:

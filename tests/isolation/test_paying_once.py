@@ -23,7 +23,6 @@ from app.engine.quality import feedback
 from app.engine.quality.feedback import FeedbackReport
 from app.engine.quality.refunds import Allowance, RefundDecision
 from app.infra import clock
-from app.infra.database.encrypted_columns import key_ring
 from workers.execution import job_runner
 from workers.jobs import reveal
 from workers.resolve import field_resolver
@@ -274,7 +273,7 @@ def test_a_revealed_value_is_stored_with_the_job_that_paid_for_it(harness: Worke
 
     with harness.database.reading() as session:
         [value], [owned] = session.scalars(select(RevealedValue)), session.scalars(select(Reveal))
-        index = key_ring(session).index("email", "ada@acme.com")
+        index = session.keys.ring.index("email", "ada@acme.com")
     assert (value.field, value.value, value.job_id, owned.job_id) == (
         "email",
         index,

@@ -10,7 +10,6 @@ import pytest
 from fake_providers import MISS, company, email, hit, person, phone
 from jobs_support import a_question, figures, submit
 from sqlalchemy import event, select
-from sqlalchemy.orm import Session
 from stored_support import PRICES, own
 from worker_harness import ADA, BOB, NAMED, WorkerHarness
 
@@ -18,7 +17,6 @@ from app.domain.kinds import Kind, Outcome, Queue, Status, TraceOutcome
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import parse_places
 from app.engine.audit import rule_checks
-from app.engine.contacts import hidden_values
 from app.engine.contacts.contacts import Contact
 from app.engine.crm import people as crm_people
 from app.engine.jobs.jobs import Job
@@ -29,6 +27,7 @@ from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_filters import Selection
 from app.engine.privacy import erasure, person_data
 from app.infra import clock
+from app.infra.database.session import Session
 from workers.execution import job_runner
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 
@@ -319,7 +318,7 @@ def test_another_field_of_a_person_whose_country_is_known_asks_no_provider(
 def test_values_without_a_person_are_hidden_as_those_of_the_same_person(harness: WorkerHarness) -> None:
     harness.change_settings(hide_mobiles_in=parse_places(["DE"]))
     rules = harness.services.settings.regional_rules
-    harness.database.session_info |= hidden_values.session_info(rules)
+    harness.database.settings = replace(harness.database.settings, regional_rules=rules)
     harness.set_providers(one=profile_then_nameless_values)
 
     item = harness.enrich({"subject": AMBIGUOUS}, ("profile", "email", "phone"), price=2)

@@ -12,7 +12,6 @@ from fake_providers import PAID, FakeProvider, email, hit, person, phone
 from jobs_support import NOW
 from pytest_httpserver import HTTPServer
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from stored_support import PRICES, own
 from worker_harness import ADA, NAMED, WorkerHarness
 
@@ -32,6 +31,7 @@ from app.engine.lookups import company_hashes, enrichment_estimates, leads, prof
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Selection
+from app.infra.database.session import Session
 from app.settings import ProviderSettings
 from workers.providers import registry
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
@@ -57,7 +57,7 @@ def kind(request: pytest.FixtureRequest, harness: WorkerHarness) -> str:
     """Suppress Ada in one way; return the kind of her identifier."""
     form, kind, value = request.param
     with harness.database.transaction() as session:
-        keys = session.info["digest_keys"]
+        keys = session.keys
         entry = (
             suppression_digests.hashed_entry(keys, kind, hash_of(value))
             if form == "hashed"

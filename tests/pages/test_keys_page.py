@@ -7,13 +7,13 @@ import re
 import pytest
 from apiflask import APIFlask
 from page_support import Visitor, visitor
-from sqlalchemy.orm import Session
 from users_support import SignedInUser, bearer, keys_of
 
 from app.domain.spending import Period
 from app.engine.accounts import accounts, api_keys
 from app.engine.ledger import key_limits
 from app.infra import clock
+from app.infra.database.session import Session
 
 SECRET = re.compile(r"key_[0-9A-Za-z]{49}")
 

@@ -9,7 +9,6 @@ import pytest
 from apiflask import APIFlask
 from page_support import Visitor, visitor
 from settings_support import change_settings
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_provider_call
 from users_support import PASSWORD, SignedInUser, create_user
 
@@ -24,6 +23,7 @@ from app.engine.providers import daily_stats
 from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
+from app.infra.database.session import Session
 from app.infra.import_folder import FoundFile
 from app.web.pages.charts import bars
 

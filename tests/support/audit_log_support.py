@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import select, text
-from sqlalchemy.orm import Session
 
 from app.domain.audit_actions import Action
 from app.engine.audit_log import entries, sealing, verification
@@ -16,6 +15,7 @@ from app.engine.audit_log.sealing import Head
 from app.engine.audit_log.triggers import APPEND_ONLY
 from app.engine.audit_log.verification import ChainFault
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 
 def record(database: Database, *object_ids: str) -> None:

@@ -21,7 +21,6 @@ from jobs_support import (
     submit,
 )
 from sqlalchemy import text
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, disclose
 
 from app.domain.kinds import Kind, Outcome
@@ -40,6 +39,7 @@ from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.quality import feedback
 from app.engine.quality.feedback import FeedbackReport
 from app.engine.quality.refunds import Allowance
+from app.infra.database.session import Session
 
 STUCK_AFTER = timedelta(minutes=2)
 FIELD_REQUEST = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)

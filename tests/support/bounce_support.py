@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from jobs_support import NOW, a_workspace
-from sqlalchemy.orm import Session
 from stored_support import SOURCE, a_company, a_contact, an_email, own
 
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.quality import feedback
 from app.engine.quality.feedback import FeedbackReport
 from app.engine.quality.refunds import Allowance
+from app.infra.database.session import Session
 
 
 def a_bounce(

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import pytest
-from sqlalchemy.orm import Session
 
 from app import settings
 from app.domain.kinds import Kind
@@ -25,6 +24,7 @@ from app.engine.ledger import credits
 from app.infra import clock
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 
 T = TypeVar("T")
 

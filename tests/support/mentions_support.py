@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from jobs_support import NOW
-from sqlalchemy.orm import Session
 
 from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import SOURCES
 from app.engine.uploads import uploads
 from app.engine.uploads.upload_tables import Upload, UploadRow, UploadStatus
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 
 
 def index_all(session: Session) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import Any
 
 from apiflask import APIFlask
 
 from app.domain.regional_rules import parse_places
-from app.engine.contacts import purpose_rules
 from app.infra.broker.rate_limiter import Limiter
 
 
@@ -24,4 +24,5 @@ def require_purpose(app: APIFlask, *places: str) -> None:
     """Require a purpose for people in these places, for the application and the sessions of its database."""
     change_settings(app, require_purpose_in=parse_places(places))
     services = app.extensions["services"]
-    services.database.session_info |= purpose_rules.session_info(services.settings.purpose_rule)
+    database = services.database
+    database.settings = replace(database.settings, purpose_rule=services.settings.purpose_rule)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Engine, event, text
-from sqlalchemy.orm import Session
 
 from app.domain.ids import new_id
 from app.domain.normal import hashes
@@ -26,6 +25,7 @@ from app.engine.ledger import acquisition
 from app.engine.lookups import contact_data, disclosure
 from app.engine.lookups.disclosure import Disclosure, Purchase
 from app.engine.lookups.field_requests import FieldRequest
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 STAMP = "2026-11-20T09:30:00.000Z"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from apiflask import APIFlask
 from flask.testing import FlaskClient
 from jobs_support import LIFETIME
-from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from app.domain.callers import Scope
@@ -17,6 +16,7 @@ from app.engine.ledger import credits, key_limits
 from app.infra import clock
 from app.infra.crypto import passwords
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 EMAIL = "ada@acme.example"
 PASSWORD = "correct horse battery staple"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +19,7 @@ from app.domain.kinds import Kind, Queue
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import parse_places
 from app.engine.accounts.workspaces import Balance
-from app.engine.contacts import contacts, purpose_rules
+from app.engine.contacts import contacts
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.jobs import jobs
@@ -77,7 +77,8 @@ class WorkerHarness:
     def require_purpose(self, *places: str) -> None:
         """Require a purpose for people in these places, for the worker and for all sessions."""
         self.change_settings(require_purpose_in=parse_places(places))
-        self.database.session_info |= purpose_rules.session_info(self.services.settings.purpose_rule)
+        rule = self.services.settings.purpose_rule
+        self.database.settings = replace(self.database.settings, purpose_rule=rule)
 
     def set_providers(self, *, verifiers: tuple[str, ...] = (), **replies: Reply) -> dict[str, FakeProvider]:
         """Replace all providers with fakes, which are called in the order given; return them by name."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy.orm import Session
 from users_support import SignedInUser, bearer
 
 from app.domain.tokens import TokenKind, new_token
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.server.bulkhead import MAX_ACTIVE, FairSlots
 from app.web import admission
 from app.web.sign_in.auth import authenticate

@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 from jobs_support import a_question, a_workspace, submit
 from local_servers import free_port
-from sqlalchemy.orm import Session
 
 from app import settings as app_settings
 from app.domain.kinds import Queue
@@ -15,6 +14,7 @@ from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers import health
 

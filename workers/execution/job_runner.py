@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import structlog
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InternalError, Problem, Unavailable
 from app.domain.kinds import QUEUES, Kind, Queue
@@ -27,6 +26,7 @@ from app.engine.jobs.leases import JobResult, LeaseLost
 from app.infra import clock
 from app.infra.broker import celery_app
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry import trace_links, tracing
 from app.infra.telemetry.log import log
 from app.settings import Settings

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
 from app.domain.kinds import Kind, Outcome
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
 from app.engine.lookups import company_hashes
 from app.infra.crypto import oprf
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices

@@ -9,8 +9,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.engine.jobs import jobs, leases, scheduling
@@ -18,6 +16,7 @@ from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.leases import JobResult
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from workers.execution import retries, shutdown_flag
 from workers.execution.job_runner import job, persist
 from workers.execution.retries import MoveToQueue, RetryLater

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from sqlalchemy.orm import Session
-
 from app.domain.lists.cells.cell_warnings import CellWarnings
 from app.domain.lists.files.csv_lines import csv_line
 from app.domain.lists.files.csv_records import Row
@@ -19,6 +17,7 @@ from app.engine.lists.queued_imports import Progress, QueuedImport
 from app.infra import import_folder
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.infra.import_folder import DONE, REJECTED, ImportFolder, Place
 from app.infra.telemetry.log import log
 

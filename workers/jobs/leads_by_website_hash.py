@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
 from app.domain.kinds import Kind, Outcome
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
 from app.engine.lookups import leads
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices

@@ -8,8 +8,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
@@ -19,6 +17,7 @@ from app.engine.lookups import disclosure, offers
 from app.engine.lookups.disclosure import Disclosure
 from app.engine.lookups.field_requests import ContactField, FieldRequest
 from app.engine.privacy import redaction
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution import retries
 from workers.execution.job_runner import job

@@ -11,8 +11,6 @@ from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import JobExpired, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
 from app.engine.accounts import sessions
@@ -28,6 +26,7 @@ from app.engine.privacy import contact_retention, mailbox_proofs, redaction
 from app.engine.queues import worker_heartbeats as presence
 from app.engine.uploads import uploads as stored_uploads
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.settings import Settings
 from workers.execution import maintenance

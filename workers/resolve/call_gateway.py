@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from cattrs.preconf.json import make_converter
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import TraceOutcome
 from app.engine.contacts.suppressions import suppression_checks
@@ -24,8 +23,8 @@ from app.engine.jobs.claims import Claim
 from app.engine.jobs.provider_calls import PENDING, CallKey, ProviderCall
 from app.engine.providers import provider_opt_outs, provider_throttles
 from app.infra import clock
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from workers.execution.database_times import in_database_time
 from workers.execution.job_runner import DATABASE_RETRY_DELAYS, persist
 from workers.execution.worker_services import WorkerServices
@@ -246,7 +245,7 @@ class DatabaseCallGateway:
             field=request.field.value,
             provider=provider.name,
             subject=provider_calls.subject_digest(
-                digest_keys(session), request.field.value, request.types, request.subject
+                session.keys, request.field.value, request.types, request.subject
             ),
             country=request.country,
             attempt=self.claim.attempts,
@@ -261,7 +260,7 @@ def record_opt_out(session: Session, provider: Provider, request: ProviderReques
         provider=provider.name,
         field=request.field.value,
         question=provider_calls.subject_digest(
-            digest_keys(session), request.field.value, request.types, request.subject
+            session.keys, request.field.value, request.types, request.subject
         ),
         subject=request.subject,
         now=now,

@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
 from app.domain.records.identifier_merge import with_identifier
 from app.engine.contacts import contacts, emails, phones, rejected_values
 from app.engine.lookups.contact_data import Person
 from app.engine.lookups.known_people import KnownPerson
+from app.infra.database.session import Session
 from workers.providers.base import ProviderResponse
 from workers.resolve.waterfall import WaterfallResult
 

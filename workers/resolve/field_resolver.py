@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from sqlalchemy.orm import Session
-
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.errors import InsufficientCredits, SpendingLimitReached
 from app.domain.findings import FoundEmail, FoundPhone
@@ -28,6 +26,7 @@ from app.engine.lookups.known_people import KnownPerson
 from app.engine.lookups.offers import Offer
 from app.engine.matching import caller_identifiers
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices

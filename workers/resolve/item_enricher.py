@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
@@ -25,6 +23,7 @@ from app.engine.matching import caller_identifiers, contact_matching, survivorsh
 from app.engine.matching.survivorship import SourceRecords
 from app.engine.privacy import redaction
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.resolve import field_resolver, finding_identifiers, profile_resolver

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy.orm import Session
-
 from app.domain.findings import FoundCompany, Source, SourceKind
 from app.domain.normal.places.countries import country_of
 from app.domain.records.merging import sortable
@@ -23,6 +21,7 @@ from app.engine.lookups.field_requests import ContactField
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.lookups.offers import Offer
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from app.domain.errors import Unavailable
 from app.domain.providers import provider_ranking
@@ -19,6 +18,7 @@ from app.engine.providers import provider_stats
 from app.engine.providers.provider_stats import ProviderStats
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.settings import Settings
 from workers.providers import registry

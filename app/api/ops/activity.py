@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.api.ops import given_up
 from app.api.ops.probes import Probe
@@ -27,6 +26,7 @@ from app.engine.queues.recent_jobs import RecentJobs
 from app.infra.broker import beat_heartbeat, redis_client
 from app.infra.database import database_clock
 from app.infra.database.db import UtcDateTime
+from app.infra.database.session import Session
 from app.settings import Settings
 from app.web.services import AppServices
 

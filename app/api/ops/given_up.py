@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.engine.crm import outbox
 from app.engine.crm.connections import CrmConnection
@@ -13,6 +12,7 @@ from app.engine.lists import queued_imports
 from app.engine.lists.queued_imports import QueuedImport
 from app.engine.uploads import failures
 from app.engine.uploads.upload_tables import Upload
+from app.infra.database.session import Session
 
 SHOWN_FOR = timedelta(hours=1)
 """How long a list that was given up is counted; a connection is until the workspace connects again."""

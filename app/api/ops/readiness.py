@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from redis.exceptions import ResponseError
-from sqlalchemy.orm import Session
 
 from app.api.ops.probes import Probe, ProbeTimeout, Unreachable
 from app.domain.kinds import CLICKS, Queue
@@ -21,6 +20,7 @@ from app.engine.queues.worker_heartbeats import WorkerRecord, WorkerState
 from app.infra import clock
 from app.infra.broker import broker, redis_client
 from app.infra.database import database_clock, table_versions
+from app.infra.database.session import Session
 from app.web.services import AppServices
 
 T = TypeVar("T")

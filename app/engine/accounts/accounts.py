@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from sqlalchemy import CheckConstraint, String, bindparam, exists, false, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.errors import ApiAccessRequired, NotFound
@@ -18,6 +18,7 @@ from app.engine.accounts.workspaces import Workspace, foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement, columns_of
 
 

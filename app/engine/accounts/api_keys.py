@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ForeignKey, String, func, or_, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain import tokens
 from app.domain.audit_actions import Action
@@ -18,6 +18,7 @@ from app.domain.tokens import TokenKind
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 MAX_KEYS = 50
 """Keys of an account that are neither revoked nor expired: rate limits count per key."""

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, cast
 
 from sqlalchemy import bindparam, null, select, update
-from sqlalchemy.orm import Session
 
 from app.domain import tokens
 from app.domain.callers import Caller, Scope
@@ -20,6 +19,7 @@ from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession, SessionLifetime
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 from app.infra.telemetry.log import log
 

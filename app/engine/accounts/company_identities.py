@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy import ForeignKey, String, delete, exists, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.company_users import CompanyUser
@@ -23,6 +23,7 @@ from app.engine.audit_log import entries as audit_log
 from app.infra.crypto import passwords
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 
 MAX_SUBJECT = 255  # OpenID Connect Core 1.0, section 2

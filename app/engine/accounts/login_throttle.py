@@ -11,11 +11,12 @@ import math
 from datetime import datetime, timedelta
 
 from sqlalchemy import case, delete, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
-from app.infra.crypto.digest_keys import DigestKeys, digest_keys
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 FREE_FAILURES = 10
 MAX_WAIT = timedelta(minutes=1)
@@ -70,4 +71,4 @@ def digest(keys: DigestKeys, *parts: str) -> bytes:
 
 
 def _bucket(session: Session, email: str) -> int:
-    return int.from_bytes(digest(digest_keys(session), "bucket", email)[:2])
+    return int.from_bytes(digest(session.keys, "bucket", email)[:2])

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from sqlalchemy import ForeignKey, Select, String, Update, delete, exists, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain import tokens
 from app.domain.audit_actions import Action
@@ -19,6 +19,7 @@ from app.domain.tokens import TokenKind
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 MAX_LISTED = 100
 

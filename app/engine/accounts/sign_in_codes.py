@@ -14,10 +14,11 @@ import secrets
 from datetime import datetime, timedelta
 
 from sqlalchemy import ForeignKey, LargeBinary, delete
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 LIFETIME = timedelta(minutes=1)
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)

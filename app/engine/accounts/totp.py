@@ -12,17 +12,17 @@ from datetime import datetime
 
 import pyotp
 from sqlalchemy import ForeignKey, LargeBinary, delete, func, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.errors import TotpAlreadyOn
 from app.engine.accounts import accounts
 from app.engine.audit_log import entries as audit_log
 from app.infra.crypto import encryption
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 
 STEP_SECONDS = 30
@@ -71,7 +71,7 @@ def enrol(session: Session, account_id: str, *, now: Moment) -> str:
     if accounts.locked(session, account_id).totp_enabled_at is not None:
         raise TotpAlreadyOn
     secret = pyotp.random_base32()
-    encrypted = encryption.encrypt(digest_keys(session), _PURPOSE, account_id, secret.encode())
+    encrypted = encryption.encrypt(session.keys, _PURPOSE, account_id, secret.encode())
     session.execute(delete(TotpSecret).where(TotpSecret.account_id == account_id))
     session.add(TotpSecret(account_id=account_id, secret=encrypted, last_step=0, created_at=now))
     session.flush()
@@ -146,7 +146,7 @@ def _use_app_code(session: Session, account_id: str, code: str, now: datetime) -
 
 def _secret(session: Session, row: TotpSecret) -> str | None:
     try:
-        return encryption.decrypt(digest_keys(session), _PURPOSE, row.account_id, row.secret).decode()
+        return encryption.decrypt(session.keys, _PURPOSE, row.account_id, row.secret).decode()
     except Undecryptable:  # its key is lost: an admin resets it, with `flask accounts reset-totp`
         log.warning("secret of two-factor sign-in cannot be decrypted", account=row.account_id)
         return None
@@ -157,7 +157,7 @@ def encrypt_again(session: Session) -> int:
     rows = session.scalars(select(TotpSecret).order_by(TotpSecret.account_id).with_for_update()).all()
     readable = [(row, secret) for row in rows if (secret := _secret(session, row)) is not None]
     for row, secret in readable:
-        row.secret = encryption.encrypt(digest_keys(session), _PURPOSE, row.account_id, secret.encode())
+        row.secret = encryption.encrypt(session.keys, _PURPOSE, row.account_id, secret.encode())
     session.flush()
     return len(readable)
 
@@ -174,7 +174,7 @@ def _new_recovery_codes(session: Session, account_id: str) -> list[str]:
 
 def _digest(session: Session, account_id: str, code: str) -> bytes:
     """Return the digest of a recovery code; its 59 random bits and the key need no slow hash."""
-    return digest_keys(session).digest("recovery-code", f"{account_id}\0{code}")
+    return session.keys.digest("recovery-code", f"{account_id}\0{code}")
 
 
 def _normal(code: str) -> str:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, false, func, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.ids import new_id
 from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 
 class Workspace(Base):

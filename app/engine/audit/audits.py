@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Select, String, delete, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.engine.audit.rule_checks import AuditScope, RuleResult
 from app.infra.database.advisory_locks import AdvisoryLock, try_acquire
 from app.infra.database.database_clock import Moment, value
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 RETENTION = timedelta(days=90)
 COOLDOWN_FACTOR = 20

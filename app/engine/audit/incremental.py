@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ARRAY, String, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import first_id, time_of
 from app.engine.audit import ledger_sums, slices
@@ -25,6 +25,7 @@ from app.engine.jobs.jobs import LIVE, Job
 from app.engine.ledger.credits import LedgerEntry
 from app.engine.ledger.spending_limits import SpendingLimit
 from app.infra.database.db import Base, UtcDateTime
+from app.infra.database.session import Session
 
 SLICE = 5_000
 """Jobs in a slice; a slice of the ledger has twice as many entries."""

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from sqlalchemy import BigInteger, ForeignKey, func, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts.workspaces import Workspace
 from app.engine.audit.slices import Slice
 from app.engine.ledger.credits import LedgerEntry
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 Amounts: TypeAlias = tuple[int, int, int]
 """Available, held and spent credits."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Select, String, TextClause, column, func, select
-from sqlalchemy.orm import Session
 
 from app.engine.accounts.workspaces import Workspace
 from app.engine.audit.coverage import EVERYTHING, Coverage, Parameters
@@ -20,6 +19,7 @@ from app.engine.jobs.jobs import Job
 from app.engine.ledger.credits import LedgerEntry
 from app.infra import clock
 from app.infra.database.db import Base, UtcDateTime
+from app.infra.database.session import Session
 from app.settings import Settings
 
 MAX_VIOLATIONS = 100

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlalchemy import select, text
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True)

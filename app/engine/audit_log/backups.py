@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.engine.audit_log.entries import BACKUP_CREATED, AuditEntry
+from app.infra.database.session import Session
 
 _LAST = select(func.max(AuditEntry.occurred_at)).where(BACKUP_CREATED)
 

@@ -12,15 +12,14 @@ from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import BigInteger, Index, Integer, String, Table, column, select, table, text
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.audit_actions import SYSTEM, Action, Actor, Outcome
+from app.domain.audit_actions import Action, Actor, Outcome
 from app.engine.audit_log import triggers
 from app.infra.database import database_clock
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
-ACTOR = "audit_actor"
-"""The key of the actor in `Session.info`: the edges set it, and the core records it."""
 BACKUP_CREATED = text("action = 'command.backup.create' AND outcome = 'succeeded'")
 """The condition of the entries about created backups, as their index has it."""
 _COUNTER = BigInteger().with_variant(Integer(), "sqlite")
@@ -139,7 +138,7 @@ def record_each(
 
 
 def _values(session: Session, action: Action | str, actor: Actor | None) -> dict[str, Any]:
-    known: Actor = actor or session.info.get(ACTOR, SYSTEM)
+    known = actor or session.actor
     return {
         "occurred_at": database_clock.now(),
         "actor_kind": known.kind.value,

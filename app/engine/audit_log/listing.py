@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import or_, select
-from sqlalchemy.orm import Session
 
 from app.engine.audit_log.entries import FIELDS, AuditEntry
+from app.infra.database.session import Session
 
 COLUMNS = ("position", *FIELDS, "hash")
 """The columns of a file: with them, every hash can be computed again."""

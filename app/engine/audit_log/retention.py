@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import delete, select, text
-from sqlalchemy.orm import Session
 
 from app.engine.audit_log import sealing
 from app.engine.audit_log.entries import AuditEntry, PrunedSegment
 from app.engine.audit_log.sealing import Head
 from app.engine.audit_log.triggers import APPEND_ONLY, SQLITE_NO_DELETE
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 
 def last_before(session: Session, before: datetime) -> Head | None:

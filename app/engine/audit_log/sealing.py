@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import delete, select
-from sqlalchemy.orm import Session
 
 from app.engine.audit_log.entries import FIELDS, AuditEntry, PendingEntry, PrunedSegment
 from app.infra.database.advisory_locks import AdvisoryLock, try_acquire
 from app.infra.database.bulk_statements import insert_all
+from app.infra.database.session import Session
 
 BATCH = 1000
 

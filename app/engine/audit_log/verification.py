@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.engine.audit_log import sealing
 from app.engine.audit_log.entries import FIELDS, AuditEntry, PendingEntry
 from app.engine.audit_log.sealing import Head
+from app.infra.database.session import Session
 
 BATCH = 2000
 _COLUMNS = (AuditEntry.position, AuditEntry.hash, *(getattr(AuditEntry, name) for name in FIELDS))

@@ -8,13 +8,14 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, and_, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.contacts import emails
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.emails import Email
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 BOUNCED = "bounced"
 

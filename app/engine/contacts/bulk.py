@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Row, Select, bindparam, update
-from sqlalchemy.orm import Session
 
 from app.domain.ids import Prefix, make_ids
 from app.infra.database import advisory_locks
 from app.infra.database.advisory_locks import AdvisoryLock
 from app.infra.database.bulk_statements import are_among, is_among
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 BATCH_SIZE = 2_000
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Index, String
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.findings import FoundCompany
 from app.domain.records.merging import Change
@@ -22,6 +22,7 @@ from app.engine.contacts.company_resolution import UPDATED_COLUMNS, CompanyResol
 from app.engine.contacts.stored_rows import StoredCompany
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 
 class Company(Base):

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import FromClause, select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import FoundCompany
 from app.domain.normal.companies.company_domains import is_named_after
@@ -21,6 +20,7 @@ from app.domain.normal.hashes import profile_hash, website_hash
 from app.domain.records.company_identity import are_one_company, shared_domains
 from app.domain.records.merging import Change, initial_provenance, merge
 from app.engine.contacts.bulk import as_dict, new_ids, rows_in
+from app.infra.database.session import Session
 
 _MERGED = ("industry", "headcount", "city", "country")
 _UNITS = (("industry",), ("headcount",), ("city", "country"))

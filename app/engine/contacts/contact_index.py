@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import FromClause, select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import FoundContact, SourceKind
 from app.domain.normal.names.latin_names import family_key
@@ -21,6 +20,7 @@ from app.engine.contacts.bulk import as_dict, rows_in, rows_in_pairs
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
 from app.infra.crypto.blind_indexes import stored_forms
+from app.infra.database.session import Session
 
 Row = dict[str, Any]
 """A row of the table of contacts, by column."""

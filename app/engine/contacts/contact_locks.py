@@ -9,12 +9,12 @@ from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import String, column, select, table, update
-from sqlalchemy.orm import Session
 
 from app.domain.errors import ContactNotFound
 from app.domain.normal.names.names import PersonName
 from app.engine.contacts.bulk import batched
 from app.infra.database.db import UtcDateTime
+from app.infra.database.session import Session
 
 _CONTACTS = table(
     "contacts",

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from sqlalchemy import select, text
-from sqlalchemy.orm import Session
 
 from app.domain.ids import Prefix
 from app.domain.records.merging import Change
@@ -16,7 +15,8 @@ from app.engine.contacts.bulk import batched, new_ids, rows_in, update_all
 from app.engine.ledger import reveals
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.db import Base
-from app.infra.database.encrypted_columns import EncryptedText, key_ring
+from app.infra.database.encrypted_columns import EncryptedText
+from app.infra.database.session import Session
 
 RETAINED_SINCE = text("(CASE WHEN verified_at > first_seen_at THEN verified_at ELSE first_seen_at END)")
 """When the retention of a value starts: when it was collected or verified, whichever was later."""
@@ -102,7 +102,7 @@ def _encrypted(
     session: Session, spec: ContactPointSpec[Any], rows: Iterable[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the rows as they are stored: with the index of the value, and encrypted."""
-    ring, rows = key_ring(session), list(rows)
+    ring, rows = session.keys.ring, list(rows)
     columns = {
         name: cast("EncryptedText", spec.table.__table__.c[name].type).encrypted_all(
             ring, [(row["id"], row[name]) for row in rows]

@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import FromClause
-from sqlalchemy.orm import Session
 
 from app.domain.findings import FoundContact, Source, SourceKind
 from app.domain.normal.names.latin_names import family_key
@@ -19,6 +18,7 @@ from app.engine.contacts.bulk import new_ids
 from app.engine.contacts.contact_finder import COMPARED, ContactFinder
 from app.engine.contacts.contact_index import ContactIndex, Row, profiles_in
 from app.engine.contacts.job_changes import Employer, Move
+from app.infra.database.session import Session
 
 _UNITS = (
     ("full_name", "first_name", "last_name"),

@@ -20,7 +20,7 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, false, text
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.findings import FoundContact
 from app.domain.lists.warning_kinds import TAKEN_DOMAIN
@@ -38,6 +38,7 @@ from app.engine.contacts.seniorities import RANK_SQL
 from app.engine.contacts.stored_rows import StoredContact
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 _UNNOTIFIED = text("notified_at IS NULL")
 _HAS_MEMBER_URL = text("member_url IS NOT NULL")

@@ -16,7 +16,7 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.email_patterns.recorded_forms import recorded_form
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
@@ -31,6 +31,7 @@ from app.engine.contacts.stored_rows import StoredEmail
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedText
+from app.infra.database.session import Session
 
 FORMER = "former"
 """The reason of an address at an employer that the person has left."""

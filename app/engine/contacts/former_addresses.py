@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import FromClause, Row, and_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 
 from app.domain.findings import EmailStatus
 from app.domain.normal.websites import parent_domains
@@ -24,6 +24,7 @@ from app.engine.contacts.bulk import rows_in, update_all
 from app.engine.contacts.emails import FORMER, Email, at_most_risky
 from app.engine.contacts.job_changes import Move
 from app.engine.contacts.phones import HEAD_OFFICE, Phone, may_be_shared
+from app.infra.database.session import Session
 
 
 def mark(session: Session, people: FromClause, moves: Sequence[Move]) -> None:

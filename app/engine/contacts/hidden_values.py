@@ -9,12 +9,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, ScalarSelect, SQLColumnExpression, and_, func, or_, select, true
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 
 from app.domain.regional_rules import (
     EVERYWHERE,
     MOBILE,
-    NO_RULES,
     PERSONAL,
     UNKNOWN,
     RegionalRules,
@@ -24,21 +23,10 @@ from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
+from app.infra.database.session import Session
 
-_INFO = "regional_rules"
 ANSWERED_ABOUT = "answered_about"
 """The key in the request of an enrichment's item with the id of the contact whose values were disclosed."""
-
-
-def session_info(rules: RegionalRules) -> dict[str, Any]:
-    """Return what the sessions of a database carry so that they hide values by these rules."""
-    return {_INFO: rules}
-
-
-def rules_of(session: Session) -> RegionalRules:
-    """Return the rules of the session's database."""
-    rules: RegionalRules = session.info.get(_INFO, NO_RULES)
-    return rules
 
 
 def is_hidden(rules: RegionalRules, row: Any, country: str | None) -> bool:  # noqa: ANN401 -- a row of either table
@@ -69,7 +57,7 @@ def in_answers(
     They are hidden in answers from before the rules, too. An answer whose person is not known any more is
     treated as one about a person in a hidden country.
     """
-    rules = rules_of(session)
+    rules = session.settings.regional_rules
     if not rules:
         return frozenset()
     found = [

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.event_types import EventType
 from app.domain.records.merging import sortable
@@ -22,7 +21,7 @@ from app.engine.events import events
 from app.engine.events.events import Event, NewEvent
 from app.engine.ledger.reveals import Reveal
 from app.infra.clock import rfc3339
-from app.infra.crypto.digest_keys import digest_keys
+from app.infra.database.session import Session
 
 SAVED_PROFILE = "saved_profile"
 """The source kind of a profile that the workspace itself saved; the others are those of `SourceKind`."""
@@ -176,4 +175,4 @@ def _prefix(move: Move) -> str:
 
 def _name_digest(session: Session, employer: Employer) -> str:
     """Return a digest of the company's name, by which a later event about the same company is recognised."""
-    return digest_keys(session).digest("employer", employer.name_key or "").hex()[:16]
+    return session.keys.digest("employer", employer.name_key or "").hex()[:16]

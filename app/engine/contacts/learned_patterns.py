@@ -15,12 +15,12 @@ from sqlalchemy import (
     table,
     union_all,
 )
-from sqlalchemy.orm import Session
 
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.normal.emails import email_kind
 from app.domain.normal.websites import parent_domains
 from app.engine.contacts.emails import LEARNED, Email
+from app.infra.database.session import Session
 
 PATTERN_SAMPLE = 1000
 """The number of addresses from which the pattern of a domain is learned; more would change it little."""

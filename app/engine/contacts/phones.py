@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import ColumnElement, ForeignKey, FromClause, Index, String, UniqueConstraint, and_, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.findings import FoundPhone
 from app.domain.normal.phones.phones import PhoneNumber, phone_from_e164
@@ -19,6 +19,7 @@ from app.engine.contacts.contact_points import RETAINED_SINCE, ContactPointSpec
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedText
+from app.infra.database.session import Session
 
 Numbers: TypeAlias = Mapping[tuple[str, str | None], PhoneNumber]
 

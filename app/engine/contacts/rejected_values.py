@@ -6,12 +6,12 @@ from collections.abc import Collection
 from datetime import datetime
 
 from sqlalchemy import ForeignKey, String, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.contacts.bulk import batched
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 
 class RejectedValue(Base):
@@ -28,7 +28,7 @@ class RejectedValue(Base):
 
 def reject(session: Session, contact_id: str, value: str, *, now: Moment) -> None:
     """Insert the value of the contact, unless it is known."""
-    values = {"contact_id": contact_id, "digest": digest_keys(session).mention_digest(value)}
+    values = {"contact_id": contact_id, "digest": session.keys.mention_digest(value)}
     session.execute(insert(session, RejectedValue).values(**values, created_at=now).on_conflict_do_nothing())
 
 
@@ -43,5 +43,5 @@ def rejected(session: Session, pairs: Collection[tuple[str, str]]) -> frozenset[
     }
     if not found:
         return frozenset()
-    keys = digest_keys(session)
+    keys = session.keys
     return frozenset(pair for pair in pairs if (pair[0], keys.mention_digest(pair[1])) in found)

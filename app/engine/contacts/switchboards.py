@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from sqlalchemy import ColumnElement, FromClause, and_, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 
 from app.domain.findings import FoundPhone
 from app.engine.contacts.bulk import rows_in
@@ -18,6 +18,7 @@ from app.engine.contacts.phones import HEAD_OFFICE, PERSONAL_TYPES, Phone, may_b
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.infra.crypto.blind_indexes import stored_forms
+from app.infra.database.session import Session
 
 _NONE: frozenset[Identifier] = frozenset()
 

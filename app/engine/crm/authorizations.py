@@ -13,8 +13,6 @@ import secrets
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from sqlalchemy.orm import Session
-
 from app.crm.vendor import Crm, OAuth
 from app.domain.errors import NotFound
 from app.domain.ids import is_id
@@ -22,6 +20,7 @@ from app.engine.crm import connections
 from app.engine.crm.connections import Credentials, CrmConnection
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 
 def begin(

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Index, String, func, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
@@ -18,9 +18,9 @@ from app.domain.ids import new_id
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.infra.crypto import encryption
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 MAX_CONNECTIONS = 20
 """The connections of a workspace: a CRM that does not answer occupies a worker for seconds."""
@@ -207,7 +207,7 @@ def decrypted(session: Session, connection: CrmConnection) -> Credentials:
 
     """
     context = _context(connection.workspace_id, connection.id)
-    secret = encryption.decrypt(digest_keys(session), _PURPOSE, context, connection.credentials)
+    secret = encryption.decrypt(session.keys, _PURPOSE, context, connection.credentials)
     return Credentials(**json.loads(secret))
 
 
@@ -236,7 +236,7 @@ def encrypt_again(session: Session) -> int:
 def _encrypted(session: Session, workspace_id: str, connection_id: str, credentials: Credentials) -> bytes:
     secret = json.dumps({name: value for name, value in asdict(credentials).items() if value})
     context = _context(workspace_id, connection_id)
-    return encryption.encrypt(digest_keys(session), _PURPOSE, context, secret.encode())
+    return encryption.encrypt(session.keys, _PURPOSE, context, secret.encode())
 
 
 def _context(workspace_id: str, connection_id: str) -> str:

@@ -16,7 +16,7 @@ from datetime import timedelta
 from functools import lru_cache
 
 from sqlalchemy import func, or_, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.event_types import EventType
@@ -26,6 +26,7 @@ from app.engine.crm.pushes import PushItem
 from app.engine.events import events
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 from app.infra.database.statements import IdRow, Statement
 
 LEASE = timedelta(seconds=90)

@@ -11,7 +11,6 @@ from functools import cache
 
 from babel import Locale
 from sqlalchemy import or_, select
-from sqlalchemy.orm import Session
 
 from app.crm.person import CrmField, Employer, Person
 from app.engine.contacts import companies
@@ -22,6 +21,7 @@ from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.crm import addresses
 from app.engine.ledger import ownership
 from app.engine.lookups import contact_data, representations
+from app.infra.database.session import Session
 
 _IS_PROFILE = or_(SavedProfile.contact_id == Contact.id, SavedProfile.linkedin_url == Contact.linkedin_url)
 """The condition that a saved profile is that of a contact."""

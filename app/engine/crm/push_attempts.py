@@ -14,7 +14,6 @@ from datetime import timedelta
 from typing import Literal
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.crm.notes import Note
 from app.crm.person import Person
@@ -26,6 +25,7 @@ from app.engine.crm.pushes import CrmPush, PushItem, PushOutcome
 from app.engine.crm.records import WrittenValues
 from app.engine.events import events
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 RETRY_SCHEDULE = tuple(timedelta(seconds=seconds) for seconds in (10, 60, 300, 1800, 7200, 21_600))
 """The waits after failures that may pass; then the item has failed. Rate limits do not count."""

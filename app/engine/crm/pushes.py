@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, delete, func, select, text
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.errors import ContactNotFound, NotFound
@@ -23,6 +23,7 @@ from app.infra.database import database_clock
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 MAX_LIST = 10_000
 _OPEN = text("outcome IS NULL")

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import ForeignKey
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
-from app.infra.crypto.digest_keys import DigestKeys, digest_keys
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 _PURPOSE = "crm_value"
 _KEPT = 4
@@ -80,7 +81,7 @@ def lock(session: Session, connection_id: str, contact_id: str) -> CrmWrittenRec
 
 def written_values(session: Session, record: CrmWrittenRecord) -> WrittenValues:
     """Return what recognizes the values that pushes wrote to the record."""
-    return WrittenValues(digest_keys(session), record)
+    return WrittenValues(session.keys, record)
 
 
 def note(session: Session, record: CrmWrittenRecord, values: Mapping[str, str]) -> None:

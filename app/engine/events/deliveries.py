@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, select, text, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.events.endpoints import DisabledReason, WebhookEndpoint
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 WAITING = text("delivered_at IS NULL")
 OF_CALLER = text("endpoint_id IS NULL")

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, String, func, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
@@ -22,6 +22,7 @@ from app.engine.audit_log import entries as audit_log
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 DISABLE_AFTER = timedelta(days=2)
 """How long all deliveries must have failed before one that is given up disables its endpoint.

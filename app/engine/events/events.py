@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, delete, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.event_types import EventType
 from app.domain.ids import new_id
@@ -18,6 +18,7 @@ from app.infra.clock import rfc3339
 from app.infra.database import keyset
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 RETENTION = timedelta(days=180)
 _BATCH = 500

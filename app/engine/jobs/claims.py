@@ -9,13 +9,13 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sqlalchemy import BindParameter, and_, case, or_, select, update
-from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.domain.kinds import Kind, Queue, Status
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.infra.database.database_clock import Moment, column
+from app.infra.database.session import Session
 from app.infra.database.statements import columns_of
 
 

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import delete, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.errors import IdempotencyKeyReused
 from app.engine.accounts.workspaces import foreign_key
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 RETENTION = timedelta(days=7)
 

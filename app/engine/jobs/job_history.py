@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
@@ -16,6 +15,7 @@ from app.engine.jobs import jobs
 from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.lookups import contact_data
+from app.infra.database.session import Session
 
 
 def describe(session: Session, workspace_id: str, page: Sequence[StoredJob]) -> list[dict[str, Any]]:

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Outcome, Status
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.clock import rfc3339
+from app.infra.database.session import Session
 
 COLUMNS = (
     "id", "kind", "status", "outcome", "error", "account_id", "created_at", "finished_at", "items", "done",

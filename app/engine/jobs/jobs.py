@@ -22,7 +22,7 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.errors import JobNotFound
 from app.domain.kinds import OPEN, Kind, Queue, Status
@@ -34,6 +34,7 @@ from app.infra.database import keyset
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson
+from app.infra.database.session import Session
 from app.infra.database.statements import IdRow, Statement, columns_of
 
 WITHDRAWN = "withdrawn"

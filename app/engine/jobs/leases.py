@@ -13,7 +13,6 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Row, Table, and_, bindparam, false, select, true, update
-from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.errors import Problem
@@ -24,6 +23,7 @@ from app.engine.jobs.jobs import Job, JobItem
 from app.engine.ledger import credits
 from app.infra.database.database_clock import Moment
 from app.infra.database.encrypted_columns import encrypted
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
 

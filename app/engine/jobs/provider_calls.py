@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Index, String, and_, bindparam, delete, func, not_, or_, select, true, update
-from sqlalchemy.orm import Mapped, Session, defer, mapped_column
+from sqlalchemy.orm import Mapped, defer, mapped_column
 
 from app.domain.findings import EmailStatus
 from app.domain.ids import new_id
@@ -27,6 +27,7 @@ from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson, encrypted
+from app.infra.database.session import Session
 
 MAX_CALL_DURATION = timedelta(seconds=30)
 STARTED = "started"

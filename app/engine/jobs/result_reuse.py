@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, bindparam, false, literal, select, true
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Kind, Outcome, Status
@@ -21,6 +20,7 @@ from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.ledger import credits
 from app.engine.lists import import_runs
 from app.infra.database.database_clock import Moment, column
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
 SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))

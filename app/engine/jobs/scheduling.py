@@ -24,13 +24,14 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 
 from app.domain.kinds import Queue, Status
 from app.engine.jobs import claims
 from app.engine.jobs.claims import Claim, ClaimRow
 from app.engine.jobs.jobs import Job
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
 # The same literals as in ix_jobs_queue, so that the planner uses the index.

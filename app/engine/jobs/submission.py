@@ -12,13 +12,11 @@ from functools import lru_cache, partial
 from typing import Any
 
 from sqlalchemy import bindparam, case, or_, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.errors import ContactNotFound, InsufficientCredits, PurposeRequired
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Status
 from app.domain.records.subjects import Subject
-from app.engine.contacts import hidden_values, purpose_rules
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.events import endpoints
 from app.engine.jobs import jobs, result_reuse, webhooks
@@ -29,10 +27,10 @@ from app.engine.ledger import credits, ownership
 from app.engine.lookups import contact_data, known_people
 from app.engine.lookups.field_requests import FieldRequest
 from app.engine.matching import candidates, reverse_lookups
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert_into
 from app.infra.database.encrypted_columns import encrypted
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
 _OPEN_JOB = Statement(
@@ -140,7 +138,7 @@ def _check_purpose(session: Session, job_request: JobRequest) -> None:
     """
     if job_request.refusal is not None:
         raise job_request.refusal
-    price, rule = job_request.price, purpose_rules.rule_of(session)
+    price, rule = job_request.price, session.settings.purpose_rule
     if isinstance(price, int) or not rule.is_everywhere or PURPOSE in job_request.request:
         return
     if not _is_free(session, job_request.workspace_id, price):
@@ -256,9 +254,9 @@ def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
     With regional rules it is another one, so that no answer from before the rules is returned again.
     """
     parts: list[Any] = [job_request.kind, job_request.dedup_key]
-    if rules := hidden_values.rules_of(session):
+    if rules := session.settings.regional_rules:
         parts.append(rules.key)
-    return digest_keys(session).digest("question", json.dumps(parts, sort_keys=True))
+    return session.keys.digest("question", json.dumps(parts, sort_keys=True))
 
 
 def _insert(

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import and_, or_, select, update
-from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.errors import JobNotFound
@@ -19,6 +18,7 @@ from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits
 from app.infra.database.advisory_locks import AdvisoryLock, try_acquire
 from app.infra.database.database_clock import Moment, column
+from app.infra.database.session import Session
 from app.infra.database.statements import IdRow, Statement
 
 BATCH = 500

@@ -14,12 +14,13 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, literal, literal_column, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.kinds import Outcome, TraceOutcome
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.provider_calls import PENDING, STARTED, ProviderCall
 from app.engine.ledger.credits import LedgerEntry
+from app.infra.database.session import Session
 
 
 class Grouping(StrEnum):

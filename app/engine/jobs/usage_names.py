@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
+from app.infra.database.session import Session
 
 
 def accounts(session: Session, workspace_id: str, ids: Collection[str | None]) -> dict[str | None, str]:

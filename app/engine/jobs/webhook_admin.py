@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sqlalchemy import Select, and_, case, exists, func, or_, select, update
-from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.errors import EndpointDisabled, NotFound
@@ -23,6 +22,7 @@ from app.engine.jobs.webhook_attempts import WebhookAttempt
 from app.infra.clock import rfc3339
 from app.infra.database import keyset
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 
 class DeliveryState(StrEnum):

@@ -11,12 +11,13 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ForeignKey, String, delete, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.infra.clock import rfc3339
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 RETENTION = timedelta(days=30)
 LEASE = timedelta(seconds=20)

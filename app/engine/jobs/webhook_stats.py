@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import and_, case, func, or_, select
-from sqlalchemy.orm import Session
 
 from app.engine.events.deliveries import Webhook
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.webhook_attempts import LEASE, AttemptState, WebhookAttempt
+from app.infra.database.session import Session
 
 WINDOW = timedelta(minutes=1)
 

@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import case, func, or_, select, update
-from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.event_types import JOB_FINISHED, EventType
@@ -29,8 +28,9 @@ from app.engine.jobs.jobs import Job, to_public
 from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.jobs.webhook_attempts import LEASE
 from app.infra.clock import rfc3339
-from app.infra.crypto.digest_keys import DigestKeys, digest_keys
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment, column
+from app.infra.database.session import Session
 from app.infra.database.statements import IdRow, Statement
 
 # The example schedule of the Standard Webhooks specification, "Deliverability and reliability": about three
@@ -159,7 +159,7 @@ def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
     if row is None:
         return None
     attempt_id = webhook_attempts.start(session, webhook_id, now=now)
-    signing_secret = _secret(digest_keys(session), row.workspace_id, row.endpoint_id)
+    signing_secret = _secret(session.keys, row.workspace_id, row.endpoint_id)
     payload = _payload(session, row.job_id, row.event_id)
     return Delivery(
         webhook_id, attempt_id, row.endpoint_id, row.url, payload, signing_secret, row.at, row.next_at

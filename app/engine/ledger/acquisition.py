@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, bindparam, false, select, text
-from sqlalchemy.orm import Session
 
 from app.engine.ledger.reveals import Reveal, RevealedValue
 from app.infra.database.db import insert_into
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement, items_of
 
 

@@ -29,7 +29,7 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.domain.audit_actions import Action
@@ -41,6 +41,7 @@ from app.engine.audit_log import entries as audit_log
 from app.engine.ledger import limit_alerts, spending_limits
 from app.infra.database.database_clock import DatabaseNow, Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
 _HOLD = text("kind = 'hold'")

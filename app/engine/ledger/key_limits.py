@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, select
-from sqlalchemy.orm import Session
 
 from app.domain.spending import LimitUsage, Period
 from app.engine.accounts import api_keys
@@ -18,6 +17,7 @@ from app.engine.ledger.limit_settings import LimitSubject
 from app.engine.ledger.spending_limits import SpendingCounter, SpendingLimit, is_counter_at, usage_of
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True)

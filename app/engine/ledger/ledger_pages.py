@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.engine.ledger.credits import LedgerEntry
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy.orm import Session
-
 from app.domain.event_types import EventType
 from app.engine.events import events
 from app.engine.ledger.spending_limits import SpendingCounter, SpendingLimit, limits_of, usage_of
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 LEVELS = {80: EventType.LIMIT_WARNING, 100: EventType.LIMIT_REACHED}
 """The percentages of a limit that are reported; if a charge passes several, only the highest."""

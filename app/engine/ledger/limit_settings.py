@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.audit_actions import Action
 from app.domain.errors import NotFound
@@ -22,6 +21,7 @@ from app.engine.audit_log import entries as audit_log
 from app.engine.ledger import limit_alerts
 from app.engine.ledger.credits import LedgerEntry
 from app.engine.ledger.spending_limits import JOBS, SpendingCounter, SpendingLimit, is_counter_at, usage_of
+from app.infra.database.session import Session
 
 MAX_LIMIT = 1_000_000_000
 NO_SUBJECT = "The workspace has no account or API key with this id."

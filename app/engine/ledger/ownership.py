@@ -26,9 +26,9 @@ from sqlalchemy import (
     table,
     union_all,
 )
-from sqlalchemy.orm import Session
 
 from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_value
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of
 
 _WORKSPACE: BindParameter[Any] = bindparam("workspace_id")

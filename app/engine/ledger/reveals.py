@@ -27,13 +27,13 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts.workspaces import foreign_key
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, UtcDateTime, insert
-from app.infra.database.encrypted_columns import key_ring
+from app.infra.database.session import Session
 
 AT_ONCE = datetime.fromtimestamp(0, UTC)
 """The `verify_at` of new reveals, before every other."""
@@ -171,7 +171,7 @@ def replace_plain_values(session: Session, field: str) -> None:
     is_plain = RevealedValue.value.contains("@" if field == "email" else "+")
     query = select(RevealedValue.value).where(RevealedValue.field == field, is_plain)
     values = session.scalars(query.distinct()).all()
-    ring = key_ring(session)
+    ring = session.keys.ring
     _replace(session, field, {value: ring.index(field, value) for value in values}, is_plain)
 
 

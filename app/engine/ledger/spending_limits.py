@@ -28,13 +28,14 @@ from sqlalchemy import (
     table,
     update,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.errors import SpendingLimitReached
 from app.domain.spending import LimitUsage, Period
 from app.engine.accounts.workspaces import foreign_key
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, UtcDateTime
+from app.infra.database.session import Session
 
 RETENTION = timedelta(days=100)
 """How long the counter of an ended period is kept: its jobs end, and are refunded, before."""

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select
-from sqlalchemy.orm import Session
 
 from app.domain.records.profile_links import urls_of
 from app.domain.regional_rules import RegionalRules
@@ -25,6 +24,7 @@ from app.engine.contacts.suppressions.suppression_checks import any_suppressed
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.infra.clock import rfc3339
 from app.infra.database.bulk_statements import is_among
+from app.infra.database.session import Session
 
 _PERSON = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url", "member_url",
@@ -61,7 +61,7 @@ def contact_columns(session: Session) -> list[str]:
     """Return the columns of a contact export; e-mail and phone columns for the contact with the most."""
     columns = [*_PERSON_COLUMNS, "updated_at"]
     for field, parts, table in (("email", EMAIL_PARTS, Email), ("phone", PHONE_PARTS, Phone)):
-        is_shown = hidden_values.is_shown(hidden_values.rules_of(session), table)
+        is_shown = hidden_values.is_shown(session.settings.regional_rules, table)
         counts = select(func.count().label("n")).select_from(table).where(is_shown)
         of_contacts = counts.group_by(table.contact_id).subquery()
         max_count = session.scalar(select(func.max(of_contacts.c.n))) or 1
@@ -102,7 +102,7 @@ def _visible(session: Session, batch: Sequence[Any]) -> Iterator[dict[str, str]]
         listed = suppressed.intersection(_identifiers(contact, addresses, numbers))
         if not listed - of_companies:
             shown = [row for row in numbers if Identifier("phone", row.e164) not in listed]
-            yield _row(*_without_hidden(hidden_values.rules_of(session), contact, addresses, shown))
+            yield _row(*_without_hidden(session.settings.regional_rules, contact, addresses, shown))
 
 
 def _without_hidden(

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 
 class ImportRun(Base):

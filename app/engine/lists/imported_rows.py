@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from sqlalchemy import ForeignKey, Index, String, delete, or_, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.contacts import Contact
@@ -26,6 +26,7 @@ from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.bulk_statements import insert_all, is_among
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 RETENTION = timedelta(days=180)
 _PURPOSE = "imported rows"

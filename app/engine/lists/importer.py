@@ -13,8 +13,6 @@ from functools import partial
 from itertools import chain, islice
 from typing import IO, Any, TypeVar
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.lists.cells.cell_warnings import CellWarnings
 from app.domain.lists.cells.dates import DateOrder, DateOrders, list_dates
@@ -35,9 +33,9 @@ from app.engine.lists import import_runs, imported_rows, ingest
 from app.engine.lists.ingest import IngestResult
 from app.engine.lists.row_parser import DigestedRow, RejectRow, RowParser, digester_of
 from app.infra import clock
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 Result = TypeVar("Result")
 
@@ -206,7 +204,7 @@ def _parser(database: Database, options: ImportOptions, summary: ImportSummary) 
         options.source, options.at or now, now, options.region, summary.countries, summary.dates
     )
     with database.reading() as session:
-        keys = digest_keys(session)
+        keys = session.keys
     digester = digester_of(keys, summary.layout, defaults, options.at)
     return RowParser(summary.layout, defaults, summary.warnings, digester)
 

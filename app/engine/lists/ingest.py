@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.lists.cells.cell_warnings import CellWarnings
 from app.domain.lists.people_rows import ParsedPerson
@@ -25,6 +23,7 @@ from app.engine.contacts.phones import HEAD_OFFICE
 from app.engine.contacts.suppressions.suppression_checks import any_suppressed
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.lists import imported_rows
+from app.infra.database.session import Session
 
 _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged", Change.NONE: "unchanged"}
 

@@ -13,12 +13,13 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Index, String, delete, func, select, text, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.domain.lists.headers.column_mapping import Entity
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 from app.infra.import_folder import FoundFile
 
 LEASE = timedelta(seconds=60)

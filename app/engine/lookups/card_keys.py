@@ -10,13 +10,14 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from sqlalchemy import ColumnElement, and_, delete, exists, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.company_filter_file import key_of
 from app.engine.contacts.companies import Company
 from app.infra.crypto import company_cards
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Base, Database, insert
+from app.infra.database.session import Session
 
 ROWS_AT_ONCE = 20_000
 COMPUTED_AT_ONCE = 2_000

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import BigInteger, Select, SQLColumnExpression, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain import company_filter_file, fuse_filter
 from app.domain.fuse_filter import FuseFilter
@@ -22,6 +22,7 @@ from app.infra.crypto.oprf import OprfKey
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, Database, insert
+from app.infra.database.session import Session
 
 ROWS_AT_ONCE = 20_000
 ETAG_DIGITS = 32

@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Select, select
-from sqlalchemy.orm import Session
 
 from app.engine.lookups import company_overviews, company_ranges, contact_data, representations
 from app.engine.lookups.company_overviews import HashKind
 from app.engine.lookups.company_people import Filter
 from app.engine.lookups.contact_data import ContactData
 from app.infra.crypto.oprf import OprfKey
+from app.infra.database.session import Session
 
 _EVERYONE = Filter()
 

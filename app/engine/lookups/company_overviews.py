@@ -22,7 +22,7 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.email_patterns import patterns
 from app.domain.email_patterns.patterns import PatternStat
@@ -38,6 +38,7 @@ from app.engine.lookups.company_people import Filter
 from app.engine.lookups.contact_data import ContactData
 from app.engine.lookups.people_counts import PeopleCount
 from app.infra.database.json_functions import JsonArray, JsonObject
+from app.infra.database.session import Session
 
 MAX_CHECKED = 500
 """Suppressed people are left out of the counts if at most so many people are counted."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.errors import FilterKeyUnknown
 from app.domain.normal.hashes import HASH_DIGITS, prefix_bounds
@@ -30,6 +30,7 @@ from app.infra.crypto import company_cards
 from app.infra.crypto.company_cards import ID_BYTES, OVERHEAD_BYTES, CardKey
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.bulk_statements import is_among
+from app.infra.database.session import Session
 
 MIN_MATCHES = 32
 MATCHES_STEP = 16

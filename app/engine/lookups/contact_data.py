@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
-from sqlalchemy.orm import Session
-
 from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.names.name_keys import person_key
 from app.domain.records.profile_links import HasProfiles, urls_of
@@ -25,6 +23,7 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.ledger.ownership import Ownership
 from app.engine.lookups import contact_rows
 from app.engine.lookups.contact_rows import Employer
+from app.infra.database.session import Session
 
 Value = TypeVar("Value", StoredEmail, StoredPhone)
 
@@ -131,7 +130,7 @@ def load(
     data = ContactData(
         dict(rows.emails), dict(rows.phones), ownership, rows.saved, {**known, **rows.employers}
     )
-    data = _hide(hidden_values.rules_of(session), data, same_people)
+    data = _hide(session.settings.regional_rules, data, same_people)
     if not check_suppressions:
         return data
     identifiers = {value for contact in contacts for value in data.identifiers_of(contact)}

@@ -22,7 +22,6 @@ from sqlalchemy import (
     select,
     union_all,
 )
-from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
 from app.engine.contacts import switchboards
@@ -36,6 +35,7 @@ from app.engine.contacts.saved.saved_profiles import SavedSummary
 from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.ledger import ownership
 from app.engine.ledger.ownership import OwnedField
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of
 
 _EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", "employer"

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.orm import Session
-
-from app.engine.contacts import hidden_values, purpose_rules
+from app.engine.contacts import hidden_values
 from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.ledger import acquisition
 from app.engine.lookups import contact_data, field_requests, representations
 from app.engine.lookups.contact_data import ContactData, Person
 from app.engine.lookups.field_requests import ContactField, FieldRequest
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def _shown(
     session: Session, values: Sequence[StoredEmail | StoredPhone], countries: frozenset[str]
 ) -> list[StoredEmail | StoredPhone]:
     """Return the values that the regional rules do not hide of a person in these countries."""
-    rules = hidden_values.rules_of(session)
+    rules = session.settings.regional_rules
     return [
         row
         for row in values
@@ -96,7 +95,7 @@ def _shown(
 
 def _check_purpose(session: Session, *countries: str | None) -> None:
     """Raise PurposeRequired if a purpose must be stated for a person in these countries; None is unknown."""
-    rule = purpose_rules.rule_of(session)
+    rule = session.settings.purpose_rule
     if rule.requires(*countries):
         raise rule.refusal()
 

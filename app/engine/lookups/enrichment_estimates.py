@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import ContactNotFound
 from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
 from app.engine.lookups import known_people
 from app.engine.lookups.field_requests import TYPES, ContactField, FieldRequest, MinStatus
 from app.engine.lookups.known_people import KnownPerson
+from app.infra.database.session import Session
 from app.settings import Settings
 
 JOB_KIND_BY_FIELD = {ContactField.EMAIL: Kind.REVEAL_EMAIL, ContactField.PHONE: Kind.REVEAL_PHONE}

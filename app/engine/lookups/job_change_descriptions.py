@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.engine.contacts import job_changes
 from app.engine.contacts.bulk import rows_in
@@ -16,6 +15,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.job_changes import SAVED_PROFILE
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.lookups import contact_data
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True)

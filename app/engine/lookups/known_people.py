@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.normal.places.countries import country_of
 from app.domain.records.subjects import Subject
 from app.domain.records.verdict_ttl import is_fresh
-from app.engine.contacts import emails, hidden_values, purpose_rules
+from app.engine.contacts import emails
 from app.engine.contacts.stored_rows import StoredContact, StoredEmail, StoredPhone
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.lookups import contact_data, field_requests, representations
@@ -21,6 +19,7 @@ from app.engine.lookups.contact_data import ContactData, Person
 from app.engine.lookups.field_requests import ContactField, FieldRequest
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Match
+from app.infra.database.session import Session
 
 _UNVERIFIED = frozenset({EmailStatus.UNKNOWN.value, EmailStatus.RISKY.value})
 
@@ -117,9 +116,9 @@ def assess(
         country=_country(match) or country_of(provider_subject.company_domain),
         stored_country=stored_country,
         countries=stored.countries,
-        visible_types=hidden_values.rules_of(session).visible_types(field_request.types, stored_country),
+        visible_types=session.settings.regional_rules.visible_types(field_request.types, stored_country),
         needs_purpose=not stored.owned
-        and purpose_rules.rule_of(session).requires(stored_country, *stored.countries),
+        and session.settings.purpose_rule.requires(stored_country, *stored.countries),
         unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
         company_id=_company_id(match, provider_subject),
         data=stored.data,

@@ -7,9 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, ScalarSelect, Select, Subquery, and_, bindparam, select, true, tuple_
-from sqlalchemy.orm import Session
 
-from app.engine.contacts import hidden_values
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved import saved_profiles
 from app.engine.contacts.saved.saved_profiles import SavedProfile, SavedSummary
@@ -17,6 +15,7 @@ from app.engine.lookups import company_overviews, company_people, contact_data, 
 from app.engine.lookups.company_overviews import HashKind
 from app.engine.lookups.company_people import Filter, PageCursor
 from app.engine.lookups.contact_data import ContactData
+from app.infra.database.session import Session
 
 
 class _Lead(NamedTuple):
@@ -44,7 +43,7 @@ def by_website_hash(
         department=request.get("department"),
         seniority=request.get("seniority"),
         has=frozenset(request.get("has") or ()),
-        rules=hidden_values.rules_of(session),
+        rules=session.settings.regional_rules,
     )
     values = {"workspace_id": workspace_id, "limit": limit + 1} | company_overviews.values(hashes)
     if cursor:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy.orm import Session
-
 from app.domain.records.subjects import Subject
 from app.engine.contacts.saved import saved_profiles
 from app.engine.contacts.saved.saved_profiles import SavedSummary
@@ -15,6 +13,7 @@ from app.engine.lookups import contact_data, representations
 from app.engine.lookups.contact_data import ContactData
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Candidate, Match
+from app.infra.database.session import Session
 
 CONFIDENCE_DIGITS = 2
 

@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy.orm import Session
-
 from app.domain.records.subjects import Subject
-from app.engine.contacts import purpose_rules
 from app.engine.lookups import known_people
 from app.engine.lookups.field_requests import FieldRequest
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.matching import caller_identifiers
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def assess(
     if _is_sold(known, whole, offer):
         return replace(whole, is_hidden=True, is_sold=True)
     # A purpose is required of the unknown and of the hidden alike, wherever it is required of some people.
-    needs_purpose = purpose_rules.rule_of(session).is_set if known.contact is None else known.needs_purpose
+    needs_purpose = session.settings.purpose_rule.is_set if known.contact is None else known.needs_purpose
     return replace(known, suppressed=whole.suppressed, needs_purpose=needs_purpose)
 
 

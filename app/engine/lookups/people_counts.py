@@ -20,7 +20,7 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.contacts import Contact
@@ -30,6 +30,7 @@ from app.engine.lookups.company_people import Filter
 from app.infra.database.database_clock import DatabaseNow, Moment, now
 from app.infra.database.db import Base, insert
 from app.infra.database.json_functions import JsonObject
+from app.infra.database.session import Session
 
 LARGE = 100
 """Counts are stored for companies with more people; those of the others are counted at each request."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
 from app.domain.findings import FoundCompany, Source, SourceKind
 from app.domain.normal.companies.company_names import company_key
 from app.domain.records.merging import ALL, sortable
@@ -16,6 +14,7 @@ from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.contacts.stored_rows import StoredContact
 from app.engine.lookups.contact_data import ContactData
 from app.engine.matching.contact_matching import Match
+from app.infra.database.session import Session
 
 _FIELDS = ("company_name", "company_domain", "company_linkedin_url")
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import or_, select
-from sqlalchemy.orm import Session
 
 from app.domain.errors import PersonSuppressed
 from app.domain.ids import new_id
@@ -22,6 +21,7 @@ from app.engine.contacts.stored_rows import StoredContact
 from app.engine.lookups import known_people, profile_job_changes
 from app.infra.clock import rfc3339
 from app.infra.database.db import insert
+from app.infra.database.session import Session
 
 # Each merged field with its public name.
 FIELDS = {

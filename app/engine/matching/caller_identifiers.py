@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import ForeignKey, Index, String, bindparam, delete, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.names.name_keys import person_key
@@ -20,8 +20,9 @@ from app.domain.records.profile_links import spellings
 from app.domain.records.subjects import EXACT, Subject
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.infra.crypto.digest_keys import DigestKeys, digest_keys
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 WORDS = "words"
 """The kind of a whole subject; the other kinds are its single identifiers and its name at a company."""
@@ -51,7 +52,7 @@ def remember(
     session: Session, workspace_id: str, subject: Subject, contact_id: str, *, now: datetime
 ) -> None:
     """Insert the digests of the whole subject and of each of its identifiers for the contact."""
-    keys = digest_keys(session)
+    keys = session.keys
     rows = [
         {
             "workspace_id": workspace_id,
@@ -82,7 +83,7 @@ def find(
 
     Each subject comes with the kinds to search. If none is found, the kind is an empty string.
     """
-    keys = digest_keys(session)
+    keys = session.keys
     searched = [
         [
             (item.kind, value)
@@ -105,7 +106,7 @@ def find(
 
 def only_named_by(session: Session, identifiers: Collection[Identifier]) -> frozenset[str]:
     """Return the ids of contacts requested by one of these identifiers and by no other of its kind."""
-    keys = digest_keys(session)
+    keys = session.keys
     digests = _digests(keys, identifiers)
     row = CallerIdentifier
     rows = session.execute(select(row.contact_id, row.kind).where(row.digest.in_(digests))).all()
@@ -119,7 +120,7 @@ def only_named_by(session: Session, identifiers: Collection[Identifier]) -> froz
 
 def delete_all(session: Session, identifiers: Collection[Identifier]) -> None:
     """Delete all rows of these identifiers."""
-    keys = digest_keys(session)
+    keys = session.keys
     digests = _digests(keys, identifiers)
     session.execute(delete(CallerIdentifier).where(CallerIdentifier.digest.in_(digests)))
 

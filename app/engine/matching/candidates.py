@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import BindParameter, Select, and_, bindparam, case, func, or_, select
-from sqlalchemy.orm import Session
 
 from app.domain.normal.names import name_keys, nicknames
 from app.domain.normal.names.generations import generation_of
@@ -25,6 +24,7 @@ from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.infra.crypto.blind_indexes import stored_forms
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of, columns_of
 
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first

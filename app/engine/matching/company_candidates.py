@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, bindparam, select, union_all
-from sqlalchemy.orm import Session
 
 from app.domain.normal.companies.company_names import company_key, parse_company
 from app.domain.records.company_identity import are_one_company
@@ -16,6 +15,7 @@ from app.domain.records.similarity.similarity import AGREES
 from app.domain.records.subjects import Subject
 from app.engine.contacts.companies import Company
 from app.engine.contacts.stored_rows import StoredCompany
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of, columns_of
 
 MAX_COMPANIES = 50

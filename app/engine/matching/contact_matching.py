@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from sqlalchemy.orm import Session
-
 from app.domain.errors import InvalidValue
 from app.domain.normal.names import names
 from app.domain.normal.names.names import PersonName
@@ -22,6 +20,7 @@ from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.matching import caller_identifiers, candidates, near_names, reverse_lookups
 from app.engine.matching.candidates import KEYS, ContactRow
 from app.engine.matching.company_candidates import CandidateCompany, candidate_companies
+from app.infra.database.session import Session
 
 Outcome: TypeAlias = Literal["matched", "ambiguous", "none"]
 

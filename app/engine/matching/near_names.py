@@ -12,7 +12,6 @@ from typing import Any
 
 from rapidfuzz import fuzz, process
 from sqlalchemy import Select, and_, bindparam, func, or_, select
-from sqlalchemy.orm import Session
 
 from app.domain.normal.names.generations import generation_of
 from app.domain.normal.names.latin_names import family_key, latin_key, script_of
@@ -22,6 +21,7 @@ from app.domain.records.similarity.sound_similarity import initials, skeleton, t
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.matching.candidates import AFTER_LATIN, AT_COMPANIES, ContactRow, at_companies, end_of
+from app.infra.database.session import Session
 from app.infra.database.statements import columns_of
 
 MAX_COMPARED = 5_000

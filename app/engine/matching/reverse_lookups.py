@@ -27,23 +27,21 @@ from sqlalchemy import (
     select,
     union_all,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain import reverse_lookups
 from app.domain.records.subjects import Subject
-from app.domain.reverse_lookups import WINDOW, Attempt, ReverseLookupLimits
+from app.domain.reverse_lookups import WINDOW, Attempt
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_value
 from app.engine.matching.caller_identifiers import CallerIdentifier
 from app.infra.crypto.blind_indexes import stored_forms
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import advisory_locks, database_clock
 from app.infra.database.advisory_locks import AdvisoryLock
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
-_INFO = "reverse_lookup_limits"
-_DEFAULTS = ReverseLookupLimits()
 Value = tuple[str, str]
 """The kind of a value, email or phone, and the value."""
 
@@ -73,11 +71,6 @@ _WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
 _DIGESTS: BindParameter[Any] = bindparam("digests", expanding=True)
 _NO_DIGEST, _NO_INDEX = cast(null(), LargeBinary).label("digest"), cast(null(), String).label("indexed")
 _OWNED, _TRIED, _REMEMBERED = "owned", "tried", "remembered"
-
-
-def session_info(limits: ReverseLookupLimits) -> dict[str, Any]:
-    """Return what the sessions of a database carry so that they answer within these limits."""
-    return {_INFO: limits}
 
 
 def visible(session: Session, workspace_id: str, subjects: Sequence[Subject]) -> list[Subject]:
@@ -133,9 +126,8 @@ def _admissible(session: Session, workspace_id: str, subjects: Iterable[Subject]
     query = select(ReverseLookup.value, ReverseLookup.domain, ReverseLookup.person)
     query = query.where(ReverseLookup.workspace_id == workspace_id, ReverseLookup.tried_at > since)
     before = [Attempt(*row) for row in session.execute(query)]
-    limits: ReverseLookupLimits = session.info.get(_INFO, _DEFAULTS)
     attempts = [_attempt(session, value, subject) for value, subject in new]
-    return reverse_lookups.admitted(attempts, before, limits)
+    return reverse_lookups.admitted(attempts, before, session.settings.reverse_lookup_limits)
 
 
 def _known(session: Session, workspace_id: str, values: Iterable[Value]) -> _Known:
@@ -154,7 +146,7 @@ def _known(session: Session, workspace_id: str, values: Iterable[Value]) -> _Kno
 
 
 def _attempt(session: Session, value: Value, subject: Subject) -> Attempt:
-    keys = digest_keys(session)
+    keys = session.keys
     domain, person = reverse_lookups.domain_of(*value), reverse_lookups.person_of(subject)
     return Attempt(
         _digest(session, value),
@@ -165,7 +157,7 @@ def _attempt(session: Session, value: Value, subject: Subject) -> Attempt:
 
 def _digest(session: Session, value: Value) -> bytes:
     """Return the digest of a value, as `caller_identifiers` has it."""
-    return digest_keys(session).suppression_digest(*value)
+    return session.keys.suppression_digest(*value)
 
 
 @lru_cache(maxsize=8)

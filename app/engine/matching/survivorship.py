@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.orm import Session
-
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.normal.names.name_keys import person_key
 from app.domain.records import conflicts
@@ -23,6 +21,7 @@ from app.domain.records.subjects import Subject
 from app.engine.contacts import companies, contacts
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.matching import contact_matching
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

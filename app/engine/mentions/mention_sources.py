@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, Select, Table, and_, false, literal, select, true, tuple_
-from sqlalchemy.orm import Session
 
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.jobs.jobs import LIVE, RETAINED, Job, JobItem
 from app.engine.mentions.mention_tables import JobMention, ProfileMention, UploadMention
 from app.engine.uploads.upload_tables import UNFINISHED, Upload, UploadRow
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 SETTLING = timedelta(minutes=2)
 """The age of a change at which it is indexed: transactions that write such rows end much sooner."""

@@ -13,18 +13,17 @@ from itertools import accumulate
 from typing import Any
 
 from sqlalchemy import ColumnElement, Table, delete, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.records.mentions import tokens_in, tokens_of
 from app.domain.records.person_matcher import PersonMatcher, parts
 from app.engine.contacts.bulk import batched
 from app.engine.mentions.mention_sources import SETTLING, SOURCES, Key, Place, Source
 from app.engine.mentions.mention_tables import MentionPosition
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import database_clock
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert
+from app.infra.database.session import Session
 
 BATCH = 500
 BATCH_CHARACTERS = 1 << 20
@@ -156,13 +155,13 @@ def _store(session: Session, source: Source, rows: Sequence[Any], contents: Sequ
 
 
 def _digests(session: Session, tokens: Iterable[str]) -> list[bytes]:
-    keys = digest_keys(session)
+    keys = session.keys
     return [keys.mention_digest(token) for token in tokens]
 
 
 def _check(session: Session) -> bytes:
     """Return a fingerprint of SUPPRESSION_KEY; digests made with another key match no row."""
-    return digest_keys(session).mention_digest("")
+    return session.keys.mention_digest("")
 
 
 def _place(session: Session, position: MentionPosition | None, now: Moment) -> Place:

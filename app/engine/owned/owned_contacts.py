@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, literal, select, union_all
-from sqlalchemy.orm import Session
 
 from app.domain import ids
 from app.domain.errors import ContactNotFound
 from app.domain.normal.places.places import parse_location
 from app.domain.records.subjects import Subject
 from app.engine.accounts.accounts import Account
-from app.engine.contacts import hidden_values
 from app.engine.contacts.saved import contact_lists
 from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.lookups import contact_data, job_change_descriptions, representations
@@ -22,6 +20,7 @@ from app.engine.lookups.contact_data import ContactData, Person
 from app.engine.lookups.job_change_descriptions import JobChange
 from app.engine.owned.owned_filters import Cursor, Order, Selection
 from app.infra.clock import rfc3339
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +174,7 @@ def _rows(
     session: Session, workspace_id: str, selection: Selection, after: Cursor | None, limit: int
 ) -> Sequence[Row[Any]]:
     """Return the rows of the people; each branch is limited on its own, so that it can use its index."""
-    dialect, rules = session.get_bind().dialect.name, hidden_values.rules_of(session)
+    dialect, rules = session.get_bind().dialect.name, session.settings.regional_rules
     is_descending = selection.order is Order.DESCENDING
     parts = []
     for branch in selection.branches:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain import ids
 from app.domain.errors import ContactNotFound
@@ -18,6 +17,7 @@ from app.engine.contacts.saved.contact_lists import ContactList
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.lookups import contact_data
 from app.infra.clock import rfc3339
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.engine.contacts import hidden_values
 from app.engine.contacts.emails import Email
@@ -15,6 +14,7 @@ from app.engine.ledger.reveals import OWNED, Reveal
 from app.engine.lists import exports
 from app.engine.owned.owned_contacts import OwnedContact
 from app.infra.clock import rfc3339
+from app.infra.database.session import Session
 
 MIN_VALUES = 3
 """The fewest e-mails, and the fewest phones, for which a download has columns."""
@@ -52,7 +52,7 @@ def _most(session: Session, workspace_id: str, table: type[Email | Phone]) -> in
         select(func.count().label("n"))
         .select_from(revealed)
         .join(table, table.contact_id == revealed.c.contact_id)
-        .where(hidden_values.is_shown(hidden_values.rules_of(session), table))
+        .where(hidden_values.is_shown(session.settings.regional_rules, table))
         .group_by(table.contact_id)
         .subquery()
     )

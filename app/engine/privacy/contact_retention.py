@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, case, delete, exists, false, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.engine.contacts import bulk, contact_locks
 from app.engine.contacts.contacts import Contact
@@ -28,6 +28,7 @@ from app.engine.ledger.reveals import Reveal
 from app.engine.quality.refunds import REFUND_WITHIN
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 BATCH = 100
 _TABLES = (Email, Phone)

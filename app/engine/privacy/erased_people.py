@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select, tuple_
-from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.domain.records.identifier_finder import identifiers_in
 from app.domain.suppression_lists import forms
@@ -33,6 +33,7 @@ from app.engine.privacy import erasure, erasure_run
 from app.engine.privacy.erasure import ErasurePlan
 from app.engine.uploads.upload_tables import Upload, UploadRow
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 _AT_ONCE = 100
 """The identifiers erased together: all that mentions one of them is found in one pass over the jobs."""

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, delete, func, or_, select, update
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.audit_actions import Action
 from app.domain.errors import ContactNotFound
@@ -52,6 +52,7 @@ from app.engine.quality.verifications import Verification
 from app.engine.uploads import erasure as upload_erasure
 from app.engine.uploads.erasure import RowKey
 from app.infra.crypto.blind_indexes import stored_forms
+from app.infra.database.session import Session
 
 _LOOKUPS = frozenset({Kind.COMPANY_BY_HASH.value, Kind.LEADS_BY_WEBSITE_HASH.value})
 _OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {

@@ -6,17 +6,15 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TypeAlias
 
-from sqlalchemy.orm import Session
-
 from app.domain.audit_actions import Actor
 from app.domain.errors import Unavailable
-from app.engine.audit_log.entries import ACTOR
 from app.engine.contacts.suppressions import suppressions
 from app.engine.privacy import erasure
 from app.engine.privacy.erasure import ErasurePlan
 from app.engine.uploads import erasure as upload_erasure
 from app.infra.database import database_clock
 from app.infra.database.db import Database, is_deadlock
+from app.infra.database.session import Session
 
 Planner: TypeAlias = Callable[[Session], ErasurePlan]
 DEADLOCK_RETRIES = 3
@@ -59,7 +57,7 @@ def _delete(database: Database, plan: ErasurePlan, actor: Actor | None) -> None:
         try:
             with database.transaction(no_deadline=True) as session:
                 if actor is not None:
-                    session.info[ACTOR] = actor
+                    session.actor = actor
                 return erasure.erase(session, plan, now=database_clock.value(session))
         except Unavailable as error:
             retries += 1

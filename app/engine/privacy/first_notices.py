@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from sqlalchemy import func, literal, or_, select, tuple_, update
-from sqlalchemy.orm import Session
 
 from app.domain.findings import EmailStatus
 from app.engine.contacts.bulk import batched
@@ -24,6 +23,7 @@ from app.engine.lookups import contact_data, representations
 from app.engine.lookups.contact_data import ContactData
 from app.infra.clock import rfc3339
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 BATCH = 500
 MAX_COUNTED = 1000

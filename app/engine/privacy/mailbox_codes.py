@@ -15,13 +15,13 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from sqlalchemy import Index, String, delete, select, text, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.infra.crypto import encryption
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert_into
+from app.infra.database.session import Session
 from app.infra.database.statements import IdRow, Statement
 
 USABLE_FOR = timedelta(minutes=20)
@@ -66,7 +66,7 @@ class CodeMessage:
 
 def address_digest(session: Session, email: str) -> bytes:
     """Return the digest by which the code of an address in normal form is found."""
-    return digest_keys(session).digest(_PURPOSE, email)
+    return session.keys.digest(_PURPOSE, email)
 
 
 def request(session: Session, email: str, *, now: Moment) -> str:
@@ -74,7 +74,7 @@ def request(session: Session, email: str, *, now: Moment) -> str:
     address, code_id = address_digest(session, email), new_id("mbc")
     values = {
         "id": code_id,
-        "email": encryption.encrypt(digest_keys(session), _PURPOSE, code_id, email.encode()),
+        "email": encryption.encrypt(session.keys, _PURPOSE, code_id, email.encode()),
         "code": None,
         "next_at": now,
         "sent_at": None,
@@ -112,7 +112,7 @@ def begin_sending(session: Session, code_id: str, *, now: Moment) -> CodeMessage
     ).one_or_none()
     if row is None:
         return None
-    email = encryption.decrypt(digest_keys(session), _PURPOSE, code_id, row.email)
+    email = encryption.decrypt(session.keys, _PURPOSE, code_id, row.email)
     return CodeMessage(email.decode(), code)
 
 
@@ -138,4 +138,4 @@ def purge_expired(session: Session, *, now: Moment) -> None:
 
 
 def _digest(session: Session, code: str) -> bytes:
-    return digest_keys(session).digest(f"{_PURPOSE} digits", code)
+    return session.keys.digest(f"{_PURPOSE} digits", code)

@@ -13,7 +13,6 @@ from enum import StrEnum
 from itertools import combinations
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus
@@ -26,6 +25,7 @@ from app.engine.contacts.contacts import Contact, parsed_name
 from app.engine.contacts.emails import Email
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.privacy import erasure, rectification
+from app.infra.database.session import Session
 
 
 class Doubt(StrEnum):

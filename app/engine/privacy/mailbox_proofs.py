@@ -9,14 +9,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from sqlalchemy import String, delete, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.engine.privacy import mailbox_codes
 from app.infra.crypto import encryption
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 OPEN_FOR = timedelta(minutes=30)
 """How long the data can be seen after the right code was entered."""
@@ -44,7 +44,7 @@ class MailboxProof(Base):
 def request(session: Session, email: str, *, now: Moment) -> str:
     """Insert a proof for an address in normal form, which its code opens; return its id."""
     proof_id = new_id("mbx")
-    sealed = encryption.encrypt(digest_keys(session), _PURPOSE, proof_id, email.encode())
+    sealed = encryption.encrypt(session.keys, _PURPOSE, proof_id, email.encode())
     address = mailbox_codes.address_digest(session, email)
     values = {"address": address, "attempts": 0, "expires_at": now + mailbox_codes.USABLE_FOR}
     session.add(MailboxProof(id=proof_id, email=sealed, **values))
@@ -82,7 +82,7 @@ def opened_email(session: Session, proof_id: str, *, now: Moment) -> str | None:
     sealed = session.scalar(query)
     if sealed is None:
         return None
-    return encryption.decrypt(digest_keys(session), _PURPOSE, proof_id, sealed).decode()
+    return encryption.decrypt(session.keys, _PURPOSE, proof_id, sealed).decode()
 
 
 def close(session: Session, proof_id: str) -> None:

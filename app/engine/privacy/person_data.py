@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import func, select, tuple_
-from sqlalchemy.orm import Session
 
 from app.domain.findings import PERSON
 from app.engine.accounts.workspaces import Workspace
@@ -23,6 +22,7 @@ from app.engine.privacy.erasure import ErasurePlan, Recipient
 from app.engine.uploads.erasure import RowKey
 from app.engine.uploads.upload_tables import Upload, UploadRow
 from app.infra.clock import rfc3339
+from app.infra.database.session import Session
 
 CONTACT_FIELDS = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",

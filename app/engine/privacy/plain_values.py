@@ -6,13 +6,13 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Text, and_, func, literal, or_, select, type_coerce
 from sqlalchemy import cast as sql_cast
-from sqlalchemy.orm import Session
 
 from app.engine.ledger.reveals import RevealedValue
 from app.engine.uploads import upload_files
 from app.engine.uploads.upload_tables import UploadFile
 from app.infra.crypto.key_ring import INDEX_LENGTH
 from app.infra.database.encrypted_columns import EMPTY, MARK, EncryptedJson, EncryptedText, encrypted_columns
+from app.infra.database.session import Session
 
 
 def count(session: Session) -> dict[str, int]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.event_types import EventType
 from app.domain.ids import new_id
@@ -14,6 +13,7 @@ from app.engine.events import events
 from app.engine.events.events import NewEvent
 from app.engine.ledger.reveals import Reveal
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 
 def notify(

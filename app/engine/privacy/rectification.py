@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, ValidationFailed
@@ -27,6 +26,7 @@ from app.engine.contacts.contact_resolution import keys_of
 from app.engine.contacts.contacts import Contact
 from app.engine.privacy import recipient_events
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 FIELDS = ("full_name", "title", "city", "country", "company")
 """The fields that can be corrected; a company can only be removed."""

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Update, delete, or_, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Outcome, Status
 from app.domain.records.person_matcher import PersonMatcher
@@ -31,6 +30,7 @@ from app.engine.lookups import contact_data
 from app.engine.mentions.mention_tables import JobMention
 from app.infra.database.database_clock import Moment
 from app.infra.database.encrypted_columns import encrypted, row_name
+from app.infra.database.session import Session
 
 _ID = re.compile(r"[\w.:#-]+")
 _REFERENCE = "client_reference"

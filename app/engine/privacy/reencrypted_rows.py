@@ -22,7 +22,6 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import cast as sql_cast
-from sqlalchemy.orm import Session
 
 from app.engine.contacts.bulk import batched
 from app.engine.ledger import reveals
@@ -31,9 +30,9 @@ from app.infra.database.encrypted_columns import (
     EncryptedText,
     encrypted_columns,
     key_id_of,
-    key_ring,
     row_name,
 )
+from app.infra.database.session import Session
 
 BATCH = 500
 
@@ -113,7 +112,7 @@ def _rows_sharing_values(
 
 def _changes(session: Session, table: Table, rows: Iterable[Row[*tuple[Any, ...]]]) -> Iterator[Change]:
     """Yield the rows that are not encrypted under the current key."""
-    ring, columns, width = key_ring(session), _columns(table), len(table.primary_key)
+    ring, columns, width = session.keys.ring, _columns(table), len(table.primary_key)
     for row in rows:
         change = Change(tuple(row[:width]), {}, {}, {})
         for column, stored in zip(columns, row[width:], strict=False):

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, Table, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts import totp
 from app.engine.crm import connections
@@ -20,7 +20,7 @@ from app.engine.privacy import reencrypted_rows
 from app.engine.uploads import upload_files
 from app.engine.uploads.upload_tables import UploadFile
 from app.infra.database.db import Base, insert
-from app.infra.database.encrypted_columns import key_ring
+from app.infra.database.session import Session
 
 SECRETS = "secrets"
 """The name of the secrets of accounts and CRM connections, of which there are few."""
@@ -58,7 +58,7 @@ def progress(session: Session) -> list[EncryptionProgress]:
 def unfinished(session: Session) -> list[str]:
     """Return those of `names` that are not finished under the current key; a read without locks."""
     finished = select(EncryptionProgress.name).where(
-        EncryptionProgress.key_id == key_ring(session).current_id, EncryptionProgress.finished_at.is_not(None)
+        EncryptionProgress.key_id == session.keys.ring.current_id, EncryptionProgress.finished_at.is_not(None)
     )
     done = set(session.scalars(finished))
     return [name for name in names() if name not in done]
@@ -112,7 +112,7 @@ def _encrypt_batch(session: Session, table: Table, row: EncryptionProgress, now:
 
 def _locked(session: Session, name: str, now: datetime) -> EncryptionProgress:
     """Return the progress of a table under the current key, locked until the transaction ends."""
-    start: dict[str, Any] = {"key_id": key_ring(session).current_id, "position": [], "pending": 0, "rows": 0}
+    start: dict[str, Any] = {"key_id": session.keys.ring.current_id, "position": [], "pending": 0, "rows": 0}
     start["started_at"] = now
     session.execute(insert(session, EncryptionProgress).values(name=name, **start).on_conflict_do_nothing())
     query = select(EncryptionProgress).where(EncryptionProgress.name == name).with_for_update()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-from sqlalchemy.orm import Session
 
 from app.engine.contacts.bulk import BATCH_SIZE
 from app.engine.contacts.suppressions import suppression_journal, suppressions
@@ -15,8 +13,8 @@ from app.engine.contacts.suppressions.suppression_journal import ADD, JournalLin
 from app.engine.contacts.suppressions.suppressions import Listing
 from app.engine.privacy import erased_people
 from app.engine.privacy.erased_people import ErasedAgain
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 
 @dataclass(slots=True)
@@ -65,7 +63,7 @@ def apply(database: Database, paths: Iterable[Path], *, tick: Callable[[], objec
     applied = Applied()
     for lines in _transactions(suppression_journal.read(paths, unreadable=applied.unreadable)):
         with database.transaction(no_deadline=True) as session:
-            session.info.pop(suppression_journal.INFO, None)  # what is replayed is not recorded again
+            session.settings = replace(session.settings, suppression_journal=None)  # not recorded again
             for line in lines:
                 _apply(session, line, applied)
         tick()
@@ -74,7 +72,7 @@ def apply(database: Database, paths: Iterable[Path], *, tick: Callable[[], objec
 
 def _apply(session: Session, line: JournalLine, applied: Applied) -> None:
     applied.read += len(line.digests)
-    if line.key != digest_keys(session).suppression_fingerprint:
+    if line.key != session.keys.suppression_fingerprint:
         applied.other_key += len(line.digests)
     elif line.action == ADD:
         entries = [Entry(line.kind, digest, line.version) for digest in line.digests]

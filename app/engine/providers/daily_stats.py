@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from sqlalchemy import ColumnElement, String, case, func, select
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import TraceOutcome
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.providers.provider_stats import CALLED
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,15 +13,15 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import SmallInteger, String, UniqueConstraint, bindparam, func, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.domain.records.subjects import EXACT, Subject
 from app.engine.contacts.suppressions import suppression_checks, suppression_digests, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Entry, Identifier
 from app.engine.contacts.suppressions.suppressions import OPT_OUTS, Listing, Suppression
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 REASON = "a provider said that this person opted out"
 UNREVIEWED = "a provider said so, or gave a suppressed value"
@@ -78,7 +78,7 @@ def record(
         "question": question,
         "asked_by": sorted(name for name in subject.as_dict() if name != "contact_id"),
         "kind": identifier and identifier.kind,
-        "digest": identifier and suppression_digests.digest(digest_keys(session), identifier),
+        "digest": identifier and suppression_digests.digest(session.keys, identifier),
         "version": suppression_digests.VERSION,
         "state": (OptOutState.LISTED if is_alone else OptOutState.OPEN).value,
         "created_at": now,
@@ -86,7 +86,7 @@ def record(
     added = insert(session, ProviderOptOut).values(**values).on_conflict_do_nothing()
     is_new = session.scalar(added.returning(ProviderOptOut.id)) is not None
     if is_new and is_alone and identifier is not None:
-        entry = Entry(identifier.kind, suppression_digests.digest(digest_keys(session), identifier))
+        entry = Entry(identifier.kind, suppression_digests.digest(session.keys, identifier))
         suppressions.suppress_entries(session, [entry], _LISTING, now=now)
 
 

@@ -8,13 +8,13 @@ from datetime import datetime
 from statistics import median
 
 from sqlalchemy import Select, and_, case, func, or_, select
-from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
 from app.engine.contacts.bounce_reports import Feedback, FeedbackKind
 from app.engine.jobs.provider_calls import ProviderCall
+from app.infra.database.session import Session
 
 CALLED = (
     TraceOutcome.HIT.value,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.kinds import TraceOutcome
 from app.domain.providers import throttles
@@ -17,6 +17,7 @@ from app.domain.providers.throttles import BreakerState, Permit, ProviderThrottl
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sqlalchemy import and_, case, func, select
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import TraceOutcome
 from app.engine.jobs.provider_calls import PENDING, STARTED, ProviderCall
 from app.engine.providers.provider_stats import CALLED
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 WINDOW = timedelta(minutes=1)
 DURATION_WINDOW = timedelta(seconds=30)

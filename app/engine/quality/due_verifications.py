@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import Row, Table, bindparam, func, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.findings import EmailStatus
 from app.domain.records.verdict_ttl import lifetime
@@ -29,6 +28,7 @@ from app.engine.quality import verifications
 from app.engine.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 LEASE = timedelta(hours=1)
 """How long a claimed address is reserved for the worker that claimed it."""
@@ -152,7 +152,7 @@ def _lock_owners(session: Session, now: Moment) -> Sequence[Row[str, str, dateti
 def _addresses(
     session: Session, contact_ids: Collection[str], default_max_age: timedelta
 ) -> Sequence[_Address]:
-    shown = _ADDRESSES.where(hidden_values.is_shown(hidden_values.rules_of(session), Email))
+    shown = _ADDRESSES.where(hidden_values.is_shown(session.settings.regional_rules, Email))
     return [
         _address(row, default_max_age)
         for row in rows_in(session, shown, Email.__table__.c.contact_id, contact_ids)

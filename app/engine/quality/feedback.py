@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, select
-from sqlalchemy.orm import Session
 
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, SourceKind
@@ -29,6 +28,7 @@ from app.engine.quality import refunds
 from app.engine.quality.refunds import Allowance, RefundDecision
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import insert
+from app.infra.database.session import Session
 
 _FIELD = "email"
 _VERDICTS = (EmailStatus.VALID.value, EmailStatus.INVALID.value)
@@ -151,7 +151,7 @@ def _owned_address(session: Session, report: FeedbackReport) -> Email:
             Reveal.refunded_at.is_(None) | Feedback.id.is_not(None),
             Email.contact_id == report.contact_id,
             emails.has_address(session, [report.email]),
-            hidden_values.is_shown(hidden_values.rules_of(session), Email),
+            hidden_values.is_shown(session.settings.regional_rules, Email),
         )
         .execution_options(populate_existing=True)
     )

@@ -16,7 +16,6 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, func, select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind
@@ -30,6 +29,7 @@ from app.engine.ledger import credits, reveals
 from app.engine.ledger.reveals import Reveal
 from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import JOBS
+from app.infra.database.session import Session
 
 REFUND_WITHIN = timedelta(days=30)
 MIN_REFUNDS = 3
@@ -129,7 +129,7 @@ def _has_another(session: Session, feedback: Feedback, counts: ColumnElement[boo
         Email.id != feedback.email_id,
         Email.status != EmailStatus.INVALID.value,
         Email.id.not_in(reported),
-        hidden_values.is_shown(hidden_values.rules_of(session), Email),
+        hidden_values.is_shown(session.settings.regional_rules, Email),
     )
     return session.scalar(query.limit(1)) is not None
 

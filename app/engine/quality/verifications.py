@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ForeignKey, delete, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.normal.emails import email_reasons
@@ -17,6 +17,7 @@ from app.engine.contacts.emails import FORMER, Email, at_most_risky
 from app.engine.ledger import reveals
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 UNKNOWN_RETRY_INTERVAL = timedelta(days=7)
 """The delay before an address without a definitive verdict is tried again."""

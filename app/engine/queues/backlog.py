@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import case, func, select, text
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Queue, Status
 from app.engine.jobs.jobs import Job
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 _LIVE = text("jobs.status IN ('queued', 'running')")  # spelled as in ix_jobs_live, so that the index is used
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy.orm import Session
-
 from app.domain.kinds import CLICKS, Queue
 from app.engine.queues import backlog, worker_heartbeats
 from app.engine.queues.worker_heartbeats import WorkerState
+from app.infra.database.session import Session
 
 
 @dataclass(frozen=True, slots=True)

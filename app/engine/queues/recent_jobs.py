@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import case, func, select
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import OPEN, Status
 from app.engine.jobs.jobs import LIVE, RETAINED, Job
+from app.infra.database.session import Session
 
 WINDOW = timedelta(minutes=1)
 

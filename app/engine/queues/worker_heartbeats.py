@@ -15,11 +15,12 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import delete, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.kinds import Queue
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 """A worker without a heartbeat for this long is considered offline."""

@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import and_, func, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InsufficientCredits
 from app.domain.kinds import Kind
@@ -24,6 +23,7 @@ from app.engine.jobs.submission import JobRequest
 from app.engine.uploads import starters
 from app.engine.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 from app.settings import Settings
 
 SIZE = 100

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import PROVIDER_FAILURES, Status
@@ -15,6 +14,7 @@ from app.engine.jobs.jobs import Job, JobItem
 from app.engine.uploads import chunks
 from app.engine.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 from app.settings import Settings
 
 MAX_TRIES = 3

@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import or_, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql import ColumnElement
 
 from app.engine.uploads.upload_tables import UNFINISHED, Upload
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 from app.infra.database.statements import IdRow, Statement
 
 LEASE = timedelta(seconds=20)

@@ -12,7 +12,6 @@ from pathlib import PurePath
 from typing import Any
 
 from sqlalchemy import select, tuple_, update
-from sqlalchemy.orm import Session
 
 from app.domain.lists.row_subjects import subject_positions
 from app.domain.records.identifier_finder import identifiers_in
@@ -25,6 +24,7 @@ from app.engine.contacts.suppressions.suppressions import ERASED
 from app.engine.lookups import contact_data
 from app.engine.uploads.upload_tables import UNFINISHED, Upload, UploadRow
 from app.infra.database.encrypted_columns import encrypted, row_name
+from app.infra.database.session import Session
 
 RowKey = tuple[str, int]
 """The id of an upload and the number of a row."""

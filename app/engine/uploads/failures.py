@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from app.engine.uploads import dispatch, row_store
 from app.engine.uploads.dispatch import MAX_ATTEMPTS, Turn
 from app.engine.uploads.upload_tables import Upload, UploadStatus
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 PROCESSING_FAILED = "processing_failed"
 _READING = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sqlalchemy import select, tuple_
-from sqlalchemy.orm import Session
 
 from app.engine.ledger.reveals import RevealedValue
 from app.engine.uploads import results
 from app.engine.uploads.upload_tables import Upload
 from app.infra.crypto.blind_indexes import stored_forms
+from app.infra.database.session import Session
 
 
 def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> tuple[list[str], int | None]:

@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.cells.cell_warnings import CellWarnings
@@ -32,6 +31,7 @@ from app.infra.database import database_clock
 from app.infra.database.bulk_statements import is_among
 from app.infra.database.database_clock import Moment
 from app.infra.database.encrypted_columns import encrypted, row_name
+from app.infra.database.session import Session
 from app.settings import Settings
 
 SOURCE = "upload"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.domain.lists.cells.cell_warnings import CellWarnings, described
 from app.engine.jobs.jobs import Job
 from app.engine.uploads import chunks, uploads
 from app.engine.uploads.upload_tables import Upload, UploadChunk
 from app.infra.clock import rfc3339
+from app.infra.database.session import Session
 
 SAMPLE_ROWS = 3
 MAX_SAMPLE = 100

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, and_, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import aliased
 
 from app.domain.errors import JobExpired
 from app.domain.kinds import Outcome
 from app.engine.contacts import hidden_values
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
+from app.infra.database.session import Session
 
 BATCH = 500
 COLUMNS = (

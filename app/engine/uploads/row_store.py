@@ -8,7 +8,6 @@ from itertools import accumulate
 from typing import Any
 
 from sqlalchemy import delete, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.headers import upload_columns
@@ -19,6 +18,7 @@ from app.engine.uploads.upload_tables import Upload, UploadFile, UploadRow, Uplo
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert
 from app.infra.database.encrypted_columns import encrypted, row_name
+from app.infra.database.session import Session
 
 UNREADABLE = "unreadable"
 MAX_CHARACTERS = 1 << 20

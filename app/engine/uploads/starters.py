@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sqlalchemy import or_, select
-from sqlalchemy.orm import Session
 
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.uploads.upload_tables import Upload
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 ACCOUNT_DISABLED = "account_disabled"
 KEY_ENDED = "key_ended"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from sqlalchemy import ColumnElement, LargeBinary, SQLColumnExpression, func, literal, select
-from sqlalchemy.orm import Session
 
 from app.engine.uploads.upload_tables import UploadFile
 from app.infra.crypto.encryption import open_sealed, seal
-from app.infra.database.encrypted_columns import key_ring
+from app.infra.database.session import Session
 
 MARK = b"enc:"
 """The beginning of an encrypted file; a file of an earlier release has another one."""
@@ -15,7 +14,7 @@ MARK = b"enc:"
 
 def encrypted(session: Session, upload_id: str, content: bytes) -> bytes:
     """Return the bytes of a file as they are stored."""
-    return MARK + seal(key_ring(session), _context(upload_id), content)
+    return MARK + seal(session.keys.ring, _context(upload_id), content)
 
 
 def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
@@ -27,7 +26,7 @@ def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
     """
     if not stored.startswith(MARK):
         return stored
-    return open_sealed(key_ring(session), _context(upload_id), stored.removeprefix(MARK))
+    return open_sealed(session.keys.ring, _context(upload_id), stored.removeprefix(MARK))
 
 
 def encrypt_next(session: Session) -> bool:
@@ -55,7 +54,7 @@ def is_any_outdated(session: Session) -> bool:
 
 
 def _is_outdated(session: Session) -> ColumnElement[bool]:
-    return ~begins_with(UploadFile.content, MARK + bytes((key_ring(session).current_id,)))
+    return ~begins_with(UploadFile.content, MARK + bytes((session.keys.ring.current_id,)))
 
 
 def begins_with(content: SQLColumnExpression[bytes], start: bytes) -> ColumnElement[bool]:

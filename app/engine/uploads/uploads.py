@@ -7,15 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
 
 from app.domain.errors import UploadNotFound, UploadNotReady
 from app.domain.ids import is_id, new_id
-from app.engine.contacts import purpose_rules
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.uploads import upload_files
 from app.engine.uploads.upload_tables import Upload, UploadChunk, UploadFile, UploadRow, UploadStatus
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 
 DEFAULT_FIELDS = ("email",)
 MAX_OPEN = 50
@@ -175,7 +174,7 @@ def start(
         raise UploadNotReady("Only an upload whose status is ready or paused can be started.")
     if revision not in {None, upload.revision}:
         raise UploadNotReady(MAPPING_CHANGED)
-    rule = purpose_rules.rule_of(session)
+    rule = session.settings.purpose_rule
     upload.purpose = purpose or (upload.purpose if upload.purpose in rule.allowed else None)
     if rule.is_everywhere and upload.purpose is None and not _is_free(upload):
         raise rule.refusal()

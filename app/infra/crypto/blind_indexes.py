@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy.orm import Session
-
-from app.infra.database.encrypted_columns import key_ring
+from app.infra.database.session import Session
 
 
 def stored_forms(session: Session, field: str, values: Iterable[str]) -> dict[str, str]:
@@ -14,5 +12,5 @@ def stored_forms(session: Session, field: str, values: Iterable[str]) -> dict[st
 
     These are the indexes under all keys and, for rows of earlier releases, the value itself.
     """
-    ring = key_ring(session)
+    ring = session.keys.ring
     return {form: value for value in values for form in ring.indexes(field, value)}

@@ -1,7 +1,7 @@
 """The keys of digests: stored values that identify people or requests are HMACs, so a copy reveals nothing.
 
 The keys belong to a database: a digest in it is found again only with the key that it was made with. So
-`Database` is opened with them, and every session carries them.
+`Database` is opened with them, and every session of it has them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
-from sqlalchemy.orm import Session
-
 from app.infra.crypto.key_ring import KeyRing
 from app.settings import Settings
 
-INFO = "digest_keys"
-"""The key of the digest keys in `Session.info`."""
 INSTALLATION_HEADER = "Installation"
 """The response header of /healthz by which `flask doctor` tells this installation from another one."""
 
@@ -71,12 +67,6 @@ class DigestKeys:
     def suppression_fingerprint(self) -> str:
         """Return eight hexadecimal digits that tell one SUPPRESSION_KEY from another, and nothing more."""
         return hmac.digest(self.suppression, b"fingerprint", hashlib.sha256)[:4].hex()
-
-
-def digest_keys(session: Session) -> DigestKeys:
-    """Return the keys of the session's database."""
-    keys: DigestKeys = session.info[INFO]
-    return keys
 
 
 @lru_cache(maxsize=16)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from enum import Enum, unique
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+
+from app.infra.database.session import Session
 
 
 @unique

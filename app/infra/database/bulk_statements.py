@@ -26,9 +26,9 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.dialects.postgresql import JSON
-from sqlalchemy.orm import Session
 
 from app.infra.database.db import Base, insert_into
+from app.infra.database.session import Session
 from app.infra.database.statements import translated
 
 _FEW = 50

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, Dialect, Interval, String, func, literal, select
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import Session
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from app.infra import clock
 from app.infra.database.db import UtcDateTime
+from app.infra.database.session import Session
 
 Moment: TypeAlias = datetime | ColumnElement[datetime]
 """A time: a value, or the SQL expression of the database's time."""

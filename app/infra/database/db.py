@@ -6,7 +6,7 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -26,17 +26,17 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine.interfaces import CoreExecuteOptionsParameter
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
+from app.domain.audit_actions import SYSTEM
 from app.domain.errors import Unavailable
-from app.infra.crypto.digest_keys import INFO, DigestKeys
-from app.infra.database import engines
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import dialect_keys, engines
+from app.infra.database.session import DataSettings, Session
 from app.infra.database.transaction_deadlines import limited_to
 from app.infra.telemetry import tracing
 
-KEY_RING = "key_ring"
-"""The attribute of an engine's dialect with the keys of its encrypted columns."""
 TRANSACTION_SECONDS = 10.0
 """The default time limit of a transaction; after it, its connection is closed."""
 _NOT_MIGRATED = {"42P01", "42703"}
@@ -106,8 +106,8 @@ class Database:
     """The engines of a process and its transactions: `engine` for those that write, `reader` for reading.
 
     `keys` are those of the digests and the encrypted columns; code that uses neither needs none.
-    `session_info` is what else its sessions carry. `seconds` limits each transaction, because other processes
-    wait for its locks; None means no limit.
+    `settings` and `actor` are those of its sessions. `seconds` limits each transaction, because other
+    processes wait for its locks; None means no limit.
     """
 
     def __init__(
@@ -115,13 +115,13 @@ class Database:
         url: str,
         *,
         keys: DigestKeys | None = None,
-        session_info: Mapping[str, Any] | None = None,
+        settings: DataSettings | None = None,
         seconds: float | None = TRANSACTION_SECONDS,
     ) -> None:
         self.engine = engines.create(url)
-        self.session_info: dict[str, Any] = dict(session_info or {})
-        if keys is not None:
-            self.session_info[INFO] = keys
+        self.keys = keys
+        self.settings = settings or DataSettings()
+        self.actor = SYSTEM
         self.seconds = seconds
         if self.is_sqlite:
             event.listen(self.engine, "begin", _begin_sqlite)
@@ -136,7 +136,7 @@ class Database:
         event.listen(self.reader, "before_cursor_execute", _refuse_write)
         if keys is not None:
             for engine in (self.engine, self.reader):
-                setattr(engine.dialect, KEY_RING, keys.ring)
+                dialect_keys.set_ring(engine.dialect, keys.ring)
 
     @property
     def is_sqlite(self) -> bool:
@@ -167,7 +167,7 @@ class Database:
             self._writer,
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
-            Session(self.engine, expire_on_commit=False, info=self.session_info) as session,
+            Session(self.engine, keys=self.keys, settings=self.settings, actor=self.actor) as session,
             session.begin(),
         ):
             yield session
@@ -188,7 +188,7 @@ class Database:
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
             self.reader.connect() as connection,
-            _ReadingSession(connection, expire_on_commit=False, info=self.session_info) as session,
+            _ReadingSession(connection, keys=self.keys, settings=self.settings, actor=self.actor) as session,
         ):
             if self.is_sqlite:
                 connection.begin()  # the statements read one snapshot

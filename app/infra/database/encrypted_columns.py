@@ -30,13 +30,15 @@ from sqlalchemy import (
     literal_column,
 )
 from sqlalchemy import cast as sql_cast
-from sqlalchemy.orm import InstrumentedAttribute, Mapper, Session
+from sqlalchemy.orm import InstrumentedAttribute, Mapper
 from sqlalchemy.orm.attributes import instance_state
 from sqlalchemy.types import TypeDecorator
 
 from app.infra.crypto.encryption import Undecryptable, open_sealed, seal_all
 from app.infra.crypto.key_ring import KeyRing
-from app.infra.database.db import KEY_RING, Base, Json
+from app.infra.database.db import Base, Json
+from app.infra.database.dialect_keys import ring_of
+from app.infra.database.session import Session
 
 MARK = "enc:"
 """The beginning of encrypted text; the rest is the encrypted value in base64."""
@@ -222,35 +224,12 @@ def key_id_of(ciphertext: str) -> int | None:
 def encrypted(session: Session, column: InstrumentedAttribute[Any], row: str, value: Any) -> Any:  # noqa: ANN401 -- the column's
     """Return a value as a statement of Core stores it in the row with this primary key."""
     type_ = cast("EncryptedText", column.type)
-    return type_.encrypted(key_ring(session), row, value)
+    return type_.encrypted(session.keys.ring, row, value)
 
 
 def row_name(*key: object) -> str:
     """Return the name of a row with a primary key of several columns."""
     return _KEY_SEPARATOR.join(map(str, key))
-
-
-def key_ring(session: Session) -> KeyRing:
-    """Return the keys that encrypt the values in the session's database.
-
-    Raises:
-        RuntimeError: it was opened without keys.
-
-    """
-    return ring_of(session.get_bind().dialect)
-
-
-def ring_of(dialect: Dialect) -> KeyRing:
-    """Return the keys that the database of this dialect was opened with.
-
-    Raises:
-        RuntimeError: it was opened without keys.
-
-    """
-    ring: KeyRing | None = getattr(dialect, KEY_RING, None)
-    if ring is None:
-        raise RuntimeError("Open the Database with keys to read or write encrypted columns.")
-    return ring
 
 
 def encrypted_columns() -> Iterator[Column[Any]]:

@@ -30,12 +30,13 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.dialects.postgresql import ARRAY, psycopg
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 from sqlalchemy.sql.visitors import iterate
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from app.infra.crypto.key_ring import KeyRing
-from app.infra.database.db import KEY_RING, Base
+from app.infra.database.db import Base
+from app.infra.database.dialect_keys import find_ring, set_ring
+from app.infra.database.session import Session
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 Convert: TypeAlias = Callable[[Any], Any]
@@ -109,7 +110,7 @@ class Statement(Generic[Row]):
         session.flush()
         connection = session.connection()
         name = connection.dialect.name
-        key = (name, getattr(connection.dialect, KEY_RING, None))
+        key = (name, find_ring(connection.dialect))
         compiled = self._by_dialect.get(key)
         if compiled is None:
             compiled = _Compiled(self._row, self._build(name), connection.dialect)
@@ -192,7 +193,7 @@ def _positional(dialect: Dialect) -> Dialect:
     if dialect.name != "postgresql":
         return dialect
     positional = psycopg.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]  # SQLAlchemy has no types there
-    setattr(positional, KEY_RING, getattr(dialect, KEY_RING, None))
+    set_ring(positional, find_ring(dialect))
     return cast("Dialect", positional)
 
 

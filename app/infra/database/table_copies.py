@@ -11,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Table, TableClause, column, func, select, text
 from sqlalchemy import table as table_clause
-from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from app.infra.database.db import Base, UtcDateTime
+from app.infra.database.session import Session
 
 BATCH_ROWS = 2_000
 _CHECKSUM_BYTES = 8

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from sqlalchemy import inspect, text
-from sqlalchemy.orm import Session
 
 from app import migrations
+from app.infra.database.session import Session
 
 _TABLE = "alembic_version"
 

@@ -8,7 +8,6 @@ from typing import Any
 from apiflask.fields import Boolean, String
 from flask import Response, flash, request
 from marshmallow import validate
-from sqlalchemy.orm import Session
 
 from app.domain.errors import NotFound
 from app.domain.normal.emails import email_reasons
@@ -16,6 +15,7 @@ from app.engine.accounts import accounts, company_identities, sessions, workspac
 from app.engine.accounts.accounts import Account, DisabledByOperator, EmailTaken, Role
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.pages import forms

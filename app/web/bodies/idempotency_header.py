@@ -6,12 +6,11 @@ import re
 from typing import Any
 
 from flask import request
-from sqlalchemy.orm import Session
 
 from app.domain.errors import FieldError, ValidationFailed
 from app.engine.jobs import idempotency
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.database_clock import Moment
+from app.infra.database.session import Session
 from app.web.sign_in.auth import caller
 
 HEADER = "Idempotency-Key"
@@ -37,7 +36,7 @@ def begin(
     if key is None or not store:
         return None
     same = (request.get_json(silent=True) or {}) if body is None else body
-    digest = idempotency.digest(digest_keys(session), request.path, same)
+    digest = idempotency.digest(session.keys, request.path, same)
     return idempotency.begin(session, caller().workspace_id, key, digest, now=now)
 
 

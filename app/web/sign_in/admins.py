@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy.orm import Session
-
 from app.domain.callers import Caller
 from app.domain.errors import AdminRequired, TotpRequiredForAdmins
+from app.infra.database.session import Session
 from app.web.sign_in import second_factor
 from app.web.sign_in.auth import session_caller
 

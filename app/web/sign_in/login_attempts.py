@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sqlalchemy.orm import Session
-
 from app.domain.audit_actions import Action, Outcome
 from app.domain.errors import InvalidCredentials, TooManyAttempts, Unavailable
 from app.engine.accounts import accounts, login_throttle, sessions, totp
@@ -17,6 +15,7 @@ from app.engine.accounts.accounts import Account
 from app.engine.audit_log import entries as audit_log
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.infra.telemetry import metrics
 from app.web.failure_limits import FailureCounter, network
 from app.web.request_actor import account_actor, network_digest, request_actor

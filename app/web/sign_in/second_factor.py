@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy.orm import Session
-
 from app.domain.callers import Caller
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.sessions import LoginSession, Method
+from app.infra.database.session import Session
 from app.web.services import services
 
 

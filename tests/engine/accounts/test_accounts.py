@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 from jobs_support import LIFETIME
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.audit_actions import Action
 from app.domain.callers import Scope
@@ -15,6 +14,7 @@ from app.engine.accounts.accounts import Account, EmailTaken, Role
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession
 from app.engine.audit_log.entries import PendingEntry
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 

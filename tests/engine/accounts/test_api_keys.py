@@ -3,7 +3,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy.orm import Session
 from users_support import keys_of
 
 from app.domain import tokens
@@ -14,6 +13,7 @@ from app.domain.tokens import TokenKind
 from app.engine.accounts import accounts, api_keys, workspaces
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 

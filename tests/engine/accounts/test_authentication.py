@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from jobs_support import LIFETIME
 from sqlalchemy import event, select, update
-from sqlalchemy.orm import Session
 
 from app.domain.callers import Scope
 from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
@@ -18,6 +17,7 @@ from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession
 from app.infra.database.db import Base, Database
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 

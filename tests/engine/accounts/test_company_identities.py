@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 import pytest
 from jobs_support import LIFETIME
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.audit_actions import Action
 from app.domain.callers import Scope
@@ -24,6 +23,7 @@ from app.engine.accounts.accounts import Account, EmailTaken
 from app.engine.accounts.sessions import LoginSession
 from app.engine.audit_log.entries import PendingEntry
 from app.infra.crypto import passwords
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 ADA = CompanyUser("https://login.example", "sub-ada", "ada@acme.example", "Ada Lovelace", None)

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from jobs_support import DIGEST_KEYS
-from sqlalchemy.orm import Session
 
 from app.engine.accounts import login_throttle
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 EMAIL = "ada@acme.example"

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from jobs_support import LIFETIME
 from sqlalchemy import func, insert, select
-from sqlalchemy.orm import Session
 
 from app.domain import tokens
 from app.domain.callers import Scope
@@ -14,6 +13,7 @@ from app.domain.tokens import TokenKind
 from app.engine.accounts import accounts, sessions, workspaces
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.sessions import LoginSession
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 

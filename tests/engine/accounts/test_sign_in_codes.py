@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.engine.accounts import accounts, sign_in_codes, workspaces
 from app.engine.accounts.sign_in_codes import SignInCode, challenge_of
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

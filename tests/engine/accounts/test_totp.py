@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pyotp
 import pytest
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.errors import TotpAlreadyOn
 from app.engine.accounts import accounts, totp, workspaces
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.totp import RecoveryCode, TotpSecret
-from app.infra.crypto.digest_keys import INFO, DigestKeys
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.session import Session
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 STEP = timedelta(seconds=30)
@@ -141,6 +141,6 @@ def test_turning_it_off_deletes_the_secret_and_the_codes(
 def test_after_a_change_of_the_secret_key_codes_are_refused_without_an_error(
     session: Session, account: Account, app_codes: pyotp.TOTP
 ) -> None:
-    session.info[INFO] = DigestKeys(b"another key", b"a suppression key")
+    session._keys = DigestKeys(b"another key", b"a suppression key")  # noqa: SLF001 -- set once otherwise
 
     assert not totp.use(session, account.id, app_codes.at(NOW), now=NOW)

@@ -4,10 +4,10 @@ import pytest
 from jobs_support import NOW, a_workspace
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError, NoResultFound
-from sqlalchemy.orm import Session
 
 from app.engine.accounts import workspaces
 from app.engine.accounts.workspaces import Balance, Workspace
+from app.infra.database.session import Session
 
 
 def test_a_new_workspace_has_no_credits(session: Session) -> None:

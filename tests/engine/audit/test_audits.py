@@ -9,11 +9,11 @@ import pytest
 from audit_support import STUCK_AFTER, Days, busy_days, faults, plant
 from jobs_support import NOW, a_job, at_once
 from sqlalchemy import select, text
-from sqlalchemy.orm import Session
 
 from app.engine.audit import audits, rule_checks
 from app.engine.audit.audits import Audit
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 
 EVERY = timedelta(minutes=5)

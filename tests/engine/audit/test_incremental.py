@@ -8,7 +8,6 @@ import pytest
 from audit_support import Days, busy_days, faults, plant
 from jobs_support import a_job
 from sqlalchemy import update
-from sqlalchemy.orm import Session
 from test_invariants import PLANTED
 
 from app.domain.ids import first_id
@@ -17,6 +16,7 @@ from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits as ledger
 from app.infra import clock
+from app.infra.database.session import Session
 
 ROTATION = 14
 """Increments until every row of the test data was in a slice of one job and two entries."""

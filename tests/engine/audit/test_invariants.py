@@ -6,7 +6,6 @@ import pytest
 from audit_support import Days, an_enrichment, busy_days, faults, plant
 from jobs_support import DIGEST_KEYS, NOW, figures
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.engine.audit.invariants import RULES
 from app.engine.contacts.bounce_reports import FeedbackKind
@@ -15,6 +14,7 @@ from app.engine.quality import feedback
 from app.engine.quality.feedback import FeedbackReport
 from app.engine.quality.refunds import Allowance
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 ENTRY = (
     "INSERT INTO ledger (id, workspace_id, job_id, kind, available, held, spent, created_at)"
@@ -26,7 +26,7 @@ ENTRY = (
 def _busy(_template: str) -> Iterator[tuple[Session, Days]]:
     """Yield a session and test data shared by all tests of this module; never committed."""
     database = Database(_template, keys=DIGEST_KEYS)
-    with Session(database.engine, expire_on_commit=False, info=database.session_info) as session:
+    with Session(database.engine, keys=DIGEST_KEYS) as session:
         yield session, busy_days(session)
         session.rollback()
     database.close()

@@ -8,7 +8,7 @@ from audit_log_support import log, record, seal
 
 from app.domain.audit_actions import Actor, ActorKind
 from app.engine.audit_log import entries, listing, sealing
-from app.engine.audit_log.entries import ACTOR, FIELDS
+from app.engine.audit_log.entries import FIELDS
 from app.engine.audit_log.listing import EntryFilter
 from app.infra import clock
 from app.infra.database.db import Database
@@ -20,7 +20,7 @@ HOUR = timedelta(hours=1)
 def _entries(database: Database) -> None:
     record(database, "key_1")
     with database.transaction() as session:
-        session.info[ACTOR] = Actor(ActorKind.ACCOUNT, "acc_1")
+        session.actor = Actor(ActorKind.ACCOUNT, "acc_1")
         entries.record(session, "reveal.email", object_id="con_1", workspace_id="wks_2")
         entries.record(session, "revealing", object_id="con_2", workspace_id="wks_2")
     seal(database)

@@ -14,7 +14,6 @@ from audit_log_support import fault, log, record, recorded, seal, sealed
 from app.domain.audit_actions import Action, Actor, ActorKind, Outcome
 from app.engine.accounts import workspaces
 from app.engine.audit_log import entries, sealing
-from app.engine.audit_log.entries import ACTOR
 from app.engine.audit_log.sealing import START
 from app.infra import clock
 from app.infra.database.db import Database
@@ -36,7 +35,7 @@ VALUES = {
 
 def test_an_entry_says_who_did_what_to_whom(database: Database) -> None:
     with database.transaction() as session:
-        session.info[ACTOR] = Actor(ActorKind.ACCOUNT, "acc_1", "req_1")
+        session.actor = Actor(ActorKind.ACCOUNT, "acc_1", "req_1")
         entries.record(
             session,
             Action.LIMIT_SET,

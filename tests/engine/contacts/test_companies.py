@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from findings_support import DAY, NOW, a_source, company
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import FoundCompany
 from app.domain.normal.hashes import profile_hash, website_hash
 from app.domain.records.merging import Change
 from app.engine.contacts import companies
 from app.engine.contacts.companies import Company
+from app.infra.database.session import Session
 
 PAGE = "https://www.linkedin.com/company/acme-demo"
 ACME = company("Acme Inc.", "acme.example", linkedin_url=PAGE)

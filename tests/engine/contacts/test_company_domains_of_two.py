@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from findings_support import DAY, NOW, a_source, company, email, person
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import FoundContact
 from app.engine.contacts import companies, contacts
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
+from app.infra.database.session import Session
 
 DOMAIN = "both.example"
 PAGE = "https://www.linkedin.com/company/both-demo"

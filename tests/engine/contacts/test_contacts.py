@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 from findings_support import ADA, BOB, DAY, NOW, a_source, company, email, person, phone
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import EmailStatus, FoundContact, FoundEmail
 from app.domain.records.merging import Change
 from app.engine.contacts import companies, contacts, emails, phones
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
+from app.infra.database.session import Session
 
 ACME = company("Acme Inc.", "acme.example")
 OTHER = company("Other Ltd", "other.example")

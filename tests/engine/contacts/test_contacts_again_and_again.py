@@ -15,7 +15,6 @@ from findings_support import NOW, company, email, person, phone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import EmailStatus, FoundContact
 from app.domain.records.merging import Change
@@ -25,6 +24,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
 from app.infra.database.db import Base, Database
+from app.infra.database.session import Session
 
 pytestmark = pytest.mark.slow
 
@@ -111,7 +111,7 @@ def shown(session: Session) -> dict[type[Base], list[tuple[object, ...]]]:
 def test_importing_a_list_again_changes_nothing(
     database: Database, listed: list[FoundContact], cut: int, later: int
 ) -> None:
-    with Session(database.engine) as session:
+    with Session(database.engine, keys=database.keys) as session:
         for start in range(0, len(listed), cut):
             contacts.upsert_many(session, listed[start : start + cut], now=NOW)
         before = shown(session)

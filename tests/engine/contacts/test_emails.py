@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 from findings_support import ADA, DAY, NOW, a_source, email, person
-from sqlalchemy.orm import Session
 
 from app.domain.email_patterns.company_forms import OTHER
 from app.domain.email_patterns.patterns import PatternStat
@@ -12,6 +11,7 @@ from app.domain.records.merging import Change
 from app.engine.contacts import contacts, emails, learned_patterns
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import EmailEntry
+from app.infra.database.session import Session
 
 LATER = NOW + DAY
 GUESS = a_source(kind=SourceKind.PATTERN, by="pattern")

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from findings_support import ADA, DAY, NOW, a_source, company, email, person, phone
-from sqlalchemy.orm import Session
 
 from app.domain.findings import EmailStatus, FoundContact, SourceKind
 from app.engine.contacts import contacts, emails, phones
@@ -15,6 +14,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.lookups.representations import quality_key
 from app.engine.quality import verifications
+from app.infra.database.session import Session
 
 OLDCO = {"name": "Oldco", "domain": "oldco.example"}
 NEWCO = {"name": "Newco", "domain": "newco.example"}

@@ -7,7 +7,6 @@ import pytest
 from findings_support import ADA, DAY, NOW, a_source, company, person
 from jobs_support import a_workspace
 from sqlalchemy import update
-from sqlalchemy.orm import Session
 from stored_support import own, statements
 
 from app.domain.event_types import EventType
@@ -18,6 +17,7 @@ from app.engine.events import events
 from app.engine.ledger.reveals import Reveal
 from app.engine.lookups import profile_snapshots
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.infra.database.session import Session
 
 ACME = {"name": "Acme Inc.", "domain": "acme.example"}
 GLOBEX = {"name": "Globex", "domain": "globex.example"}

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from findings_support import NOW, company, email, person
-from sqlalchemy.orm import Session
 
 from app.domain.email_patterns.patterns import PatternStat
 from app.domain.findings import EmailStatus
 from app.engine.contacts import contacts, learned_patterns
+from app.infra.database.session import Session
 
 FULL = "{first}.{last}"
 

@@ -6,7 +6,6 @@ import pytest
 from findings_support import ADA, BOB, NOW, company, email, person
 from jobs_support import a_workspace
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 from stored_support import suppress
 
 from app.domain.findings import FoundContact
@@ -23,6 +22,7 @@ from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.matching import caller_identifiers, contact_matching
 from app.engine.matching.caller_identifiers import CallerIdentifier
 from app.engine.privacy import erasure
+from app.infra.database.session import Session
 
 MEMBER = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
 OTHER_MEMBER = "https://www.linkedin.com/in/ACoAAABCDEF_-123"

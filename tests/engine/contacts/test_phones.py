@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 from findings_support import ADA, DAY, NOW, person, phone
-from sqlalchemy.orm import Session
 
 from app.domain.errors import ContactNotFound
 from app.domain.records.merging import Change
 from app.engine.contacts import contacts, phones
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.phones import PhoneEntry
+from app.infra.database.session import Session
 
 LATER = NOW + DAY
 

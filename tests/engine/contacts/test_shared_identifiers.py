@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from findings_support import ADA, BOB, NOW, company, email, person, phone
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import EmailStatus, FoundContact
 from app.domain.lists.warning_kinds import NAMESAKE, SHARED_ADDRESS, SHARED_NUMBER, SHARED_PROFILE
 from app.engine.contacts import contacts, emails
 from app.engine.contacts.contacts import Contact
+from app.infra.database.session import Session
 
 ACME = company("Acme Inc.", "acme.example")
 

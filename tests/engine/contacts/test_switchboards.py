@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from findings_support import NOW, company, email, person, phone
-from sqlalchemy.orm import Session
 
 from app.domain.findings import FoundContact, FoundPhone
 from app.domain.lists.people_rows import ParsedPerson
@@ -16,6 +15,7 @@ from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.lists import ingest
 from app.engine.lookups import contact_data
+from app.infra.database.session import Session
 
 ACME = company("Acme Inc.", "acme.example")
 NUMBER = "+16502530000"

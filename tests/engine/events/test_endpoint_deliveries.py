@@ -4,7 +4,6 @@ from datetime import timedelta
 
 from jobs_support import DIGEST_KEYS, NOW, a_job, a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.domain.kinds import Kind, Outcome
@@ -16,6 +15,7 @@ from app.engine.jobs.leases import JobResult
 from app.engine.jobs.webhook_admin import DeliveryState
 from app.engine.jobs.webhooks import RETRY_SCHEDULE, AttemptResult, Delivery
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 URL = "https://hooks.acme.example/events"
 ACCEPTED = AttemptResult(status=204, latency_ms=7)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from jobs_support import NOW, a_workspace, at_once
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from stored_support import a_contact
 
 from app.domain.errors import NotFound
@@ -16,6 +15,7 @@ from app.engine.events import endpoints, events
 from app.engine.events.deliveries import Webhook
 from app.engine.events.events import RETENTION, Event, NewEvent
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 URL = "https://hooks.acme.example/events"
 WARNING = EventType.LIMIT_WARNING

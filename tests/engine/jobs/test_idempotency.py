@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from jobs_support import DIGEST_KEYS, NOW, a_question, a_workspace, at_once, submit
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.domain.errors import IdempotencyKeyReused, InsufficientCredits
 from app.engine.jobs import idempotency
@@ -13,6 +12,7 @@ from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 BODY = idempotency.digest(DIGEST_KEYS, "/api/ext/reveal/email", {"subject": {"email": "ada@acme.com"}})
 OTHER_BODY = idempotency.digest(DIGEST_KEYS, "/api/ext/reveal/email", {"subject": {"email": "bob@acme.com"}})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from jobs_support import a_job, a_workspace
-from sqlalchemy.orm import Session
 from stored_support import a_contact
 
 from app.engine.jobs import job_history
 from app.engine.jobs.jobs import Job
+from app.infra.database.session import Session
 
 
 def test_a_contact_without_a_name_is_listed_by_its_id(session: Session) -> None:

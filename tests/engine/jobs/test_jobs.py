@@ -7,7 +7,6 @@ import pytest
 from jobs_support import NOW, a_job, a_question, a_workspace, claim, read, submit
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from app.domain.errors import JobNotFound
 from app.domain.ids import time_of
@@ -16,6 +15,7 @@ from app.engine.jobs import idempotency, jobs, leases
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.leases import JobResult
+from app.infra.database.session import Session
 
 
 def a_finished_job(session: Session, workspace_id: str, about: str, kind: Kind, *, age: timedelta) -> str:

@@ -42,7 +42,6 @@ from jobs_support import (
     submit,
 )
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, disclose
 
 from app.domain.errors import ContactNotFound, IdempotencyKeyReused, InsufficientCredits
@@ -61,8 +60,8 @@ from app.engine.ledger.reveals import Reveal
 from app.engine.quality import feedback
 from app.engine.quality.feedback import FeedbackReport
 from app.engine.quality.refunds import REFUND_WITHIN, Allowance
-from app.infra.crypto.digest_keys import INFO
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 pytestmark = pytest.mark.slow
 
@@ -174,17 +173,10 @@ class JobsModel(RuleBasedStateMachine):
     @contextmanager
     def transaction(self) -> Iterator[Session]:
         """Yield a new session, as every transaction of the product has, that commits to a savepoint."""
-        mode = "create_savepoint"
-        with (
-            Session(
-                self.connection,
-                expire_on_commit=False,
-                join_transaction_mode=mode,  # type: ignore[arg-type]
-                info={INFO: DIGEST_KEYS},
-            ) as session,
-            session.begin(),
-        ):
-            yield session
+        with Session(self.connection, keys=DIGEST_KEYS) as session:
+            session.join_transaction_mode = "create_savepoint"
+            with session.begin():
+                yield session
 
     # Operations of callers
 

@@ -22,7 +22,6 @@ from jobs_support import (
 )
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.engine.contacts.suppressions import suppressions
@@ -34,6 +33,7 @@ from app.engine.jobs.jobs import Job, JobItem
 from app.engine.jobs.leases import JobResult, LeaseLost
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 SECOND = timedelta(seconds=1)
 FOUND = JobResult(outcome=Outcome.FOUND, result={"emails": []}, charge=1, trace=[{"provider": "two"}])

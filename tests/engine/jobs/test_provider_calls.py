@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 from jobs_support import DIGEST_KEYS, NOW, a_job, a_workspace, read
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Status, TraceOutcome
 from app.domain.records.subjects import Subject
 from app.engine.jobs import provider_calls
 from app.engine.jobs.provider_calls import CallKey, ProviderCall, subject_digest
+from app.infra.database.session import Session
 
 ADA = Subject(full_name="Ada Lovelace", company_domain="acme.com")
 QUESTION = CallKey(

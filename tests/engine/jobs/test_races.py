@@ -30,7 +30,6 @@ from jobs_support import (
     try_claim,
 )
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, disclose
 
 from app.domain.errors import IdempotencyKeyReused, InsufficientCredits
@@ -51,6 +50,7 @@ from app.engine.quality import feedback
 from app.engine.quality.feedback import FeedbackReport
 from app.engine.quality.refunds import Allowance
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 ROUNDS = int(os.environ.get("RACE_ROUNDS", "1"))
 HASH = b"h" * 32

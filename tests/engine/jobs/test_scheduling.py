@@ -12,13 +12,13 @@ from jobs_support import LEASE, MAX_CRASHES, NOW, a_job, a_workspace, at_once, c
 from local_servers import POSTGRES
 from polling import wait_until
 from sqlalchemy import ColumnElement, String, cast, func, text
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Outcome, Queue
 from app.engine.jobs import claims, leases, scheduling
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 THREADS = 10
 

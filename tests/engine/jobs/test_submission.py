@@ -19,7 +19,6 @@ from jobs_support import (
 )
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email
 
 from app.domain.errors import (
@@ -46,7 +45,7 @@ from app.engine.lookups.field_requests import ContactField, FieldRequest, MinSta
 from app.engine.matching import reverse_lookups
 from app.infra.database import database_clock
 from app.infra.database.db import Database
-from app.infra.database.encrypted_columns import key_ring
+from app.infra.database.session import Session
 
 SECOND = timedelta(seconds=1)
 
@@ -280,7 +279,7 @@ def own(session: Session, workspace_id: str, contact: Contact) -> None:
         workspace_id=workspace_id,
         contact_id=contact.id,
         field="email",
-        values=[key_ring(session).index("email", "ada@acme.com")],
+        values=[session.keys.ring.index("email", "ada@acme.com")],
         job_id="job_0",
         price=1,
         now=NOW,

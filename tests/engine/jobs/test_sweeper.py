@@ -20,7 +20,6 @@ from jobs_support import (
     try_claim,
 )
 from sqlalchemy import update
-from sqlalchemy.orm import Session
 
 from app.domain.errors import JobNotFound
 from app.domain.kinds import Kind, Outcome, Queue, Status
@@ -30,6 +29,7 @@ from app.engine.jobs.leases import JobResult
 from app.engine.jobs.provider_calls import CallKey, ProviderCall
 from app.engine.jobs.sweeper import StaleJob
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 SECOND = timedelta(seconds=1)
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from jobs_support import NOW, a_question, a_workspace, claim, submit
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Outcome, TraceOutcome
 from app.engine.jobs import leases, provider_calls, usage
@@ -14,6 +13,7 @@ from app.engine.jobs.provider_calls import CallKey
 from app.engine.jobs.usage import Grouping, UsageScope
 from app.engine.ledger import credits
 from app.engine.ledger.credits import LedgerEntry
+from app.infra.database.session import Session
 
 YESTERDAY = NOW - timedelta(days=1)
 EVER = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))

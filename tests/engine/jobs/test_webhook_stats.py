@@ -4,7 +4,6 @@ from datetime import timedelta
 
 from jobs_support import NOW, a_question, a_workspace, claim, submit
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Outcome
 from app.engine.events.deliveries import Webhook
@@ -12,6 +11,7 @@ from app.engine.jobs import leases, webhook_stats, webhooks
 from app.engine.jobs.leases import JobResult
 from app.engine.jobs.webhook_attempts import LEASE, AttemptState
 from app.engine.jobs.webhooks import AttemptResult
+from app.infra.database.session import Session
 
 SECOND = timedelta(seconds=1)
 NOTHING = timedelta(0)

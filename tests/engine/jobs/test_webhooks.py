@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from jobs_support import DIGEST_KEYS, NOW, a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
 from standardwebhooks import Webhook as Reference
 
 from app.domain.kinds import Outcome
@@ -17,6 +16,7 @@ from app.engine.jobs.webhook_admin import DeliveryState as HowFar
 from app.engine.jobs.webhook_attempts import LEASE, AttemptState, WebhookAttempt
 from app.engine.jobs.webhooks import MAX_QUEUED, REPUBLISH_AFTER, RETRY_SCHEDULE, AttemptResult, Delivery
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 URL = "https://hooks.acme.example/done"
 SECOND = timedelta(seconds=1)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from jobs_support import FRESH, LEASE, LIFETIME, MAX_CRASHES, a_question, a_workspace
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 from stored_support import NOW, a_contact, an_email, own
 
 from app.domain.errors import TokenExpired
@@ -40,6 +39,7 @@ from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 MINUTE = timedelta(minutes=1)
 DEADLINE = timedelta(minutes=10)

@@ -6,7 +6,6 @@ import pytest
 from jobs_support import NOW, a_workspace, at_once
 from sqlalchemy import select
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.orm import Session
 
 from app.domain.ids import new_id
 from app.engine.contacts.contacts import Contact
@@ -14,6 +13,7 @@ from app.engine.ledger import acquisition, ownership, reveals
 from app.engine.ledger.ownership import Ownership
 from app.engine.ledger.reveals import Reveal
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 
 def a_contact(session: Session) -> str:

@@ -5,7 +5,6 @@ from jobs_support import NOW, a_question, a_workspace, at_once, figures, submit
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import IntegrityError, NoResultFound
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InsufficientCredits
 from app.engine.accounts.workspaces import Balance
@@ -13,6 +12,7 @@ from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits
 from app.engine.ledger.credits import LedgerEntry
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 
 def entries(session: Session, workspace_id: str) -> list[tuple[str, int, int, int]]:

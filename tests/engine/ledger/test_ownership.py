@@ -7,7 +7,6 @@ import pytest
 from jobs_support import a_question, submit
 from local_servers import POSTGRES
 from query_plans_support import explained
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_contact, a_phone, an_email, own
 
 from app.domain.records.subjects import Subject
@@ -16,6 +15,7 @@ from app.engine.ledger import ownership
 from app.engine.lookups import contact_data
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
 OWNED = {"reveals": "contact_id", "revealed_values": "value"}

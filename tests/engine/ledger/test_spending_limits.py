@@ -6,7 +6,6 @@ import pytest
 from audit_support import faults
 from jobs_support import NOW, a_question, a_workspace, at_once, claim, figures, submit
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, NotFound, SpendingLimitReached
@@ -21,6 +20,7 @@ from app.engine.jobs.leases import JobResult
 from app.engine.ledger import credits, key_limits, limit_settings, spending_limits
 from app.engine.ledger.spending_limits import SpendingCounter
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 DECEMBER = datetime(2026, 12, 1, tzinfo=UTC)
 LAST_SECOND = DECEMBER - timedelta(seconds=1)

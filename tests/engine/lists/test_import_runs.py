@@ -4,7 +4,6 @@ from unittest.mock import Mock
 
 from findings_support import DAY, NOW, company, email, person, phone
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.findings import FoundContact
 from app.domain.lists.people_rows import ParsedPerson
@@ -13,6 +12,7 @@ from app.engine.contacts.bulk import lock_resolution
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.lists import import_runs, ingest
+from app.infra.database.session import Session
 
 PROFILE = "https://www.linkedin.com/in/ada-demo"
 ACME = company("Acme", "acme.example")

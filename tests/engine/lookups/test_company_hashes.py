@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from local_servers import POSTGRES
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, scans, statements, suppress
 
 from app.domain.normal.hashes import hex_hash, profile_hash, website_hash
 from app.engine.lookups import company_hashes, representations
+from app.infra.database.session import Session
 
 ACME = hex_hash(website_hash("acme.com"))
 PAGE = "https://www.linkedin.com/company/acme"

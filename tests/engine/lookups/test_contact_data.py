@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_company, a_contact, an_email, statements
 
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.lookups import contact_data
 from app.engine.lookups.contact_data import ContactData
+from app.infra.database.session import Session
 
 
 def load(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from jobs_support import a_workspace
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, disclose
 
 from app.domain.errors import ContactNotFound
@@ -20,6 +19,7 @@ from app.engine.lookups.field_requests import TYPES, ContactField, FieldRequest,
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.matching import reverse_lookups
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 
 WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.VALID)
 ANY_PHONE = FieldRequest(field=ContactField.PHONE, types=TYPES[ContactField.PHONE], min_status=MinStatus.ANY)

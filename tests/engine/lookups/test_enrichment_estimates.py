@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 from jobs_support import a_workspace
-from sqlalchemy.orm import Session
 from stored_support import NOW, a_contact, an_email, disclose
 
 from app.domain.records.subjects import Subject
@@ -18,6 +17,7 @@ from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, Esti
 from app.engine.lookups.field_requests import ContactField
 from app.engine.matching import reverse_lookups
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 from app.settings import Settings
 
 

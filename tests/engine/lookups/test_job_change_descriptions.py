@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from jobs_support import a_workspace
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, STAMP, a_company, a_contact, own, suppress
 
 from app.engine.contacts import job_changes
@@ -12,6 +11,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.job_changes import Employer, Move
 from app.engine.lookups import job_change_descriptions, profile_snapshots
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.infra.database.session import Session
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from local_servers import POSTGRES
-from sqlalchemy.orm import Session
 from stored_support import (
     ADA_URL,
     NOW,
@@ -27,6 +26,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.lookups import company_overviews, leads, profile_snapshots, representations
 from app.engine.lookups.company_people import PageCursor
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.infra.database.session import Session
 
 ACME = hex_hash(website_hash("acme.com"))
 

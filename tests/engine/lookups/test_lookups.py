@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from jobs_support import a_workspace
 from local_servers import POSTGRES
-from sqlalchemy.orm import Session
 from stored_support import (
     ADA_URL,
     NOW,
@@ -25,6 +24,7 @@ from app.engine.lookups import lookups, profile_snapshots, representations
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.matching import reverse_lookups
 from app.infra.database import database_clock
+from app.infra.database.session import Session
 
 NOTHING: dict[str, Any] = {
     "outcome": "none",

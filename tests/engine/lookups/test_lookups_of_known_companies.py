@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 from findings_support import ADA, NOW, company, person
-from sqlalchemy.orm import Session
 
 from app.domain.records.subjects import Subject
 from app.engine.contacts import companies, contacts
 from app.engine.lookups import known_people
 from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
 from app.engine.lookups.field_requests import ContactField
+from app.infra.database.session import Session
 
 NAMED = {"full_name": "Cy Young"}
 

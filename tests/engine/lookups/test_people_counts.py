@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import literal, select
-from sqlalchemy.orm import Session
 from stored_support import PRICES, a_company, a_contact, an_email, suppress
 
 from app.domain.normal.hashes import hex_hash, website_hash
@@ -18,6 +17,7 @@ from app.engine.lists.import_runs import ImportRun
 from app.engine.lookups import company_hashes, leads, people_counts
 from app.engine.lookups.people_counts import PeopleCount
 from app.infra import clock
+from app.infra.database.session import Session
 
 HASHES = [hex_hash(website_hash("acme.com"))]
 

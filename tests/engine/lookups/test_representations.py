@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 from jobs_support import a_workspace
-from sqlalchemy.orm import Session
 from stored_support import (
     ADA_URL,
     NOW,
@@ -22,6 +21,7 @@ from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS
 from app.domain.records.subjects import Subject
 from app.engine.ledger.ownership import Ownership
 from app.engine.lookups import contact_data, representations
+from app.infra.database.session import Session
 
 
 def test_a_contact_whose_employer_was_not_read_is_identified_by_its_own_values(session: Session) -> None:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import findings_support as found
 import pytest
 from local_servers import POSTGRES
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, scans, statements
 
 from app.domain.ids import EXAMPLES
 from app.domain.records.subjects import Subject
 from app.engine.contacts import contacts
 from app.engine.matching import contact_matching
+from app.infra.database.session import Session
 
 KEYS = {"linkedin_url": ADA_URL, "email": "ada@acme.com", "phone": "+12025550143"}
 

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact
 
 from app.domain.normal.names.names import PersonName
 from app.domain.records.subjects import Subject
 from app.engine.contacts.contacts import Contact
 from app.engine.matching import contact_matching, near_names
+from app.infra.database.session import Session
 
 
 def find(session: Session, asked: str) -> tuple[str, list[Contact]]:

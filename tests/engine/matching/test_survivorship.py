@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from findings_support import ADA, DAY, NOW, a_source, company, person
-from sqlalchemy.orm import Session
 
 from app.domain.findings import SourceKind
 from app.domain.records.subjects import Subject
 from app.engine.contacts import companies, contacts
 from app.engine.contacts.companies import Company
 from app.engine.matching import survivorship
+from app.infra.database.session import Session
 
 SUBJECT = Subject(linkedin_url=ADA)
 RANKING = ("one", "two")

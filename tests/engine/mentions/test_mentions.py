@@ -7,7 +7,6 @@ import pytest
 from jobs_support import a_job, a_workspace, claim, set_clock
 from mentions_support import index_all, stored_upload
 from sqlalchemy import event, func, select, true
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW
 
 from app.domain.kinds import Outcome
@@ -22,6 +21,7 @@ from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import JOBS, PROFILES, SETTLING, UPLOAD_ROWS
 from app.engine.mentions.mention_tables import JobMention, MentionPosition
 from app.engine.privacy import redaction
+from app.infra.database.session import Session
 
 ADA = redaction.person_matcher([Identifier("email", "ada@acme.com"), Identifier("linkedin_url", ADA_URL)])
 BOB = redaction.person_matcher([Identifier("email", "bob@acme.com")])

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from jobs_support import a_job, a_workspace
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own, suppress
 
 from app.domain.errors import ContactNotFound, InvalidValue
@@ -22,6 +21,7 @@ from app.engine.lookups.profile_snapshots import ProfileSnapshot, SaveResult
 from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_contacts import OwnedContact
 from app.engine.owned.owned_filters import Cursor, Order, Selection, Sort
+from app.infra.database.session import Session
 
 DAY = timedelta(days=1)
 

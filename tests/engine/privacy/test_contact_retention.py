@@ -6,7 +6,6 @@ import pytest
 from audit_support import FIELD_REQUEST, a_reveal, busy_days, faults
 from jobs_support import a_workspace
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 from stored_support import NOW, a_company, a_contact, a_phone, an_email, disclose
 
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
@@ -20,6 +19,7 @@ from app.engine.ledger.reveals import Reveal, RevealedValue
 from app.engine.privacy import contact_retention
 from app.engine.privacy.contact_retention import Deleted
 from app.engine.quality.refunds import REFUND_WITHIN
+from app.infra.database.session import Session
 
 PERIOD = timedelta(days=1000)
 DAY = timedelta(days=1)

@@ -7,7 +7,6 @@ import pytest
 from jobs_support import a_job, a_workspace, claim, figures, read
 from mentions_support import index_all
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own
 
 from app.domain.errors import ContactNotFound
@@ -37,6 +36,7 @@ from app.engine.mentions import mentions
 from app.engine.privacy import erasure, redaction
 from app.engine.privacy.erasure import ErasurePlan
 from app.infra.database import encrypted_columns
+from app.infra.database.session import Session
 
 EMAIL = Identifier("email", "ada@acme.com")
 PHONE = Identifier("phone", "+16175550155")

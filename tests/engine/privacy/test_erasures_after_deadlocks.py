@@ -11,7 +11,6 @@ from jobs_support import a_job, a_workspace
 from psycopg.errors import DeadlockDetected
 from sqlalchemy import select, text
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.orm import Session
 from stored_support import a_contact, an_email
 
 from app.domain.errors import Unavailable
@@ -22,6 +21,7 @@ from app.engine.jobs.jobs import Job
 from app.engine.privacy import erasure, erasure_run
 from app.engine.privacy.erasure import ErasurePlan
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 EMAIL = Identifier("email", "ada@acme.com")
 

@@ -5,14 +5,13 @@ from typing import Any
 
 from jobs_support import a_workspace
 from sqlalchemy import update
-from sqlalchemy.orm import Session
 from stored_support import NOW, a_company, a_contact, a_phone, an_email, own, suppress
 
 from app.domain.regional_rules import RegionalRules
-from app.engine.contacts import hidden_values
 from app.engine.contacts.contacts import Contact
 from app.engine.ledger.reveals import Reveal
 from app.engine.privacy import first_notices
+from app.infra.database.session import DataSettings, Session
 
 DAY, PERIOD = timedelta(days=1), timedelta(days=30)
 
@@ -82,7 +81,7 @@ def test_a_person_is_listed_with_what_a_notice_needs(session: Session) -> None:
 def test_an_address_that_a_rule_hides_is_not_listed(session: Session) -> None:
     contact = obtained(session, "Ada Lovelace", 31, country="DE")
     an_email(session, contact, "ada@gmail.com", type="personal")
-    session.info.update(hidden_values.session_info(RegionalRules(frozenset({"DE"}))))
+    session.settings = DataSettings(regional_rules=RegionalRules(frozenset({"DE"})))
 
     [person] = first_notices.due(session, by=NOW, period=PERIOD)
 

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from jobs_support import NOW
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.engine.privacy import mailbox_codes
 from app.engine.privacy.mailbox_codes import LIFETIME, USABLE_FOR, CodeMessage, MailboxCode
+from app.infra.database.session import Session
 
 ADDRESS = "ada@acme.com"
 LATER = timedelta(seconds=1)

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 from jobs_support import NOW
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.engine.privacy import mailbox_proofs
 from app.engine.privacy.mailbox_codes import USABLE_FOR
 from app.engine.privacy.mailbox_proofs import MailboxProof
+from app.infra.database.session import Session
 
 
 def test_a_proof_is_deleted_once_it_has_expired(session: Session) -> None:

@@ -5,14 +5,13 @@ import json
 import pytest
 from jobs_support import NOW, a_job, a_workspace
 from sqlalchemy import text
-from sqlalchemy.orm import Session
 from stored_support import a_contact, a_phone, an_email
 
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.ledger.reveals import RevealedValue
 from app.engine.privacy import plain_values
 from app.engine.uploads import uploads
-from app.infra.database.encrypted_columns import key_ring
+from app.infra.database.session import Session
 
 PLAIN = {
     "emails.email_encrypted": (
@@ -40,7 +39,7 @@ def stored(session: Session) -> Session:
     an_email(session, contact, "ada@acme.com")
     a_phone(session, contact, "+15550100123")
     owned = {"workspace_id": workspace_id, "field": "email", "contact_id": contact.id, "created_at": NOW}
-    session.add(RevealedValue(value=key_ring(session).index("email", "ada@acme.com"), **owned))
+    session.add(RevealedValue(value=session.keys.ring.index("email", "ada@acme.com"), **owned))
     a_job(session, workspace_id, request={"subject": {"email": "ada@acme.com"}})
     a_job(session, workspace_id, "empty", request={})
     times = {"created_at": NOW, "updated_at": NOW}

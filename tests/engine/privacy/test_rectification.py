@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 from findings_support import company, person
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email
 
 from app.domain.findings import EmailStatus, FoundContact, FoundEmail, FoundPhone, Source, SourceKind
@@ -12,6 +11,7 @@ from app.engine.contacts import contacts, emails, phones, rejected_values
 from app.engine.contacts.contacts import Contact
 from app.engine.privacy import rectification
 from app.engine.privacy.rectification import Correction
+from app.infra.database.session import Session
 
 LATER = NOW + timedelta(days=30)
 SOURCE = Source("list", SourceKind.IMPORT, LATER)

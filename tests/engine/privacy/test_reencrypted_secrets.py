@@ -6,13 +6,13 @@ import pyotp
 import pytest
 from jobs_support import NOW, a_workspace
 from sqlalchemy import text, update
-from sqlalchemy.orm import Session
 
 from app.engine.accounts import accounts, totp
 from app.engine.accounts.totp import TotpSecret
 from app.engine.crm import connections
 from app.engine.crm.connections import Credentials, CrmConnection
-from app.infra.crypto.digest_keys import INFO, DigestKeys
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.session import Session
 
 ONLY_NEW = DigestKeys(b"another key", b"another key", ((7, b"7" * 32),))
 
@@ -38,11 +38,11 @@ def connection(session: Session, workspace_id: str) -> CrmConnection:
 
 def add_key(session: Session) -> None:
     """Give the session the new key in front of the one that it has."""
-    session.info = session.info | {INFO: replace(session.info[INFO], encryption=ONLY_NEW.encryption)}
+    session._keys = replace(session.keys, encryption=ONLY_NEW.encryption)  # noqa: SLF001 -- set once otherwise
 
 
 def remove_old_key(session: Session) -> None:
-    session.info = session.info | {INFO: ONLY_NEW}
+    session._keys = ONLY_NEW  # noqa: SLF001 -- set once otherwise
 
 
 def test_credentials_are_encrypted_under_the_new_key(session: Session, connection: CrmConnection) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from jobs_support import NOW, a_job, a_workspace
 from sqlalchemy import select, text
-from sqlalchemy.orm import Session
 from stored_support import a_contact, a_phone, an_email, own
 
 from app.engine.contacts.contacts import Contact
@@ -22,7 +21,7 @@ from app.engine.uploads import row_store, uploads
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database.db import Database
-from app.infra.database.encrypted_columns import key_ring
+from app.infra.database.session import Session
 from app.settings import Settings
 
 ADA, BOB = "ada@acme.example", "bob@acme.example"
@@ -71,7 +70,7 @@ def with_owned_address(session: Session, address: str = ADA) -> tuple[str, Conta
     workspace_id, contact = a_workspace(session), a_contact(session)
     an_email(session, contact, address)
     own(session, workspace_id, contact, "email")
-    index = key_ring(session).index("email", address)
+    index = session.keys.ring.index("email", address)
     session.add(
         RevealedValue(
             workspace_id=workspace_id, field="email", value=index, contact_id=contact.id, created_at=NOW

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from jobs_support import NOW
 
-from app.engine.contacts.suppressions import suppression_checks, suppression_journal, suppressions
+from app.engine.contacts.suppressions import suppression_checks, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.privacy import suppression_replay
-from app.infra.crypto.digest_keys import INFO
 from app.infra.database.db import Database
+from app.infra.database.session import DataSettings
 from app.settings import Settings
 
 ADA, BOB, EVE = (Identifier("email", f"{name}@acme.com") for name in ("ada", "bob", "eve"))
@@ -21,8 +21,8 @@ ADA, BOB, EVE = (Identifier("email", f"{name}@acme.com") for name in ("ada", "bo
 def journal(settings: Settings, database: Database, tmp_path: Path) -> Path:
     """A journal with two additions and the removal of one of them; the list is empty again."""
     path = tmp_path / "suppressions.journal"
-    recording = Database(settings.database_url, keys=database.session_info[INFO])
-    recording.session_info |= suppression_journal.session_info(str(path))
+    journal = DataSettings(suppression_journal=path)
+    recording = Database(settings.database_url, keys=database.keys, settings=journal)
     with recording.transaction() as session:
         suppressions.suppress(session, [ADA, BOB], reason="asked", now=NOW)
     with recording.transaction() as session:

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from bounce_support import a_bounce
 from jobs_support import NOW
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import TraceOutcome
 from app.engine.jobs import provider_calls
 from app.engine.jobs.provider_calls import CallKey
 from app.engine.providers import provider_stats
 from app.engine.providers.provider_stats import ProviderStats
+from app.infra.database.session import Session
 
 SINCE = NOW - timedelta(days=90)
 NOT_ASKED = [

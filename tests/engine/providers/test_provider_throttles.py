@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 from jobs_support import NOW, at_once
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import TraceOutcome
 from app.domain.providers import throttles
@@ -14,6 +13,7 @@ from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 RATES = (Rate(40, 1.0),)
 

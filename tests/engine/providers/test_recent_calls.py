@@ -8,12 +8,12 @@ from jobs_support import NOW
 from local_servers import POSTGRES
 from query_plans_support import explained
 from sqlalchemy import text
-from sqlalchemy.orm import Session
 from stored_support import a_provider_call
 
 from app.engine.providers import recent_calls
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 _EARLIER_CALL = """
     INSERT INTO provider_calls (id, job_id, field, provider, subject, attempt, outcome, cost, asked_at)

@@ -9,7 +9,6 @@ from jobs_support import NOW, a_job, a_question, a_workspace, at_once, claim, fi
 from mentions_support import index_all
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 from stored_support import SOURCE, a_company, a_contact, an_email
 
 from app.domain.errors import ContactNotFound
@@ -17,7 +16,7 @@ from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.ids import EXAMPLES, new_id
 from app.domain.kinds import Kind, Outcome
 from app.domain.regional_rules import RegionalRules
-from app.engine.contacts import emails, hidden_values
+from app.engine.contacts import emails
 from app.engine.contacts.bounce_reports import Feedback, FeedbackKind
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
@@ -35,6 +34,7 @@ from app.engine.quality.refunds import Allowance, RefundDecision
 from app.infra.crypto.key_ring import KeyRing
 from app.infra.database import encrypted_columns
 from app.infra.database.db import Database
+from app.infra.database.session import DataSettings, Session
 
 ADDRESS = "ada@acme.com"
 BOUNCE = FeedbackKind.BOUNCE
@@ -196,7 +196,8 @@ def test_an_address_that_a_rule_hides_withholds_no_refund_and_cannot_be_reported
 ) -> None:
     an_email(session, a_contact(session), "ada@gmail.com", type="personal").contact_id = contact_id
     if is_hidden:
-        session.info |= hidden_values.session_info(RegionalRules(personal_emails=frozenset({"*"})))
+        rules = RegionalRules(personal_emails=frozenset({"*"}))
+        session.settings = DataSettings(regional_rules=rules)
 
     assert report(session, workspace_id, contact_id).refund == refund
     with pytest.raises(ContactNotFound) if is_hidden else nullcontext():

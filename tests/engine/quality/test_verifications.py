@@ -6,7 +6,6 @@ from typing import Any, cast
 import pytest
 from jobs_support import a_workspace
 from sqlalchemy import Engine, func, select
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_contact, a_phone, an_email, own, statements, suppress
 
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
@@ -20,6 +19,7 @@ from app.engine.quality.due_verifications import LEASE
 from app.engine.quality.feedback import FeedbackReport
 from app.engine.quality.refunds import Allowance
 from app.engine.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
+from app.infra.database.session import Session
 
 DEFAULT_MAX_AGE = timedelta(days=180)
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)

@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 from jobs_support import LEASE, NOW, a_job, a_workspace, claim
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.engine.jobs import leases
@@ -14,6 +13,7 @@ from app.engine.queues import backlog, queue_health, worker_heartbeats
 from app.engine.queues.backlog import Count
 from app.engine.queues.queue_health import QueueHealth
 from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.infra.database.session import Session
 
 MINUTE = timedelta(minutes=1)
 NOTHING = timedelta(0)

@@ -3,12 +3,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from jobs_support import LEASE, NOW, a_job, a_workspace, claim
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Outcome, Status
 from app.engine.jobs import leases
 from app.engine.jobs.leases import JobResult
 from app.engine.queues import recent_jobs
+from app.infra.database.session import Session
 
 SECOND = timedelta(seconds=1)
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 from jobs_support import NOW
-from sqlalchemy.orm import Session
 
 from app.domain.kinds import Queue
 from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import HEARTBEAT_TIMEOUT, LOST_FOR, Heartbeat, WorkerState
+from app.infra.database.session import Session
 
 ONE = Heartbeat(
     name="one@host:1", queues=("interactive",), threads=10, busy=3, state=WorkerState.WORKING, up_seconds=60

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from jobs_support import a_workspace
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
@@ -25,6 +24,7 @@ from app.engine.uploads.row_store import ReadTable
 from app.engine.uploads.upload_tables import Upload, UploadRow
 from app.infra import clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 
 

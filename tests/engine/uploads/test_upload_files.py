@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy.orm import Session
 
 from app.engine.uploads import upload_files
 from app.infra.crypto.encryption import Undecryptable
+from app.infra.database.session import Session
 
 
 def test_a_stored_file_is_read_back_for_its_upload_only(session: Session) -> None:

@@ -2,9 +2,9 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from sqlalchemy.orm import Session
 
 from app.infra.database.advisory_locks import AdvisoryLock, try_acquire
+from app.infra.database.session import Session
 
 
 @pytest.mark.parametrize("is_free", [True, False])

@@ -5,11 +5,11 @@ import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from app.engine.contacts.companies import Company
 from app.infra.database.bulk_statements import are_among, insert_all, is_among
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 
 MANY = 120
 TEXTS = ("plain", "tab\tline\nreturn\rend", "back\\slash", "\\N", "Müller ☃", "", "NULL", "'quoted', \"too\"")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from jobs_support import NOW, a_workspace
 from sqlalchemy import literal, select, update
-from sqlalchemy.orm import Session
 
 from app.engine.accounts.workspaces import Workspace
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.db import UtcDateTime
+from app.infra.database.session import Session
 
 ROOT = Path(__file__).parents[3]
 HOUR = timedelta(hours=1)

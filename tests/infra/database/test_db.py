@@ -14,12 +14,12 @@ from jobs_support import NOW, a_workspace, at_once, figures
 from local_servers import POSTGRES, free_port
 from sqlalchemy import Executable, delete, event, insert, select, text, update
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError
-from sqlalchemy.orm import Session
 
 from app.domain.errors import Unavailable
 from app.engine.accounts.workspaces import Workspace
 from app.infra.database import db, engines
 from app.infra.database.db import Database, UtcDateTime
+from app.infra.database.session import Session
 
 
 @pytest.fixture

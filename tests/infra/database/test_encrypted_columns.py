@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select, text, update
 from sqlalchemy.exc import StatementError
-from sqlalchemy.orm import Session
 from stored_support import a_contact, an_email
 
 from app.engine.contacts.emails import Email
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database.db import Database
-from app.infra.database.encrypted_columns import MARK, encrypted, key_ring
+from app.infra.database.encrypted_columns import MARK, encrypted
+from app.infra.database.session import Session
 from app.settings import Settings
 
 ADDRESS = "ada@acme.example"
@@ -51,7 +51,7 @@ def test_an_address_is_stored_as_an_index_and_a_ciphertext_that_begins_with_the_
 
     index, ciphertext = session.execute(RAW, {"id": row.id}).one()
     assert row.email == ADDRESS
-    assert index == row.email_index == key_ring(session).index("email", ADDRESS)
+    assert index == row.email_index == session.keys.ring.index("email", ADDRESS)
     assert ciphertext.startswith(MARK)
     assert base64.b64decode(ciphertext.removeprefix(MARK))[0] == 0
     assert session.scalars(select(Email.email)).all() == [ADDRESS]
@@ -63,7 +63,7 @@ def test_equal_values_have_different_ciphertexts_and_indexes_of_their_own_field(
     ciphertexts = {session.execute(RAW, {"id": row.id}).one()[1] for row in rows}
 
     assert len(ciphertexts) == 2
-    assert key_ring(session).index("email", "1") != key_ring(session).index("phone", "1")
+    assert session.keys.ring.index("email", "1") != session.keys.ring.index("phone", "1")
 
 
 def test_a_ciphertext_that_was_copied_to_another_row_is_refused(session: Session) -> None:
@@ -78,7 +78,7 @@ def test_a_ciphertext_that_was_copied_to_another_row_is_refused(session: Session
 def test_a_ciphertext_of_another_column_is_refused(session: Session) -> None:
     row = an_email(session, a_contact(session), ADDRESS)
     other = Email.__table__.c.email.type.__class__("phones.e164").encrypted(  # type: ignore[attr-defined]
-        key_ring(session), row.id, ADDRESS
+        session.keys.ring, row.id, ADDRESS
     )
     session.execute(update(Email).where(Email.id == row.id).values(email=other))
     session.expunge_all()

@@ -8,7 +8,6 @@ from jobs_support import NOW, a_workspace
 from local_servers import POSTGRES
 from sqlalchemy import bindparam, insert, select, text
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 from stored_support import a_contact, an_email
 
 from app.domain.errors import Unavailable
@@ -17,6 +16,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.jobs.jobs import Job
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of
 
 

@@ -10,7 +10,6 @@ from stored_support import a_contact, an_email
 
 from app.engine.crm import addresses
 from app.engine.ledger.reveals import RevealedValue
-from app.infra.database.encrypted_columns import key_ring
 
 OTHER = "ada.lovelace@acme.com"
 every_vendor = pytest.mark.parametrize("vendor", ["hubspot", "salesforce", "twenty"])
@@ -78,7 +77,7 @@ def test_an_address_that_the_workspace_does_not_own_finds_no_record(harness: Crm
             RevealedValue(
                 workspace_id=harness.workspace_id,
                 field="email",
-                value=key_ring(session).index("email", EMAIL),
+                value=session.keys.ring.index("email", EMAIL),
                 contact_id=owned,
                 created_at=harness.now,
             )

@@ -24,7 +24,6 @@ from app.engine.events.events import Event
 from app.engine.ledger.reveals import RevealedValue
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Database
-from app.infra.database.encrypted_columns import key_ring
 
 
 def begin(harness: CrmHarness) -> Turn:
@@ -194,7 +193,7 @@ def test_a_person_with_an_address_that_is_owned_under_another_contact_is_pushed(
             RevealedValue(
                 workspace_id=harness.workspace_id,
                 field="email",
-                value=key_ring(session).index("email", EMAIL),
+                value=session.keys.ring.index("email", EMAIL),
                 contact_id=owned,
                 created_at=harness.now,
             )

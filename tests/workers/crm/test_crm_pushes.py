@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from crm_support import EMAIL, LOOPBACK, CrmHarness
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from stored_support import a_phone, own, suppress
 
 from app.engine.contacts.contacts import Contact
 from app.engine.crm import people, records
 from app.engine.crm.records import CrmWrittenRecord
 from app.engine.events.events import Event
+from app.infra.database.session import Session
 from workers.webhook_client import WebhookClient, WebhookResponse
 
 TITLES = {"hubspot": "jobtitle", "salesforce": "Title", "twenty": "jobTitle"}

@@ -9,7 +9,6 @@ import pytest
 from fake_providers import MISS, email, person
 from jobs_support import NOW, a_job, at_once, figures, read
 from sqlalchemy import event
-from sqlalchemy.orm import Session
 from worker_harness import ADA, BOB, WorkerHarness, worker_harness
 
 from app.domain.errors import ContactNotFound, InsufficientCredits, Unavailable
@@ -19,7 +18,7 @@ from app.engine.jobs import leases
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import acquisition
 from app.infra.database.db import Database
-from app.infra.database.encrypted_columns import key_ring
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution import job_runner
 from workers.jobs import company_by_hash, enrichment_request, leads_by_website_hash, reveal
@@ -160,7 +159,7 @@ def test_a_job_whose_hold_does_not_cover_the_price_fails(harness: WorkerHarness)
             workspace_id=harness.workspace_id,
             contact_id=contact_id,
             field="email",
-            values=[key_ring(session).index("email", "ada.lovelace@acme.com")],
+            values=[session.keys.ring.index("email", "ada.lovelace@acme.com")],
             job_id="job_1",
             now=NOW,
         )

@@ -11,7 +11,6 @@ import structlog
 from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_clock, try_claim
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
 from app.domain.errors import ContactNotFound, InsufficientCredits, InternalError, ProviderFailed, Unavailable
@@ -26,6 +25,7 @@ from app.infra import clock
 from app.infra.broker import celery_app
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution import job_runner, retries, worker_services
 from workers.execution.job_runner import Resolution

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from company_filter_support import SIGNING_KEY, build_filter, open_card
 from jobs_support import NOW, a_workspace
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact
 
 from app.domain.errors import FilterKeyUnknown
@@ -18,6 +17,7 @@ from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.company_by_hash import company_by_hash

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from jobs_support import NOW
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact
 from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
@@ -17,6 +16,7 @@ from app.engine.privacy.erasure import ErasurePlan
 from app.engine.uploads import pricing
 from app.engine.uploads.upload_tables import Upload, UploadRow, UploadStatus
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.jobs import upload_reading
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy.orm import Session
 from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
@@ -22,6 +21,7 @@ from app.engine.uploads.upload_tables import Upload, UploadStatus
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution import maintenance
 from workers.jobs import upload_pricing

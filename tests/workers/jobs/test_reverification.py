@@ -11,7 +11,6 @@ import pytest
 from fake_providers import FakeProvider
 from jobs_support import a_workspace, set_clock
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from stored_support import NOW, a_contact, an_email, own
 from structlog.testing import capture_logs
 
@@ -33,6 +32,7 @@ from app.engine.quality.refunds import Allowance
 from app.engine.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
 from app.infra.broker import celery_app
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

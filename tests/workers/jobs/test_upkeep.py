@@ -13,7 +13,7 @@ from local_servers import free_port
 from polling import wait_until
 from redis import Redis
 from sqlalchemy import event, func, select, update
-from sqlalchemy.orm import ORMExecuteState, Session
+from sqlalchemy.orm import ORMExecuteState
 from stored_support import a_contact, an_email
 from structlog.testing import capture_logs
 
@@ -32,6 +32,7 @@ from app.infra.broker import celery_app
 from app.infra.broker.job_notifications import JobListener, JobNotifier
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

@@ -21,7 +21,6 @@ from jobs_support import DIGEST_KEYS, a_question, a_workspace, claim, set_clock,
 from local_servers import free_port
 from pytest_httpserver import HTTPServer
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from standardwebhooks import Webhook as Reference
 from stored_support import own
 from structlog.testing import capture_logs
@@ -40,6 +39,7 @@ from app.engine.jobs.webhook_attempts import LEASE, WebhookAttempt
 from app.infra import clock
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers import outgoing_http, webhook_client
 from workers.execution import due_messages

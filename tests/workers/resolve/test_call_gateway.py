@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from jobs_support import a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.errors import Unavailable
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
@@ -25,6 +24,7 @@ from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse, Terms

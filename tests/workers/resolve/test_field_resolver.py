@@ -9,7 +9,6 @@ import pytest
 from fake_providers import ERROR, MISS, UNKNOWN, email, hit, person, phone, source_of
 from jobs_support import NOW, a_job
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 from stored_support import own
 from worker_harness import ADA, NAMED, WorkerHarness
 
@@ -27,6 +26,7 @@ from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.ledger import reveals
 from app.engine.ledger.reveals import Reveal
 from app.engine.providers import provider_throttles
+from app.infra.database.session import Session
 from workers.execution import job_runner
 from workers.execution.job_runner import Resolution
 from workers.execution.worker_services import WorkerServices

@@ -13,7 +13,7 @@ from worker_harness import ADA, WorkerHarness
 from app.domain.kinds import Kind, Outcome
 from app.domain.reverse_lookups import ReverseLookupLimits
 from app.engine.contacts.contacts import Contact
-from app.engine.matching import reverse_lookups
+from app.infra.database.session import DataSettings
 
 STORED, UNKNOWN = "ada@acme.com", "bob@acme.com"
 NUMBER = "+16175550101"
@@ -24,7 +24,7 @@ PAID = ("profile", "email")
 def guesser(harness: WorkerHarness) -> WorkerHarness:
     """A workspace that may try no more values; a person is stored with an address."""
     limits = ReverseLookupLimits(0, 0, 0)
-    harness.database.session_info |= reverse_lookups.session_info(limits)
+    harness.database.settings = DataSettings(reverse_lookup_limits=limits)
     harness.store_contact(person(linkedin_url=ADA, emails=(email(STORED),)))
     harness.set_providers(one=MISS)
     return harness

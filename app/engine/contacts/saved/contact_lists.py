@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ForeignKey, Row, String, UniqueConstraint, delete, func, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
@@ -20,6 +20,7 @@ from app.engine.contacts.bulk import lock_resolution
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.infra.clock import rfc3339
 from app.infra.database.db import Base, insert
+from app.infra.database.session import Session
 
 
 class ContactList(Base):

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, or_, select
-from sqlalchemy.orm import Session
 
 from app.domain.ids import new_id
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.infra.database.db import insert
+from app.infra.database.session import Session
 
 
 def find(session: Session, workspace_id: str, contacts: Sequence[Contact]) -> dict[str, SavedProfile]:

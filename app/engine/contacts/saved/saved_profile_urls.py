@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.engine.contacts.bulk import rows_in
 from app.engine.contacts.saved import contact_lists
 from app.engine.contacts.saved.contact_lists import ListMember
 from app.engine.contacts.saved.saved_profiles import SavedProfile
+from app.infra.database.session import Session
 
 _UNITS = (
     ("full_name",),

@@ -15,7 +15,7 @@ from sqlalchemy import (
     bindparam,
     select,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.normal.companies.employers import employer_name
 from app.domain.records.subjects import Subject
@@ -23,6 +23,7 @@ from app.engine.accounts.workspaces import foreign_key
 from app.infra.clock import rfc3339
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedText
+from app.infra.database.session import Session
 from app.infra.database.statements import any_of, columns_of
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import LargeBinary, Select, bindparam, func, select
-from sqlalchemy.orm import Session
 
 from app.domain.suppression_lists.forms import Form
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.suppressions.suppression_digests import Identifier, checked_digests, own_digests
 from app.engine.contacts.suppressions.suppressions import Suppression
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.bulk_statements import is_among
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
 _DIGEST = Suppression.__table__.c.digest
@@ -30,7 +29,7 @@ IS_ANY_OF_FEW = select(Suppression.digest).where(_IS_ONE_OF_FEW).exists()
 
 def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
     """Return the identifiers that are suppressed, by themselves or by their domain."""
-    keys = digest_keys(session)
+    keys = session.keys
     cache: dict[Form, bytes] = {}
     by_identifier = {item: checked_digests(keys, item, cache) for item in identifiers}
     digests = list(dict.fromkeys(value for values in by_identifier.values() for value in values))
@@ -57,7 +56,7 @@ def has_reason(session: Session, reason: str) -> bool:
 
 def with_reason(session: Session, identifiers: Iterable[Identifier], reason: str) -> frozenset[Identifier]:
     """Return the identifiers that are themselves, not by their domain, suppressed for this reason."""
-    keys = digest_keys(session)
+    keys = session.keys
     by_identifier = {item: own_digests(keys, item) for item in identifiers}
     digests = dict.fromkeys(value for values in by_identifier.values() for value in values)
     query = select(Suppression.digest).where(Suppression.reason == reason)
@@ -72,7 +71,7 @@ def is_listed(session: Session, value: bytes) -> bool:
 
 def entries_for(session: Session, identifier: Identifier) -> Sequence[Suppression]:
     """Return the entries that suppress an identifier, oldest first."""
-    digests = checked_digests(digest_keys(session), identifier, {})
+    digests = checked_digests(session.keys, identifier, {})
     query = select(Suppression).where(_DIGEST.in_(digests))
     return session.scalars(query.order_by(Suppression.created_at, Suppression.list_name)).all()
 
@@ -92,7 +91,7 @@ def request_parameters(session: Session, identifiers: Iterable[Identifier]) -> d
 
     Of more digests than it has parameters for, those that are suppressed are searched for first.
     """
-    keys = digest_keys(session)
+    keys = session.keys
     digests = list(dict.fromkeys(value for item in identifiers for value in checked_digests(keys, item, {})))
     if len(digests) > _MAX_FORMS:
         digests = sorted(_found(session, select(Suppression.digest), digests))

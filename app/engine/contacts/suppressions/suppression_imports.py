@@ -13,7 +13,7 @@ from app.domain.suppression_lists.plain_files import ListedValue
 from app.engine.contacts.suppressions import suppression_digests, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Entry, Identifier
 from app.engine.contacts.suppressions.suppressions import Listing
-from app.infra.crypto.digest_keys import DigestKeys, digest_keys
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import database_clock
 from app.infra.database.db import Database
 
@@ -82,7 +82,7 @@ def load(
             if change.skipped == REJECTED:
                 reject(change)
         with database.transaction(no_deadline=True) as session:
-            keys, now = digest_keys(session), database_clock.now()
+            keys, now = session.keys, database_clock.now()
             removed = [_entry(keys, change)[0].digest for change in batch if change.is_removed]
             added = [change for change in batch if not (change.is_removed or change.skipped)]
             counts["removed"] += suppressions.remove_entries(session, removed, list_name=listing.list_name)

@@ -18,16 +18,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import event
-from sqlalchemy.orm import Session
 
 from app.domain.errors import InvalidValue, JournalUnwritable
 from app.infra import append_log, clock
 from app.infra.clock import rfc3339
+from app.infra.database.session import Session
 
-INFO = "suppression_journal"
-"""The key of the journal's path in `Session.info`; without one, nothing is recorded."""
 ADD, REMOVE = "add", "remove"
-_ADDED, _REMOVED = "suppressions_added", "suppressions_removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +81,6 @@ class JournalLine:
             raise InvalidValue("This is not a line of a suppression journal.") from error
 
 
-def session_info(path: str) -> dict[str, Any]:
-    """Return what the sessions of a database carry so that they record in the journal at this path."""
-    return {INFO: Path(path)} if path else {}
-
-
 def record(session: Session, lines: Iterable[JournalLine]) -> None:
     """Write the lines to the journal of the session's database when the transaction commits.
 
@@ -96,13 +88,11 @@ def record(session: Session, lines: Iterable[JournalLine]) -> None:
         JournalUnwritable: at the commit, if the file cannot be written; then nothing is added.
 
     """
-    if session.info.get(INFO) is None:
+    if session.settings.suppression_journal is None:
         return
+    pending = session.journal_lines
     for line in lines:
-        if line.action == ADD:
-            _pending(session, _ADDED, "before_commit").append(line)
-        else:
-            _pending(session, _REMOVED, "after_commit").append(line)
+        (pending.before_commit if line.action == ADD else pending.after_commit).append(line.to_json())
 
 
 def read(paths: Iterable[Path], *, unreadable: list[str]) -> Iterator[JournalLine]:
@@ -129,26 +119,32 @@ def _lines(path: Path, unreadable: list[str]) -> Iterator[JournalLine]:
                 unreadable.append(f"{path.name}:{number}")
 
 
-def _pending(session: Session, name: str, moment: str) -> list[JournalLine]:
-    """Return the lines that this transaction will write at a moment of its commit."""
-    pending: list[JournalLine] | None = session.info.get(name)
-    if pending is None:
-        pending = session.info[name] = []
-        event.listen(session, moment, lambda committing: _write(committing, name))
-        event.listen(session, "after_rollback", lambda _session: pending.clear())
-    return pending
+@event.listens_for(Session, "before_commit")
+def _write_added(session: Session) -> None:
+    _write(session, session.journal_lines.before_commit)
 
 
-def _write(session: Session, name: str) -> None:
-    pending: list[JournalLine] = session.info[name]
-    if not pending:
+@event.listens_for(Session, "after_commit")
+def _write_removed(session: Session) -> None:
+    _write(session, session.journal_lines.after_commit)
+
+
+@event.listens_for(Session, "after_rollback")
+def _forget(session: Session) -> None:
+    session.journal_lines.before_commit.clear()
+    session.journal_lines.after_commit.clear()
+
+
+def _write(session: Session, lines: list[str]) -> None:
+    journal = session.settings.suppression_journal
+    if journal is None or not lines:
         return
     try:
-        append_log.append(session.info[INFO], [line.to_json() for line in pending])
+        append_log.append(journal, lines)
     except OSError as error:
         raise JournalUnwritable from error
     finally:
-        pending.clear()
+        lines.clear()
 
 
 def time_of(moment: object) -> datetime:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, SmallInteger, and_, delete, func, or_, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.suppression_lists import forms
 from app.engine.contacts.bulk import BATCH_SIZE
@@ -19,10 +19,10 @@ from app.engine.contacts.suppressions import suppression_journal
 from app.engine.contacts.suppressions.suppression_digests import Entry, Identifier, entry_of_form, own_digests
 from app.engine.contacts.suppressions.suppression_journal import ADD, REMOVE, JournalLine
 from app.infra import clock
-from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database.bulk_statements import insert_missing, is_among
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
+from app.infra.database.session import Session
 
 ERASED = "erased"
 """The reason of people whose data was erased: it is erased again if a backup brings it back."""
@@ -65,7 +65,7 @@ def suppress(
     list_name: str = NO_LIST,
 ) -> int:
     """Insert the identifiers; return how many were new."""
-    keys = digest_keys(session)
+    keys = session.keys
     listing = Listing(reason, list_name)
     added = 0
     for item in dict.fromkeys(identifiers):
@@ -95,7 +95,7 @@ def suppress_entries(session: Session, entries: Sequence[Entry], listing: Listin
 
 def remove(session: Session, identifiers: Iterable[Identifier]) -> int:
     """Delete the identifiers from all lists; return how many were suppressed by entries of their own."""
-    keys = digest_keys(session)
+    keys = session.keys
     own = [own_digests(keys, identifier) for identifier in identifiers]
     removed = _delete(session, _DIGEST.in_([value for digests in own for value in digests]))
     return sum(not removed.isdisjoint(digests) for digests in own)
@@ -131,7 +131,7 @@ def summary(session: Session) -> Sequence[Any]:
 
 def all_lines(session: Session) -> Iterator[JournalLine]:
     """Yield every entry as lines of a journal, in the order of their time."""
-    key = digest_keys(session).suppression_fingerprint
+    key = session.keys.suppression_fingerprint
     table = Suppression.__table__.c
     order = (table.created_at, table.digest, table.list_name)
     names = ("created_at", "list_name", "reason", "kind", "version", "digest")
@@ -160,7 +160,7 @@ def _delete(session: Session, *conditions: ColumnElement[bool]) -> frozenset[byt
 
 def _record(session: Session, action: str, at: datetime, rows: Iterable[Sequence[Any]]) -> None:
     """Record rows of list_name, reason, kind, version and digest."""
-    key = digest_keys(session).suppression_fingerprint
+    key = session.keys.suppression_fingerprint
     lines = (_line(action, key, at, group, digests) for group, digests in _by_group(rows))
     suppression_journal.record(session, lines)
 

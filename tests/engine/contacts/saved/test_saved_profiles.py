@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from jobs_support import a_workspace, at_once
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, STAMP
 
 from app.engine.contacts.contacts import Contact
@@ -15,6 +14,7 @@ from app.engine.contacts.saved.saved_profiles import SavedProfile, SavedSummary
 from app.engine.lookups import profile_snapshots
 from app.engine.lookups.profile_snapshots import FieldChange, Position, ProfileSnapshot, SaveResult
 from app.infra.database.db import Database
+from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
 DAY = timedelta(days=1)

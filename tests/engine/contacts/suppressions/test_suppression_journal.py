@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from jobs_support import NOW
 from sqlalchemy import text
-from sqlalchemy.orm import Session
 
 from app.domain.errors import JournalUnwritable
 from app.engine.contacts.suppressions import suppression_checks, suppression_journal, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.infra.clock import rfc3339
 from app.infra.database.db import Database
+from app.infra.database.session import DataSettings, JournalLines, Session
 
 ADA = Identifier("email", "ada@acme.com")
 BOB = Identifier("phone", "+12025550143")
@@ -26,7 +26,7 @@ BOB = Identifier("phone", "+12025550143")
 @pytest.fixture
 def journal(database: Database, tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "suppressions.journal"
-    database.session_info |= suppression_journal.session_info(str(path))
+    database.settings = DataSettings(suppression_journal=path)
     return path
 
 
@@ -62,7 +62,7 @@ def test_what_is_listed_already_is_not_recorded_again(database: Database, journa
 def test_a_change_is_recorded_once_however_often_its_session_commits(
     database: Database, journal: Path
 ) -> None:
-    with Session(database.engine, info=database.session_info) as session:
+    with Session(database.engine, keys=database.keys, settings=database.settings) as session:
         suppressions.suppress(session, [ADA], reason="asked", now=NOW)
         session.commit()
         session.execute(text("SELECT 1"))
@@ -75,7 +75,7 @@ def test_a_removal_that_is_rolled_back_is_not_recorded(database: Database, journ
     with database.transaction() as session:
         suppressions.suppress(session, [ADA], reason="asked", now=NOW)
 
-    with Session(database.engine, info=database.session_info) as session:
+    with Session(database.engine, keys=database.keys, settings=database.settings) as session:
         suppressions.remove(session, [ADA])
         session.rollback()
         session.execute(text("SELECT 1"))
@@ -85,7 +85,7 @@ def test_a_removal_that_is_rolled_back_is_not_recorded(database: Database, journ
 
 
 def test_nothing_is_suppressed_if_the_journal_cannot_be_written(database: Database, tmp_path: Path) -> None:
-    database.session_info |= suppression_journal.session_info(str(tmp_path / "missing" / "journal"))
+    database.settings = DataSettings(suppression_journal=tmp_path / "missing" / "journal")
 
     with pytest.raises(JournalUnwritable), database.transaction() as session:
         suppressions.suppress(session, [ADA], reason="asked", now=NOW)
@@ -95,17 +95,15 @@ def test_nothing_is_suppressed_if_the_journal_cannot_be_written(database: Databa
 
 
 def test_without_a_journal_nothing_is_recorded(database: Database) -> None:
-    assert suppression_journal.session_info("") == {}
-
     with database.transaction() as session:
         suppressions.suppress(session, [ADA], reason="asked", now=NOW)
-        assert suppression_journal.INFO not in session.info
+        assert session.journal_lines == JournalLines()
 
 
 def test_several_journals_are_read_in_the_order_of_time(database: Database, tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("first", "second")]
     for hours, path in enumerate((*paths, paths[0])):
-        database.session_info |= suppression_journal.session_info(str(path))
+        database.settings = DataSettings(suppression_journal=path)
         with database.transaction() as session:
             at = NOW + timedelta(hours=hours)
             suppressions.suppress(session, [Identifier("email", f"{hours}@acme.com")], reason="a", now=at)

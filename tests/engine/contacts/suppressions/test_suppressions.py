@@ -5,12 +5,12 @@ from datetime import timedelta
 
 from jobs_support import DIGEST_KEYS, NOW
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from app.domain.suppression_lists.hashed_values import hash_of
 from app.engine.contacts.suppressions import suppression_checks, suppression_digests, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Entry, Identifier, digest
 from app.engine.contacts.suppressions.suppressions import Listing, Suppression
+from app.infra.database.session import Session
 
 ADA = Identifier("email", "ada@acme.com")
 BOB = Identifier("phone", "+12025550143")
