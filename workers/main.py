@@ -55,7 +55,7 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
 
     requires = ("celery.worker.components:Pool",)
 
-    def start(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
+    def start(self, worker: object) -> None:
         """Start the background threads."""
         with invalid_settings.reported():
             services = worker_services.configure(settings)

@@ -89,7 +89,7 @@ class ItemSchema(StrictSchema):
 class Item(fields.Nested):
     """An item as sent; its errors are reported in its result, not for the whole request."""
 
-    def _deserialize(self, value: Any, *_context: Any, **_options: Any) -> dict[str, Any]:  # noqa: ANN401 -- marshmallow's signature
+    def _deserialize(self, value: object, *_context: Any, **_options: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise self.make_error("type", input=value, type="object")
         return value

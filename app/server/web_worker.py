@@ -189,7 +189,7 @@ class Listener(StreamServer):
 class _Parser(RequestParser):  # type: ignore[misc]  # gunicorn has no types
     """Parses the requests of a connection."""
 
-    def __init__(self, cfg: Any, connection: Connection, peer: object) -> None:  # noqa: ANN401 -- gunicorn's
+    def __init__(self, cfg: object, connection: Connection, peer: object) -> None:
         super().__init__(cfg, connection, peer)
         self.unreader.max_body_chunk = (
             READ_BYTES  # a connection holds what it has read, and not yet passed on

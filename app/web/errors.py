@@ -84,7 +84,7 @@ def _field_errors(locations: dict[str, Any]) -> Iterator[FieldError]:
         yield from field_errors(messages)
 
 
-def field_errors(messages: Any, pointer: str = "") -> Iterator[FieldError]:  # noqa: ANN401 -- marshmallow's
+def field_errors(messages: object, pointer: str = "") -> Iterator[FieldError]:
     """Yield an error with a JSON pointer for each message."""
     if isinstance(messages, dict):
         for key, inner in messages.items():

@@ -78,7 +78,7 @@ def _messages(connection: Any) -> Iterator[Finding]:  # noqa: ANN401 -- the libr
         )
 
 
-def _types(connection: Any) -> Iterator[Finding]:  # noqa: ANN401 -- likewise
+def _types(connection: object) -> Iterator[Finding]:
     """Report queues that exist with another type than the service declares."""
     wrong = [queue.value for queue in Queue if not _is_declarable(connection, queue)]
     if wrong:

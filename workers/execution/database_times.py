@@ -18,7 +18,7 @@ def in_database_time(reply: ProviderResponse, *, since: datetime, ahead: timedel
     return cast("ProviderResponse", _shifted(reply, since, ahead))
 
 
-def _shifted(value: Any, since: datetime, ahead: timedelta) -> Any:  # noqa: ANN401 -- any field of a reply
+def _shifted(value: object, since: datetime, ahead: timedelta) -> Any:  # noqa: ANN401 -- any field of a reply
     if isinstance(value, datetime):
         return value - ahead if value >= since else value
     if isinstance(value, tuple):

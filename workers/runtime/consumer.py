@@ -63,7 +63,7 @@ class TaskEvents(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has n
 
     requires = ("celery.worker.consumer.events:Events",)
 
-    def __init__(self, consumer: Any, **options: Any) -> None:  # noqa: ANN401 -- Celery's Consumer
+    def __init__(self, consumer: object, **options: Any) -> None:
         self._dispatcher: Any = None
         self._published_at = 0.0
         super().__init__(consumer, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from urllib.parse import unquote
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
@@ -26,7 +26,7 @@ _PROFILE = re.compile(
 )
 
 
-def identifiers_in(value: Any) -> Iterator[Found]:  # noqa: ANN401 -- any JSON
+def identifiers_in(value: object) -> Iterator[Found]:
     """Yield each identifier in a JSON value, as often as it occurs.
 
     A phone number is read with its country code, with or without a plus or two zeros before it.

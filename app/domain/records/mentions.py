@@ -22,7 +22,7 @@ _END_OF_SLUG = re.compile(r"(?![\w-])")
 _CONTACT_ID = re.compile(r"(?<!\w)con_\w+")
 
 
-def tokens_in(value: Any) -> set[str]:  # noqa: ANN401 -- any JSON
+def tokens_in(value: object) -> set[str]:
     """Return the tokens of everybody whom a JSON value may mention."""
     tokens: set[str] = set()
     for part in parts(value):

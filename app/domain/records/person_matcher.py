@@ -34,7 +34,7 @@ class PersonMatcher:
     phones: frozenset[str] = frozenset()
     names: frozenset[tuple[str, str]] = field(default=frozenset())
 
-    def matches(self, value: Any) -> bool:  # noqa: ANN401 -- any JSON
+    def matches(self, value: object) -> bool:
         """Return whether a JSON value mentions the person, in any spelling, including inside longer text."""
         return any(
             self._matches_text(part) if isinstance(part, str) else self._matches_name(part)
@@ -107,7 +107,7 @@ def folded(text: str) -> str:
     return normalized("NFC", unquote(text)).casefold()
 
 
-def parts(value: Any) -> Iterator[str | Mapping[str, Any]]:  # noqa: ANN401 -- any JSON
+def parts(value: object) -> Iterator[str | Mapping[str, Any]]:
     """Yield every object and every string in a JSON value."""
     if isinstance(value, str):
         yield value

@@ -72,11 +72,11 @@ class Source:
             return columns[0].in_([key for (key,) in keys])
         return tuple_(*columns).in_(keys)
 
-    def key_of(self, row: Any) -> Key:  # noqa: ANN401 -- a row of the query
+    def key_of(self, row: object) -> Key:
         """Return the primary key of a row."""
         return tuple(getattr(row, column.name) for column in self.key)
 
-    def place_of(self, row: Any) -> Place:  # noqa: ANN401 -- a row of the query
+    def place_of(self, row: object) -> Place:
         """Return the place of a row."""
         first, number = (*self.key_of(row), 0)[:2]
         return getattr(row, self.changed_at.name), first, number

@@ -157,7 +157,7 @@ def _with_employer(query: Select[Any]) -> Select[Any]:
     return query.outerjoin(Company, Company.id == Contact.company_id)
 
 
-def _saved_id(name: str, value: Any) -> ColumnElement[str]:  # noqa: ANN401 -- an attribute of a table
+def _saved_id(name: str, value: object) -> ColumnElement[str]:
     """Return the id of the workspace's saved row with this value in the column."""
     row = aliased(SavedProfile)
     return select(row.id).where(row.workspace_id == WORKSPACE, getattr(row, name) == value).scalar_subquery()

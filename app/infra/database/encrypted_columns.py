@@ -102,7 +102,7 @@ class EncryptedText(TypeDecorator[str]):
             text = text.op("||")(literal_column(f"'{separator}'")).op("||", return_type=self)(part)
         return text
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002 -- SQLAlchemy's signature
+    def process_bind_param(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002 -- SQLAlchemy's signature
         """Return the encrypted value.
 
         Raises:
@@ -122,7 +122,7 @@ class EncryptedText(TypeDecorator[str]):
 
         return process
 
-    def encrypted(self, ring: KeyRing, row: str, value: Any) -> Any:  # noqa: ANN401 -- the column's
+    def encrypted(self, ring: KeyRing, row: str, value: object) -> Any:  # noqa: ANN401 -- the column's
         """Return the value as it is stored in the row."""
         return self.encrypted_all(ring, [(row, value)])[0]
 
@@ -137,7 +137,7 @@ class EncryptedText(TypeDecorator[str]):
         text: str = value
         return text
 
-    def stored(self, value: Any, ciphertext: Ciphertext) -> Any:  # noqa: ANN401, ARG002 -- the column's, for subclasses
+    def stored(self, value: object, ciphertext: Ciphertext) -> Any:  # noqa: ANN401, ARG002 -- the column's, for subclasses
         """Return what is stored for the value with this encrypted text."""
         return ciphertext
 
@@ -169,7 +169,7 @@ class EncryptedJson(EncryptedText):
         super().__init__(name, row)
         self.kept = kept
 
-    def text_of(self, value: Any) -> str:  # noqa: ANN401 -- the column's
+    def text_of(self, value: object) -> str:
         """Return the text that is encrypted."""
         return dumps(value)
 
@@ -189,7 +189,7 @@ class EncryptedJson(EncryptedText):
         return text if isinstance(text, str) and _FORM.fullmatch(text) else None
 
 
-def dumps(value: Any) -> str:  # noqa: ANN401 -- any JSON
+def dumps(value: object) -> str:
     """Return the shortest JSON of a value."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
@@ -221,7 +221,7 @@ def key_id_of(ciphertext: str) -> int | None:
         return None
 
 
-def encrypted(session: Session, column: InstrumentedAttribute[Any], row: str, value: Any) -> Any:  # noqa: ANN401 -- the column's
+def encrypted(session: Session, column: InstrumentedAttribute[Any], row: str, value: object) -> Any:  # noqa: ANN401 -- the column's
     """Return a value as a statement of Core stores it in the row with this primary key."""
     type_ = cast("EncryptedText", column.type)
     return type_.encrypted(session.keys.ring, row, value)
@@ -239,16 +239,16 @@ def encrypted_columns() -> Iterator[Column[Any]]:
 
 
 @event.listens_for(Base, "before_insert", propagate=True)
-def _encrypt_new(mapper: Mapper[Any], connection: Connection, target: Any) -> None:  # noqa: ANN401 -- an object of the ORM
+def _encrypt_new(mapper: Mapper[Any], connection: Connection, target: object) -> None:
     _encrypt(mapper, connection, target, set(target.__dict__))
 
 
 @event.listens_for(Base, "before_update", propagate=True)
-def _encrypt_changed(mapper: Mapper[Any], connection: Connection, target: Any) -> None:  # noqa: ANN401 -- an object of the ORM
+def _encrypt_changed(mapper: Mapper[Any], connection: Connection, target: object) -> None:
     _encrypt(mapper, connection, target, set(instance_state(target).committed_state))
 
 
-def _encrypt(mapper: Mapper[Any], connection: Connection, target: Any, names: set[str]) -> None:  # noqa: ANN401 -- an object of the ORM
+def _encrypt(mapper: Mapper[Any], connection: Connection, target: object, names: set[str]) -> None:
     """Replace the values by encrypted ones until they are written."""
     values = target.__dict__
     plain = {name: values[name] for name in names.intersection(_types(mapper)) if values.get(name)}
@@ -265,7 +265,7 @@ def _encrypt(mapper: Mapper[Any], connection: Connection, target: Any, names: se
 
 @event.listens_for(Base, "after_insert", propagate=True)
 @event.listens_for(Base, "after_update", propagate=True)
-def _restore(_mapper: Mapper[Any], _connection: Connection, target: Any) -> None:  # noqa: ANN401 -- an object of the ORM
+def _restore(_mapper: Mapper[Any], _connection: Connection, target: object) -> None:
     """Restore the plain values."""
     target.__dict__.update(target.__dict__.pop(_PLAIN, {}))
 

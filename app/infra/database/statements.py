@@ -216,7 +216,7 @@ def _result_processor(type_: TypeEngine[Any], dialect: Dialect) -> Convert | Non
     return type_.dialect_impl(dialect).result_processor(dialect, None)
 
 
-def translated(connection: Connection, cursor: Any, sql: str, error: Exception) -> BaseException:  # noqa: ANN401 -- a driver's cursor
+def translated(connection: Connection, cursor: object, sql: str, error: Exception) -> BaseException:
     """Return the error that SQLAlchemy would raise; discard the connection if it is lost."""
     dialect = connection.dialect
     is_lost = dialect.is_disconnect(error, connection.connection, cursor)  # type: ignore[arg-type]  # a pooled connection

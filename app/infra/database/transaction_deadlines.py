@@ -58,14 +58,14 @@ class TransactionReaper:
         if overdue:
             log.warning("overdue database connections closed", connections=len(overdue))
 
-    def _begin(self, connection: Any, *_more: Any) -> None:  # noqa: ANN401 -- a driver's connection
+    def _begin(self, connection: object, *_more: Any) -> None:
         seconds = _seconds.get()
         if seconds is not None:
             with self._lock:
                 self._deadlines[id(connection)] = (time.monotonic() + seconds, connection)
             _checks.include(self)
 
-    def _end(self, connection: Any, *_more: Any) -> None:  # noqa: ANN401 -- None if it was closed before
+    def _end(self, connection: object, *_more: Any) -> None:
         with self._lock:
             self._deadlines.pop(id(connection), None)
 

@@ -26,7 +26,7 @@ _VISIBLE = re.compile(r"[\x20-\x7e]+")
 class Expression(fields.Field[ParsedResult]):
     """A JMESPath expression (https://jmespath.org/specification.html)."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> ParsedResult:  # noqa: ANN401, ARG002 -- marshmallow's
+    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> ParsedResult:  # noqa: ARG002 -- marshmallow's
         if not isinstance(value, str):
             raise ValidationError("Must be a JMESPath expression in quotes.")
         try:
@@ -46,7 +46,7 @@ class Templates(fields.Field[Any]):
         self.kind, self.expected = kind, expected
         super().__init__(**options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401, ARG002 -- marshmallow's
+    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> Any:  # noqa: ANN401, ARG002 -- marshmallow's
         if not isinstance(value, self.kind):
             raise ValidationError(f"Must be {self.expected}.")
         return _parse_templates(value)
@@ -55,7 +55,7 @@ class Templates(fields.Field[Any]):
 class Rates(fields.Field[tuple[Rate, ...]]):
     """Rates, such as 15/second;500/minute."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> tuple[Rate, ...]:  # noqa: ANN401, ARG002 -- marshmallow's
+    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> tuple[Rate, ...]:  # noqa: ARG002 -- marshmallow's
         try:
             return parse_rates(str(value))
         except InvalidValue as error:
@@ -65,7 +65,7 @@ class Rates(fields.Field[tuple[Rate, ...]]):
 class RequiredPlaceholders(fields.List[Any]):
     """Placeholders that must have a value; for `email|linkedin_url` either is enough."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
+    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
         texts = super()._deserialize(value, attr, data, **options)
         needs = tuple(frozenset(name.strip() for name in str(text).split("|")) for text in texts)
         unknown = frozenset().union(*needs) - PLACEHOLDERS
@@ -84,7 +84,7 @@ class ValueMap(fields.Dict):
             load_default={value: value for value in allowed},
         )
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
+    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
         values: dict[str, str] = super()._deserialize(value, attr, data, **options)  # type: ignore[no-untyped-call]
         return {value.strip().lower(): meaning for value, meaning in values.items()}
 
@@ -128,7 +128,7 @@ def _functions(node: Any) -> Iterator[str]:  # noqa: ANN401 -- jmespath's tree
             yield from _functions(child)
 
 
-def _parse_templates(node: Any) -> Any:  # noqa: ANN401 -- TOML
+def _parse_templates(node: object) -> Any:  # noqa: ANN401 -- TOML
     if isinstance(node, dict):
         return {key: _parse_templates(child) for key, child in node.items()}
     if isinstance(node, list):

@@ -31,7 +31,7 @@ def provider_specs(path: str) -> tuple[ProviderSpec, ...]:
     return tuple(_spec(path, name, table) for name, table in tables.items())
 
 
-def _spec(path: str, name: str, table: Any) -> ProviderSpec:  # noqa: ANN401 -- TOML
+def _spec(path: str, name: str, table: object) -> ProviderSpec:
     if not (_NAME.fullmatch(name) and isinstance(table, dict)):
         raise SettingsError(
             f"{path}: {name!r} must be a table with a name of lowercase letters, digits and _, such as [crm]."

@@ -149,7 +149,7 @@ def _endpoint_schema(field: ProviderField) -> type[Schema]:
     return _EndpointSchema.from_dict(sections)
 
 
-def _placeholders(node: Any) -> frozenset[str]:  # noqa: ANN401 -- JSON
+def _placeholders(node: object) -> frozenset[str]:
     if isinstance(node, Template):
         return node.names
     children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
