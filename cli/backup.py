@@ -37,7 +37,7 @@ unauthenticated_option = click.option(
 class BackupGroup(DatabaseGroup):
     """A command group that reports a failed backup as a message, not as a traceback."""
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's signature
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
         try:
             with stopping.exit_on_sigterm():

@@ -30,7 +30,7 @@ class DatabaseGroup(AppGroup):
             cmd.callback = recorded(f"{self.name}.{name or cmd.name}", cmd.callback)
         super().add_command(cmd, name)
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's signature
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
         try:
             return super().invoke(ctx)

@@ -10,7 +10,7 @@ import ssl
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import httpcore2
 
@@ -206,7 +206,7 @@ class _DeadlineStream(httpcore2.NetworkStream):
             self._bytes_remaining,
         )
 
-    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 -- httpcore2's
+    def get_extra_info(self, info: str) -> object:
         """Return information about the connection."""
         return self._stream.get_extra_info(info)
 

@@ -155,6 +155,6 @@ def _rights(connection: psycopg.Connection[Any], *, creates_tables: bool) -> Ite
         )
 
 
-def _value(connection: psycopg.Connection[Any], query: LiteralString) -> Any:  # noqa: ANN401 -- of a database
+def _value(connection: psycopg.Connection[Any], query: LiteralString) -> object:
     row = connection.execute(query).fetchone()
     return row and row[0]

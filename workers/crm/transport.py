@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlencode
 
 from app.crm.errors import Unreachable
@@ -58,7 +57,7 @@ def _encoded(request: Request) -> tuple[bytes, dict[str, str]]:
     return b"", headers
 
 
-def _parsed(body: bytes) -> Any:  # noqa: ANN401 -- JSON
+def _parsed(body: bytes) -> object:
     try:
         return json.loads(body) if body else None
     except (ValueError, RecursionError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 from workers.providers.base import ProviderResponse
 
@@ -18,7 +18,7 @@ def in_database_time(reply: ProviderResponse, *, since: datetime, ahead: timedel
     return cast("ProviderResponse", _shifted(reply, since, ahead))
 
 
-def _shifted(value: object, since: datetime, ahead: timedelta) -> Any:  # noqa: ANN401 -- any field of a reply
+def _shifted(value: object, since: datetime, ahead: timedelta) -> object:
     if isinstance(value, datetime):
         return value - ahead if value >= since else value
     if isinstance(value, tuple):

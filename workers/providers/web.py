@@ -227,7 +227,7 @@ def _read(response: httpx2.Response, deadline: float) -> bytes:
     return bytes(content)
 
 
-def _parsed(content: bytes) -> Any:  # noqa: ANN401 -- JSON
+def _parsed(content: bytes) -> object:
     """Parse JSON; return None for anything else."""
     try:
         return json.loads(content)

@@ -40,7 +40,7 @@ class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
         super().__init__(*arguments, **options)
         self._connected_at = -MAX_RECONNECT_SECONDS
 
-    def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 -- kombu's Connection
+    def ensure_connected(self, conn: Any) -> object:  # noqa: ANN401 -- kombu's Connection
         """Connect to the broker, retrying until it succeeds.
 
         A Redis server that refuses writes accepts connections, so that the next read fails at once.

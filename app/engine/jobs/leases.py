@@ -99,7 +99,7 @@ def _finish(now: Moment) -> Statement[_Finished]:
     return Statement(_Finished, partial(_finish_on, now=now))
 
 
-def _finish_on(dialect: str, *, now: Moment) -> Any:  # noqa: ANN401 -- an UPDATE or a SELECT
+def _finish_on(dialect: str, *, now: Moment) -> object:
     columns = Job.__table__.c
     values = {
         name: bindparam(f"new_{name}", type_=columns[name].type)

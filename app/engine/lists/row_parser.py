@@ -53,7 +53,7 @@ class RowParser:
                 reject(row, str(error))
         return read
 
-    def _parse(self, row: Row, digest: bytes | None) -> Any:  # noqa: ANN401 -- what the entity's ingestion takes
+    def _parse(self, row: Row, digest: bytes | None) -> object:
         if row.fault is not None:
             raise InvalidValue(row.fault)
         warned_before = self.warnings.total if digest else 0

@@ -70,7 +70,7 @@ def redact(session: Session, job: Job, matcher: PersonMatcher, *, now: datetime)
     _redact_calls(session, job.id, [item.index for item in matching_items] if items else None)
 
 
-def without_references(content: object) -> Any:  # noqa: ANN401 -- any JSON
+def without_references(content: object) -> object:
     """Return the content of a job without the client references, which are notes of the workspace."""
     if isinstance(content, dict):
         return {name: without_references(value) for name, value in content.items() if name != _REFERENCE}

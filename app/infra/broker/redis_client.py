@@ -57,7 +57,7 @@ class _Pool(BlockingConnectionPool):
 class _Client(Redis):
     """The library's client, whose commands are sent once."""
 
-    def execute_command(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 -- the library's signature
+    def execute_command(self, *arguments: Any, **options: Any) -> object:
         """Send a command and return its reply.
 
         Redis closes connections when it restarts. A command that meets a closed one is sent again on a new
@@ -78,7 +78,7 @@ class _Client(Redis):
         finally:
             pool.take_back(connection)
 
-    def _exchange(self, connection: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:  # noqa: ANN401 -- likewise
+    def _exchange(self, connection: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> object:  # noqa: ANN401 -- likewise
         """Send a command, after connecting if the connection is closed, and return its reply."""
         connection.send_command(*arguments)
         return self.parse_response(connection, arguments[0], **options)  # type: ignore[no-untyped-call]  # the library has no types there

@@ -102,7 +102,7 @@ class EncryptedText(TypeDecorator[str]):
             text = text.op("||")(literal_column(f"'{separator}'")).op("||", return_type=self)(part)
         return text
 
-    def process_bind_param(self, value: object, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002 -- SQLAlchemy's signature
+    def process_bind_param(self, value: object, dialect: Dialect) -> object:  # noqa: ARG002 -- SQLAlchemy's signature
         """Return the encrypted value.
 
         Raises:
@@ -117,12 +117,12 @@ class EncryptedText(TypeDecorator[str]):
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002 -- SQLAlchemy's signature
         """Return the function that decrypts what `column_expression` selects."""
 
-        def process(text: str | None) -> Any:  # noqa: ANN401 -- the column's
+        def process(text: str | None) -> object:
             return None if text is None else self.decrypted(ring_of(dialect), *text.split(_ROW_END, 1))
 
         return process
 
-    def encrypted(self, ring: KeyRing, row: str, value: object) -> Any:  # noqa: ANN401 -- the column's
+    def encrypted(self, ring: KeyRing, row: str, value: object) -> object:
         """Return the value as it is stored in the row."""
         return self.encrypted_all(ring, [(row, value)])[0]
 
@@ -137,7 +137,7 @@ class EncryptedText(TypeDecorator[str]):
         text: str = value
         return text
 
-    def stored(self, value: object, ciphertext: Ciphertext) -> Any:  # noqa: ANN401, ARG002 -- the column's, for subclasses
+    def stored(self, value: object, ciphertext: Ciphertext) -> object:  # noqa: ARG002 -- the column's, for subclasses
         """Return what is stored for the value with this encrypted text."""
         return ciphertext
 
@@ -173,11 +173,11 @@ class EncryptedJson(EncryptedText):
         """Return the text that is encrypted."""
         return dumps(value)
 
-    def stored(self, value: Any, ciphertext: Ciphertext) -> Any:  # noqa: ANN401 -- the column's
+    def stored(self, value: Any, ciphertext: Ciphertext) -> object:  # noqa: ANN401 -- the column's
         """Return the object that is stored for the value."""
         return CipherObject({key: value[key] for key in self.kept if key in value} | {_ENCRYPTED: ciphertext})
 
-    def decrypted(self, ring: KeyRing, row: str, stored: str) -> Any:  # noqa: ANN401 -- the column's
+    def decrypted(self, ring: KeyRing, row: str, stored: str) -> object:
         """Return the value of stored JSON, as for a text."""
         ciphertext = self.ciphertext(stored)
         return json.loads(stored if ciphertext is None else decrypt_text(ring, self.context(row), ciphertext))
@@ -221,7 +221,7 @@ def key_id_of(ciphertext: str) -> int | None:
         return None
 
 
-def encrypted(session: Session, column: InstrumentedAttribute[Any], row: str, value: object) -> Any:  # noqa: ANN401 -- the column's
+def encrypted(session: Session, column: InstrumentedAttribute[Any], row: str, value: object) -> object:
     """Return a value as a statement of Core stores it in the row with this primary key."""
     type_ = cast("EncryptedText", column.type)
     return type_.encrypted(session.keys.ring, row, value)

@@ -121,7 +121,7 @@ class _Checksum:
             self.sum = (self.sum + int.from_bytes(digest)) % _CHECKSUMS
 
 
-def _comparable(value: object) -> Any:  # noqa: ANN401 -- a value of any column
+def _comparable(value: object) -> object:
     """Return a value that both databases return as the same JSON."""
     if isinstance(value, datetime):
         return value.timestamp()

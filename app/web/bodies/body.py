@@ -98,7 +98,7 @@ def receive(request: Request) -> bytes:
     return raw
 
 
-def parse(raw: bytes) -> Any:  # noqa: ANN401 -- JSON can be anything
+def parse(raw: bytes) -> object:
     """Parse strict JSON (RFC 8259, RFC 7493): UTF-8, without NaN, Infinity and duplicate names.
 
     Raises:

@@ -46,7 +46,7 @@ class Templates(fields.Field[Any]):
         self.kind, self.expected = kind, expected
         super().__init__(**options)
 
-    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> Any:  # noqa: ANN401, ARG002 -- marshmallow's
+    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> object:  # noqa: ARG002 -- marshmallow's
         if not isinstance(value, self.kind):
             raise ValidationError(f"Must be {self.expected}.")
         return _parse_templates(value)
@@ -128,7 +128,7 @@ def _functions(node: Any) -> Iterator[str]:  # noqa: ANN401 -- jmespath's tree
             yield from _functions(child)
 
 
-def _parse_templates(node: object) -> Any:  # noqa: ANN401 -- TOML
+def _parse_templates(node: object) -> object:
     if isinstance(node, dict):
         return {key: _parse_templates(child) for key, child in node.items()}
     if isinstance(node, list):

@@ -137,7 +137,7 @@ def _response(parser: _ReplyParser, rows: list[dict[str, Any]]) -> ProviderRespo
             return replace(hit, emails=parsing.unique_emails(map(parser.email, rows), parser.request.types))
 
 
-def _search(expression: ParsedResult | None, document: object) -> Any:  # noqa: ANN401 -- JSON
+def _search(expression: ParsedResult | None, document: object) -> object:
     if expression is None:
         return None
     try:
