@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import secrets
 import time
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -79,7 +80,7 @@ def rotate(*, as_json: bool) -> None:
     show({"key": key_id, "rows": rows, "seconds": seconds}, text, as_json=as_json)
 
 
-def _encrypt(name: str, report: Any) -> int:  # noqa: ANN401 -- a function that shows a text
+def _encrypt(name: str, report: Callable[[str], object]) -> int:
     """Encrypt a table and return how many rows changed."""
     is_finished, rows = False, 0
     while not is_finished:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import isinf
-from typing import Any
+from typing import Any, Protocol, cast
 
 import click
 from rich.console import Console
@@ -96,7 +96,7 @@ def check(*, as_json: bool) -> None:
         providers = load(app_settings.load())
     except SettingsError as error:
         raise click.ClickException(str(error)) from error
-    checkable = [provider for provider in providers.values() if hasattr(provider, "check")]
+    checkable = [cast("_CheckableProvider", each) for each in providers.values() if hasattr(each, "check")]
     with ThreadPoolExecutor(max_workers=max(len(checkable), 1)) as pool:
         statuses = list(pool.map(_status, checkable))
     if as_json:
@@ -107,7 +107,11 @@ def check(*, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _status(provider: Any) -> ProviderStatus:  # noqa: ANN401 -- a Provider that is Checkable; types have no "and"
+class _CheckableProvider(Provider, Checkable, Protocol):
+    """A provider whose key can be checked."""
+
+
+def _status(provider: _CheckableProvider) -> ProviderStatus:
     setting = _setting(provider)
     if not _is_configured(provider):
         return ProviderStatus(provider.name, setting, None)

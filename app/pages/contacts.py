@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from flask import Response, flash, request
@@ -126,7 +127,7 @@ def show(
     )
 
 
-def edit(now: Any) -> Edit:  # noqa: ANN401 -- the time of the database
+def edit(now: datetime) -> Edit:
     """Return the edit of the signed-in account."""
     return Edit(workspace_id=caller().workspace_id, account_id=caller().account_id, now=now)
 

@@ -165,7 +165,7 @@ class Listener(StreamServer):
         super().__init__(*arguments, **options)
         self._count = count
 
-    def do_read(self) -> Any:  # noqa: ANN401 -- gevent's socket and address
+    def do_read(self) -> Any:  # noqa: ANN401 -- a socket and an address, or None, which gevent's type lacks
         """Return the next connection, or None if there is none or it is left to another process."""
         if self._count is None or not self._count.is_high:
             return self.take()

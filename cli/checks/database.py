@@ -118,7 +118,7 @@ def _refused(refusal: psycopg.Error) -> tuple[str, str]:
     )
 
 
-def _revision(connection: Any, failure: type[Exception]) -> Finding:  # noqa: ANN401 -- of two drivers
+def _revision(connection: sqlite3.Connection | psycopg.Connection[Any], failure: type[Exception]) -> Finding:
     """Compare the revision of the tables with the migrations that this version has."""
     scripts = ScriptDirectory(str(Path(migrations.__path__[0])))
     revisions = [script.revision for script in scripts.walk_revisions()]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
-from amqp import Message
+from amqp import Connection, Message
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, NotFound, PreconditionFailed
 
 from app.domain.kinds import Queue
@@ -66,7 +65,7 @@ def _version(version: str) -> Finding:
     return ok(SUBJECT, f"version {version}")
 
 
-def _messages(connection: Any) -> Iterator[Finding]:  # noqa: ANN401 -- the library has no types
+def _messages(connection: Connection) -> Iterator[Finding]:
     """Send a message that no queue receives; with an alarm, RabbitMQ does not confirm it."""
     try:
         connection.channel().basic_publish_confirm(
@@ -78,7 +77,7 @@ def _messages(connection: Any) -> Iterator[Finding]:  # noqa: ANN401 -- the libr
         )
 
 
-def _types(connection: object) -> Iterator[Finding]:
+def _types(connection: Connection) -> Iterator[Finding]:
     """Report queues that exist with another type than the service declares."""
     wrong = [queue.value for queue in Queue if not _is_declarable(connection, queue)]
     if wrong:
@@ -91,7 +90,7 @@ def _types(connection: object) -> Iterator[Finding]:
         yield ok(QUEUES, "quorum queues, or not declared yet")
 
 
-def _is_declarable(connection: Any, queue: Queue) -> bool:  # noqa: ANN401 -- likewise
+def _is_declarable(connection: Connection, queue: Queue) -> bool:
     channel = connection.channel()  # a refusal closes it
     try:
         channel.queue_declare(queue.value, passive=True)

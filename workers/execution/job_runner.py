@@ -13,9 +13,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import structlog
+from celery import Task
 
 from app.domain.errors import InternalError, Problem, Unavailable
 from app.domain.kinds import QUEUES, Kind, Queue
@@ -68,7 +69,7 @@ def job(kind: Kind, *, from_stored: StoredDataFunction | None = None) -> Callabl
         if from_stored is not None:
             FROM_STORED[kind] = from_stored
 
-        def task(self: Any, job_id: str) -> None:  # noqa: ANN401 -- Celery's Task
+        def task(self: Task, job_id: str) -> None:
             request = self.request
             try:
                 run_next(

@@ -11,7 +11,8 @@ from typing import Any
 
 from celery import bootsteps
 from celery.signals import task_received
-from celery.worker import state
+from celery.worker import WorkController, state
+from celery.worker.request import Request
 
 from workers.execution.job_runner import JOB_BY_TASK
 
@@ -33,7 +34,7 @@ class Activity:
     read and written by different threads and may be slightly out of date.
     """
 
-    def __init__(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
+    def __init__(self, worker: WorkController) -> None:
         self._worker = worker
         self.name = f"{worker.hostname}:{os.getpid()}"
         self.queues = tuple(sorted(worker.app.amqp.queues.consume_from))
@@ -84,7 +85,7 @@ class Activity:
         self.received_at = time.monotonic()
 
 
-def job_of(request: Any) -> str | None:  # noqa: ANN401 -- Celery's Request
+def job_of(request: Request) -> str | None:
     """Return the job id in a message, parsed from Celery's representation of its arguments."""
     match = _JOB.search(request.argsrepr or "")
     return match and match[1]

@@ -12,6 +12,7 @@ from typing import Any
 
 from celery import bootsteps
 from celery.worker.consumer import Consumer as CeleryConsumer
+from kombu import Connection
 
 MAX_RECONNECT_SECONDS = 3.0
 """Longest delay between two attempts; shorter than the time after which supervision reports a stall."""
@@ -40,7 +41,7 @@ class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
         super().__init__(*arguments, **options)
         self._connected_at = -MAX_RECONNECT_SECONDS
 
-    def ensure_connected(self, conn: Any) -> object:  # noqa: ANN401 -- kombu's Connection
+    def ensure_connected(self, conn: Connection) -> object:
         """Connect to the broker, retrying until it succeeds.
 
         A Redis server that refuses writes accepts connections, so that the next read fails at once.
@@ -63,18 +64,18 @@ class TaskEvents(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has n
 
     requires = ("celery.worker.consumer.events:Events",)
 
-    def __init__(self, consumer: object, **options: Any) -> None:
+    def __init__(self, consumer: CeleryConsumer, **options: Any) -> None:
         self._dispatcher: Any = None
         self._published_at = 0.0
         super().__init__(consumer, **options)
 
-    def start(self, consumer: Any) -> None:  # noqa: ANN401 -- Celery's Consumer
+    def start(self, consumer: CeleryConsumer) -> None:
         """Publish from now on; called again after each reconnection, with a new dispatcher."""
         self._dispatcher = consumer.event_dispatcher
         self._dispatcher.buffer_limit = MAX_EVENTS
         consumer.hub.on_tick.add(self._publish)
 
-    def stop(self, consumer: Any) -> None:  # noqa: ANN401 -- Celery's Consumer
+    def stop(self, consumer: CeleryConsumer) -> None:
         """Stop publishing; events of the last second are lost."""
         consumer.hub.on_tick.discard(self._publish)
 

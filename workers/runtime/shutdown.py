@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from celery.worker import state
+from celery.worker.request import Request
 
 from app.domain.errors import Unavailable
 from app.domain.kinds import Kind, Queue
@@ -99,7 +100,7 @@ class Shutdown:
             log.warning("database unavailable, requeued jobs are left to other workers")
 
 
-def _republish(services: WorkerServices, request: Any) -> None:  # noqa: ANN401 -- Celery's Request
+def _republish(services: WorkerServices, request: Request) -> None:
     """Republish a message to its queue, unless it is periodic and comes again."""
     job_id = job_of(request)
     if job_id and request.name in set(Kind):

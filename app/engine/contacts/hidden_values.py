@@ -23,15 +23,16 @@ from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
+from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.infra.database.session import Session
 
 ANSWERED_ABOUT = "answered_about"
 """The key in the request of an enrichment's item with the id of the contact whose values were disclosed."""
 
 
-def is_hidden(rules: RegionalRules, row: Any, country: str | None) -> bool:  # noqa: ANN401 -- a row of either table
+def is_hidden(rules: RegionalRules, row: StoredEmail | StoredPhone, country: str | None) -> bool:
     """Return whether the rules hide a stored e-mail or phone of a person in this country."""
-    if getattr(row, "line_type", None) is not None:
+    if row.kind == "phone":
         return rules.hides_phone(row.type, row.line_type, country, row.country)
     return rules.hides_email(row.type, country)
 

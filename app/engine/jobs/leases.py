@@ -12,8 +12,9 @@ from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Row, Table, and_, bindparam, false, select, true, update
+from sqlalchemy import Row, Select, Table, and_, bindparam, false, select, true, update
 from sqlalchemy.sql import ColumnElement
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.domain.errors import Problem
 from app.domain.kinds import Outcome, Queue, Status
@@ -99,7 +100,7 @@ def _finish(now: Moment) -> Statement[_Finished]:
     return Statement(_Finished, partial(_finish_on, now=now))
 
 
-def _finish_on(dialect: str, *, now: Moment) -> object:
+def _finish_on(dialect: str, *, now: Moment) -> ReturningUpdate[Any] | Select[Any]:
     columns = Job.__table__.c
     values = {
         name: bindparam(f"new_{name}", type_=columns[name].type)

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, false, select, text
+from sqlalchemy import ColumnElement, Select, bindparam, false, select, text
+from sqlalchemy.sql.dml import ReturningInsert
 
 from app.engine.ledger.reveals import Reveal, RevealedValue
 from app.infra.database.db import insert_into
@@ -14,7 +15,7 @@ from app.infra.database.session import Session
 from app.infra.database.statements import Statement, items_of
 
 
-def _acquire_values(dialect: str) -> Any:  # noqa: ANN401 -- an INSERT of either dialect
+def _acquire_values(dialect: str) -> ReturningInsert[Any]:
     """Return the insertion of values; it returns those that the workspace did not own."""
     names = ("workspace_id", "field", "contact_id", "job_id", "created_at")
     columns = RevealedValue.__table__.c
@@ -24,7 +25,7 @@ def _acquire_values(dialect: str) -> Any:  # noqa: ANN401 -- an INSERT of either
     return insertion.on_conflict_do_nothing().returning(RevealedValue.value)
 
 
-def _acquire_field(dialect: str, is_wanted: ColumnElement[bool] | None = None) -> Any:  # noqa: ANN401 -- likewise
+def _acquire_field(dialect: str, is_wanted: ColumnElement[bool] | None = None) -> ReturningInsert[Any]:
     """Return the insertion of a field that the workspace does not own, or owned until a refund."""
     names = ("workspace_id", "contact_id", "field", "job_id", "credits", "purpose", "created_at")
     values = {name: bindparam(name, type_=Reveal.__table__.c[name].type) for name in names}
@@ -42,7 +43,7 @@ def _acquire_field(dialect: str, is_wanted: ColumnElement[bool] | None = None) -
     ).returning(Reveal.contact_id)
 
 
-def _acquire(dialect: str) -> Any:  # noqa: ANN401 -- likewise
+def _acquire(dialect: str) -> ReturningInsert[Any] | Select[Any]:
     """Return the insertion of values; on PostgreSQL it acquires the field too if any value was new.
 
     It returns the new values, and whether it has acquired the field.

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import Row, func, select
 
 from app.domain.records.profile_links import urls_of
 from app.domain.regional_rules import RegionalRules
@@ -20,11 +20,13 @@ from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
+from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.contacts.suppressions.suppression_checks import any_suppressed
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.infra.clock import rfc3339
 from app.infra.database.bulk_statements import is_among
 from app.infra.database.session import Session
+from app.infra.database.statements import columns_of
 
 _PERSON = (
     "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url", "member_url",
@@ -45,16 +47,36 @@ _PEOPLE = (
 _COMPANIES = select(*_EMPLOYER, Company.id, Company.provenance).order_by(Company.id)
 _EMAIL_VALUES = ("email", "type", "status", "confidence", "verified_at", "last_seen_at")
 _PHONE_VALUES = ("e164", "type", "status", "do_not_call", "verified_at", "last_seen_at")
-_EMAILS = select(Email.contact_id, *(getattr(Email, name).label(name) for name in _EMAIL_VALUES)).order_by(
-    Email.id
-)
-_PHONES = select(
-    Phone.contact_id,
-    *(getattr(Phone, name).label(name) for name in _PHONE_VALUES),
-    Phone.extension,
-    Phone.line_type,
-    Phone.country,
-).order_by(Phone.id)
+
+
+class ExportedEmail(NamedTuple):
+    """The columns of an e-mail that are exported."""
+
+    contact_id: str
+    email: str
+    type: str
+    status: str
+    confidence: float | None
+    verified_at: datetime | None
+    last_seen_at: datetime
+
+
+class ExportedPhone(NamedTuple):
+    """The columns of a phone that are exported, and those that decide whether it is."""
+
+    contact_id: str
+    e164: str
+    type: str
+    status: str
+    do_not_call: bool | None
+    verified_at: datetime | None
+    last_seen_at: datetime
+    extension: str | None
+    line_type: str
+    country: str | None
+
+
+Value = TypeVar("Value", ExportedEmail, ExportedPhone)
 
 
 def contact_columns(session: Session) -> list[str]:
@@ -91,10 +113,10 @@ def company_rows(session: Session) -> Iterator[dict[str, str]]:
         last = batch[-1].id
 
 
-def _visible(session: Session, batch: Sequence[Any]) -> Iterator[dict[str, str]]:
+def _visible(session: Session, batch: Sequence[Row[*tuple[Any, ...]]]) -> Iterator[dict[str, str]]:
     ids = [contact.id for contact in batch]
-    emails = _by_contact(session, _EMAILS, Email.__table__.c.contact_id, ids)
-    phones = _by_contact(session, _PHONES, Phone.__table__.c.contact_id, ids)
+    emails = _by_contact(session, Email, ExportedEmail, ids)
+    phones = _by_contact(session, Phone, ExportedPhone, ids)
     people = [(contact, emails.get(contact.id, []), phones.get(contact.id, [])) for contact in batch]
     suppressed = any_suppressed(session, (value for person in people for value in _identifiers(*person)))
     of_companies = switchboards.among(session, suppressed)
@@ -107,40 +129,54 @@ def _visible(session: Session, batch: Sequence[Any]) -> Iterator[dict[str, str]]
 
 def _without_hidden(
     rules: RegionalRules,
-    contact: Any,  # noqa: ANN401 -- a row
-    *values: Sequence[Any],
-) -> tuple[Any, ...]:
+    contact: Row[*tuple[Any, ...]],
+    emails: Sequence[ExportedEmail],
+    phones: Sequence[ExportedPhone],
+) -> tuple[Row[*tuple[Any, ...]], Sequence[ExportedEmail], Sequence[ExportedPhone]]:
     """Return the contact, and its e-mails and phones without those that the rules hide."""
     country = contact.country or contact.company_country
-    shown = ([row for row in rows if not hidden_values.is_hidden(rules, row, country)] for rows in values)
-    return contact, *shown
+    return (
+        contact,
+        [row for row in emails if not rules.hides_email(row.type, country)],
+        [row for row in phones if not rules.hides_phone(row.type, row.line_type, country, row.country)],
+    )
 
 
 def _by_contact(
-    session: Session, query: Select[*tuple[Any, ...]], column: ColumnElement[str], ids: Collection[str]
-) -> dict[str, list[Any]]:
+    session: Session, table: type[Email | Phone], row: type[Value], ids: Collection[str]
+) -> dict[str, list[Value]]:
     """Return the e-mails or phones of the contacts by contact id."""
-    found: dict[str, list[Any]] = {}
+    columns = table.__table__.c
+    query = select(*columns_of(table, row._fields)).order_by(columns.id)
+    found: dict[str, list[Value]] = {}
     for part in batched(ids):
-        for row in session.execute(query.where(is_among(session, column, part))):
-            found.setdefault(row[0], []).append(row)
+        for value in map(
+            row._make, session.execute(query.where(is_among(session, columns.contact_id, part)))
+        ):
+            found.setdefault(value.contact_id, []).append(value)
     return found
 
 
-def _identifiers(contact: Any, emails: Sequence[Any], phones: Sequence[Any]) -> Iterator[Identifier]:  # noqa: ANN401 -- a row
+def _identifiers(
+    contact: Row[*tuple[Any, ...]], emails: Sequence[ExportedEmail], phones: Sequence[ExportedPhone]
+) -> Iterator[Identifier]:
     yield from (Identifier("linkedin_url", url) for url in urls_of(contact))
     yield Identifier("domain", contact.company_domain or "")
     yield from (Identifier("email", row.email) for row in emails)
     yield from (Identifier("phone", row.e164) for row in phones)
 
 
-def _row(contact: Any, emails: Sequence[Any], phones: Sequence[Any]) -> dict[str, str]:  # noqa: ANN401 -- a row
+def _row(
+    contact: Row[*tuple[Any, ...]], emails: Sequence[ExportedEmail], phones: Sequence[ExportedPhone]
+) -> dict[str, str]:
     row = texts(_PERSON_COLUMNS, contact)
     row["updated_at"] = _date(contact.provenance)
     return row | value_cells(emails, phones)
 
 
-def value_cells(emails: Sequence[Any], phones: Sequence[Any]) -> dict[str, str]:
+def value_cells(
+    emails: Sequence[ExportedEmail | StoredEmail], phones: Sequence[ExportedPhone | StoredPhone]
+) -> dict[str, str]:
     """Return the cells of a contact's e-mails and phones, of which there may be any number."""
     cells: dict[str, str] = {}
     for index, email in enumerate(emails):

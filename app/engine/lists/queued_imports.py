@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Index, String, delete, func, select, text, update
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.domain.ids import new_id
 from app.domain.lists.headers.column_mapping import Entity
@@ -280,5 +281,5 @@ def _update(session: Session, turn: QueuedImport, **values: Any) -> None:
         raise ImportLeaseLostError
 
 
-def _silent(statement: Any) -> Any:  # noqa: ANN401 -- an UPDATE with RETURNING
+def _silent(statement: ReturningUpdate[str]) -> ReturningUpdate[str]:
     return statement.execution_options(synchronize_session=False)

@@ -202,6 +202,6 @@ def _is_saved_by_profile_too() -> ColumnElement[bool]:
     )
 
 
-def _later(first: Any, second: Any) -> ColumnElement[Any]:  # noqa: ANN401 -- expressions of times
+def _later(first: SQLColumnExpression[Any], second: SQLColumnExpression[Any]) -> ColumnElement[Any]:
     """Return the later of two times; the first, if there is no second."""
     return case((second > first, second), else_=first)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, select, tuple_
 
@@ -13,6 +14,8 @@ from app.engine.contacts import emails, phones
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
+from app.engine.contacts.phones import Phone
 from app.engine.contacts.saved.saved_profiles import SavedProfile, saved_object
 from app.engine.crm.connections import CrmConnection
 from app.engine.crm.pushes import PushItem
@@ -87,7 +90,7 @@ def _source(stamps: dict[str, Any], name: str) -> dict[str, Any]:
     return {"source": source, "at": found["at"]} | before
 
 
-def _dates(row: Any) -> dict[str, Any]:  # noqa: ANN401 -- an e-mail or phone
+def _dates(row: Email | Phone) -> dict[str, Any]:
     return {"sources": row.sources, "verified_at": rfc3339(row.verified_at)}
 
 
@@ -154,6 +157,15 @@ def _saved_profiles(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]
     ]
 
 
+class _UploadedRow(NamedTuple):
+    """The cells of a row of a list, and which workspace uploaded it and when."""
+
+    workspace: str
+    header: list[str]
+    created_at: datetime
+    cells: list[str]
+
+
 def _uploaded_rows(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
     """Return the rows about the person, and what is theirs in the rows about others; repetitions once."""
     found = [_uploaded_row(row, row.cells) for row in _rows(session, plan.upload_rows)]
@@ -164,7 +176,7 @@ def _uploaded_rows(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
     return found
 
 
-def _rows(session: Session, keys: Sequence[RowKey]) -> Iterator[Any]:
+def _rows(session: Session, keys: Sequence[RowKey]) -> Iterator[_UploadedRow]:
     query = (
         select(Workspace.name, Upload.header, Upload.created_at, UploadRow.cells)
         .join(Upload, Upload.id == UploadRow.upload_id)
@@ -172,12 +184,13 @@ def _rows(session: Session, keys: Sequence[RowKey]) -> Iterator[Any]:
         .order_by(UploadRow.upload_id, UploadRow.number)
     )
     for part in batched(keys):
-        yield from session.execute(query.where(tuple_(UploadRow.upload_id, UploadRow.number).in_(part)))
+        found = session.execute(query.where(tuple_(UploadRow.upload_id, UploadRow.number).in_(part)))
+        yield from map(_UploadedRow._make, found)
 
 
-def _uploaded_row(row: Any, cells: Sequence[str]) -> dict[str, Any]:  # noqa: ANN401 -- a row of the query
+def _uploaded_row(row: _UploadedRow, cells: Sequence[str]) -> dict[str, Any]:
     return {
-        "workspace": row.name,
+        "workspace": row.workspace,
         "at": rfc3339(row.created_at),
         "cells": [
             {"column": column, "value": value}

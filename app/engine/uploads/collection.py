@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select, update
 
@@ -46,12 +46,23 @@ def collect(session: Session, upload_id: str, *, settings: Settings, now: Moment
     return are_open
 
 
+class _Collected(NamedTuple):
+    """A row of a list with the item of the job that was to resolve it."""
+
+    number: int
+    subject: dict[str, Any] | None
+    chunk: int | None
+    charged: int
+    tries: int
+    item: JobItem
+
+
 def _count(
     session: Session, upload: Upload, chunk: UploadChunk, job: Job, *, settings: Settings, now: Moment
 ) -> None:
     """Count the items of a finished job; pause the upload if a member has to do something for the others."""
     chunk.is_open = False
-    items = session.execute(
+    query = (
         select(
             UploadRow.number, UploadRow.subject, UploadRow.chunk, UploadRow.charged, UploadRow.tries, JobItem
         )
@@ -59,19 +70,18 @@ def _count(
         .where(
             UploadRow.upload_id == upload.id, UploadRow.chunk == chunk.number, JobItem.job_id == chunk.job_id
         )
-    ).all()
-    is_outage = _is_outage(job, [row.JobItem for row in items])
+    )
+    items = [_Collected._make(row) for row in session.execute(query)]
+    is_outage = _is_outage(job, [row.item for row in items])
     was_tried = not _never_ran(job)
-    repeated = [
-        row for row in items if _is_repeated(row.JobItem, row.subject, row.tries, was_tried=was_tried)
-    ]
+    repeated = [row for row in items if _is_repeated(row.item, row.subject, row.tries, was_tried=was_tried)]
     outcomes = Counter(upload.outcomes)
     numbers = {row.number for row in repeated}
-    outcomes.update(row.JobItem.outcome or FAILED for row in items if row.number not in numbers)
+    outcomes.update(row.item.outcome or FAILED for row in items if row.number not in numbers)
     upload.outcomes, upload.charged = dict(outcomes), upload.charged + job.charged
     cost = sum(chunks.prices(upload, settings))
     _return_rows(session, upload.id, repeated, cost=cost, is_outage=is_outage, was_tried=was_tried)
-    refusals = {row.JobItem.error["code"] for row in repeated if _is_refused(row.JobItem)}
+    refusals = {code for row in repeated if (code := _refusal(row.item)) is not None}
     if is_outage and repeated:
         refusals.add(ProviderFailed.code)
     if upload.status == UploadStatus.RUNNING and (reason := _reason(session, upload, job, refusals)):
@@ -114,13 +124,15 @@ def _is_repeated(item: JobItem, subject: dict[str, Any] | None, tries: int, *, w
     """Return whether the row goes into another job: its item was refused or failed, or never ran."""
     if subject is None:  # erased
         return False
-    if _is_refused(item):
+    if _refusal(item) is not None:
         return True
     return (_is_open(item) or _has_failed(item)) and tries + was_tried < MAX_TRIES
 
 
-def _is_refused(item: JobItem) -> bool:
-    return item.error is not None and item.error["code"] in _REFUSALS
+def _refusal(item: JobItem) -> str | None:
+    """Return the code of the error for which the item was refused, or None."""
+    code: str | None = None if item.error is None else item.error["code"]
+    return code if code in _REFUSALS else None
 
 
 def _has_failed(item: JobItem) -> bool:
@@ -132,7 +144,13 @@ def _is_open(item: JobItem) -> bool:
 
 
 def _return_rows(
-    session: Session, upload_id: str, rows: Sequence[Any], *, cost: int, is_outage: bool, was_tried: bool
+    session: Session,
+    upload_id: str,
+    rows: Sequence[_Collected],
+    *,
+    cost: int,
+    is_outage: bool,
+    was_tried: bool,
 ) -> None:
     """Queue the rows for another job, at the full price: what was owned may have been refunded.
 
@@ -151,7 +169,7 @@ def _return_rows(
             "cost": cost,
             **_place(row),
             "tries": row.tries
-            + (was_tried and not _is_refused(row.JobItem) and not (is_outage and row.tries == 0)),
+            + (was_tried and _refusal(row.item) is None and not (is_outage and row.tries == 0)),
         }
         for row in rows
     ]
@@ -159,11 +177,11 @@ def _return_rows(
         session.execute(update(UploadRow), changes)
 
 
-def _place(row: Any) -> dict[str, int | None]:  # noqa: ANN401 -- a row of the query
+def _place(row: _Collected) -> dict[str, int | None]:
     """Return the place of the row's result, and what the jobs before it charged."""
-    if row.JobItem.outcome is None:
-        return {"chunk": None, "item": None, "charged": row.charged + row.JobItem.charged}
-    return {"chunk": row.chunk, "item": row.JobItem.index, "charged": row.charged}
+    if row.item.outcome is None:
+        return {"chunk": None, "item": None, "charged": row.charged + row.item.charged}
+    return {"chunk": row.chunk, "item": row.item.index, "charged": row.charged}
 
 
 def _is_any_pending(session: Session, upload_id: str) -> bool:

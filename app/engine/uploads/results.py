@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
 
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import aliased
@@ -63,6 +65,26 @@ class ResultRow:
         return [*cells, *(text or "" for text in (*found, *receipt))]
 
 
+class _Row(NamedTuple):
+    """A row with the job and the item of its person, null without one."""
+
+    number: int
+    line: int
+    cells: list[str]
+    fault: str | None
+    duplicate_of: int | None
+    subject: dict[str, Any] | None
+    charged_before: int
+    is_pending: bool
+    job_id: str | None
+    finished_at: datetime | None
+    outcome: str | None
+    result: dict[str, Any] | None
+    request: dict[str, Any] | None
+    error: dict[str, Any] | None
+    charged: int | None
+
+
 def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[ResultRow]:
     """Return the rows from this number on with their results; a duplicate has that of the first row."""
     query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.number >= first)
@@ -77,7 +99,7 @@ def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[Result
 
 
 def _read(session: Session, upload: Upload, query: Select[Any]) -> list[ResultRow]:
-    found = session.execute(query).all()
+    found = [_Row._make(row) for row in session.execute(query)]
     hidden = hidden_values.in_answers(session, [(row.result, row.request or {}) for row in found])
     return [_result(row, upload.status, hidden) for row in found]
 
@@ -113,17 +135,16 @@ def _joined() -> Select[Any]:
     )
 
 
-def _result(row: Any, status: str, hidden: Collection[str]) -> ResultRow:  # noqa: ANN401 -- a row of the query
-    base = {"number": row.number, "line": row.line, "cells": tuple(row.cells)}
+def _result(row: _Row, status: str, hidden: Collection[str]) -> ResultRow:
+    result = partial(ResultRow, number=row.number, line=row.line, cells=tuple(row.cells))
     if row.fault is not None:
-        return ResultRow(**base, outcome="invalid", note=row.fault)
+        return result(outcome="invalid", note=row.fault)
     is_duplicate = row.duplicate_of is not None
     outcome, note = _outcome(row, status)
     values = hidden_values.without(row.result, hidden) or {}
     email: dict[str, Any] = next(iter(values.get("emails", ())), {})
     phone: dict[str, Any] = next(iter(values.get("phones", ())), {})
-    return ResultRow(
-        **base,
+    return result(
         outcome=outcome,
         email=email.get("email"),
         email_status=email.get("status"),
@@ -131,11 +152,15 @@ def _result(row: Any, status: str, hidden: Collection[str]) -> ResultRow:  # noq
         credits=0 if is_duplicate else row.charged_before + (row.charged or 0),
         sources=_sources((email, phone)),
         receipt=row.job_id,
-        note=note or (f"The same person as row {row.duplicate_of + 1}." if is_duplicate else None),
+        note=note or _same_as(row.duplicate_of),
     )
 
 
-def _outcome(row: Any, status: str) -> tuple[str, str | None]:  # noqa: ANN401 -- a row of the query
+def _same_as(number: int | None) -> str | None:
+    return None if number is None else f"The same person as row {number + 1}."
+
+
+def _outcome(row: _Row, status: str) -> tuple[str, str | None]:
     """Return the outcome of a row that names a person, and what explains it."""
     if row.subject is None and not row.cells:
         return Outcome.SUPPRESSED.value, _ERASED

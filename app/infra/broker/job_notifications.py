@@ -129,7 +129,7 @@ class JobListener:
                     event.set()
 
 
-def _next_message(subscription: Any) -> Any:  # noqa: ANN401 -- the library has no types there
+def _next_message(subscription: Any) -> Any:  # noqa: ANN401 -- redis-py declares no types of these methods
     """Return the next message, a dictionary, or None after LISTEN_SECONDS.
 
     The library's `get_message` does the same at several times the processor time.

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+import amqp
 from amqp.exceptions import AMQPError
 from kombu import Connection
 
@@ -135,7 +136,7 @@ def _open(url: str) -> _Session:
     return session
 
 
-def connect(url: str) -> Any:  # noqa: ANN401 -- a connection of the library amqp, which has no types
+def connect(url: str) -> amqp.Connection:
     """Return a new connection.
 
     Raises:
@@ -145,7 +146,7 @@ def connect(url: str) -> Any:  # noqa: ANN401 -- a connection of the library amq
     return Connection(url, connect_timeout=CONNECT_SECONDS).transport.establish_connection()
 
 
-def declare(channel: Any, queue: Queue) -> None:  # noqa: ANN401 -- likewise
+def declare(channel: amqp.Channel, queue: Queue) -> None:
     """Create the queue unless it exists.
 
     Raises:

@@ -27,7 +27,7 @@ CONNECTIONS = 50
 class _Pool(BlockingConnectionPool):
     """The library's pool, which can also lend a connection without checking it."""
 
-    def lend(self) -> Any:  # noqa: ANN401 -- a connection of the library, whose methods have no types
+    def lend(self) -> Any:  # noqa: ANN401 -- a connection, whose methods redis-py declares no types of
         """Return a connected connection, of which the server may have closed its side.
 
         Raises:

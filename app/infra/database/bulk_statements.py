@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Executable,
     LargeBinary,
     bindparam,
     cast,
@@ -103,7 +104,9 @@ def insert_missing(
     return _row_count(session, rows.on_conflict_do_nothing(), None)
 
 
-def _row_count(session: Session, statement: Any, parameters: Any) -> int:  # noqa: ANN401 -- SQLAlchemy's
+def _row_count(
+    session: Session, statement: Executable, parameters: Sequence[Mapping[str, Any]] | None
+) -> int:
     options = {"preserve_rowcount": True}
     result: Any = session.connection().execute(statement, parameters, execution_options=options)
     return int(result.rowcount)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import (
     JSON,
@@ -222,12 +222,20 @@ def _as_unavailable() -> Iterator[None]:
         raise
 
 
+class _Executed(Protocol):
+    """What observers of an execution are given: the context of SQLAlchemy, or of a `Statement`."""
+
+    isinsert: bool
+    isupdate: bool
+    isdelete: bool
+
+
 def _refuse_write(
     _connection: Connection,
     _cursor: object,
     _statement: str,
     _parameters: object,
-    context: Any,  # noqa: ANN401 -- SQLAlchemy's, or a `Statement`'s
+    context: _Executed,
     _is_many: bool,  # noqa: FBT001 -- SQLAlchemy's signature
 ) -> None:
     """Refuse a statement that writes: on PostgreSQL it would be committed at once.
@@ -240,14 +248,14 @@ def _refuse_write(
         raise RuntimeError("A reading session cannot write. Use Database.transaction().")
 
 
-def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of any engine
+def _begin_sqlite(connection: Connection) -> None:
     """Begin, and wait in Python for a writer in another process: SQLite would block the whole process."""
     begin = connection.get_execution_options().get("sqlite_begin", "BEGIN IMMEDIATE")
     if begin == "BEGIN":  # takes no lock yet
         connection.exec_driver_sql(begin)
         return
     deadline = time.monotonic() + engines.BUSY_SECONDS
-    driver = connection.connection.driver_connection
+    driver: Any = connection.connection.driver_connection
     driver.execute("PRAGMA busy_timeout=0")
     try:
         while True:

@@ -132,16 +132,15 @@ class EncryptedText(TypeDecorator[str]):
         ciphertexts = iter(encrypt_texts(ring, texts))
         return [self.stored(value, next(ciphertexts)) if value else value for _, value in values]
 
-    def text_of(self, value: Any) -> str:  # noqa: ANN401 -- the column's
+    def text_of(self, value: object) -> str:
         """Return the text that is encrypted."""
-        text: str = value
-        return text
+        return str(value)
 
     def stored(self, value: object, ciphertext: Ciphertext) -> object:  # noqa: ARG002 -- the column's, for subclasses
         """Return what is stored for the value with this encrypted text."""
         return ciphertext
 
-    def decrypted(self, ring: KeyRing, row: str, stored: str) -> Any:  # noqa: ANN401 -- the column's
+    def decrypted(self, ring: KeyRing, row: str, stored: str) -> Any:  # noqa: ANN401 -- a text, or what its JSON is
         """Return the value of a stored text.
 
         Raises:
@@ -173,9 +172,10 @@ class EncryptedJson(EncryptedText):
         """Return the text that is encrypted."""
         return dumps(value)
 
-    def stored(self, value: Any, ciphertext: Ciphertext) -> object:  # noqa: ANN401 -- the column's
+    def stored(self, value: object, ciphertext: Ciphertext) -> object:
         """Return the object that is stored for the value."""
-        return CipherObject({key: value[key] for key in self.kept if key in value} | {_ENCRYPTED: ciphertext})
+        plain = value if isinstance(value, dict) else {}
+        return CipherObject({key: plain[key] for key in self.kept if key in plain} | {_ENCRYPTED: ciphertext})
 
     def decrypted(self, ring: KeyRing, row: str, stored: str) -> object:
         """Return the value of stored JSON, as for a text."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 import time
 from typing import Any
 
+import psycopg
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import IsolationLevel
 from sqlalchemy.exc import ArgumentError, InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.infra.database import gevent_connection
 from app.infra.database.transaction_deadlines import TransactionReaper
@@ -77,7 +80,7 @@ def _sqlite(url: URL) -> Engine:
     return engine
 
 
-def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 -- a driver's connection
+def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # the driver would begin transactions implicitly, and too late
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -137,7 +140,7 @@ def parsed_url(url: str) -> URL:
     return parsed.difference_update_query([PGBOUNCER])
 
 
-def require_utf8(connection: Any, _record: object) -> None:  # noqa: ANN401 -- psycopg's connection
+def require_utf8(connection: psycopg.Connection[Any], _record: object) -> None:
     """Reject a database that cannot store every name; the server reports its encoding at connection.
 
     Raises:
@@ -156,7 +159,7 @@ def require_utf8(connection: Any, _record: object) -> None:  # noqa: ANN401 -- p
     raise SettingsError(message)
 
 
-def _require_alive(connection: Any, record: Any, _proxy: Any) -> None:  # noqa: ANN401 -- psycopg's connection
+def _require_alive(connection: psycopg.Connection[Any], record: ConnectionPoolEntry, _proxy: object) -> None:
     """Check that the pooled connection is alive, without a round trip if it was used recently.
 
     A server that closes a connection sends a last message and the end of the stream, which are read here
@@ -180,5 +183,5 @@ def _require_alive(connection: Any, record: Any, _proxy: Any) -> None:  # noqa: 
         raise InvalidatePoolError from error
 
 
-def _record_use(_connection: Any, record: Any) -> None:  # noqa: ANN401 -- psycopg's connection
+def _record_use(_connection: object, record: ConnectionPoolEntry) -> None:
     record.info[_USED_AT] = time.monotonic()

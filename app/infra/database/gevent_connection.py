@@ -5,6 +5,7 @@ psycopg waits with `poll()`, for which gevent creates a timer and other objects 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import psycopg
@@ -50,7 +51,9 @@ def use(engine: Engine) -> None:
         event.listen(engine, "do_connect", _connect)
 
 
-def _connect(_dialect: Dialect, _record: object, arguments: Any, options: Any) -> GeventConnection:  # noqa: ANN401 -- SQLAlchemy's
+def _connect(
+    _dialect: Dialect, _record: object, arguments: Sequence[Any], options: Mapping[str, Any]
+) -> GeventConnection:
     return GeventConnection.connect(*arguments, **options)
 
 

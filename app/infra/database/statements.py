@@ -19,9 +19,12 @@ from sqlalchemy import (
     Dialect,
     Float,
     Insert,
+    SelectBase,
+    SQLColumnExpression,
     String,
     TableValuedAlias,
     Update,
+    UpdateBase,
     any_,
     bindparam,
     func,
@@ -61,7 +64,7 @@ def items_of(dialect: str, name: str) -> TableValuedAlias:
     return func.unnest(bindparam(name, type_=ARRAY(String))).table_valued("value").render_derived()
 
 
-def any_of(dialect: str, column: Any, name: str) -> ColumnElement[bool]:  # noqa: ANN401 -- a column or attribute
+def any_of(dialect: str, column: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
     """Return the condition that the column equals an item of the parameter `name`, a list of strings.
 
     On PostgreSQL the list is in a subquery, which hides its length from the planner. It would plan a list of
@@ -69,10 +72,10 @@ def any_of(dialect: str, column: Any, name: str) -> ColumnElement[bool]:  # noqa
     times as long as the execution.
     """
     if dialect == "sqlite":
-        return cast("ColumnElement[bool]", column.in_(select(items_of(dialect, name).c.value)))
+        return column.in_(select(items_of(dialect, name).c.value))
     items = ARRAY(String)
     listed = sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
-    return cast("ColumnElement[bool]", column == any_(listed))
+    return column == any_(listed)
 
 
 def columns_of(table: type[Base], names: Iterable[str]) -> list[ColumnElement[Any]]:
@@ -94,7 +97,7 @@ class Statement(Generic[Row]):
     `any_of`.
     """
 
-    def __init__(self, row: type[Row], build: Callable[[str], Any]) -> None:
+    def __init__(self, row: type[Row], build: Callable[[str], SelectBase | UpdateBase]) -> None:
         self._row = row
         self._build = build
         self._by_dialect: dict[tuple[str, KeyRing | None], _Compiled[Row]] = {}
@@ -129,7 +132,7 @@ class _Compiled(Generic[Row]):
     `isinsert`, `isupdate` and `isdelete` are those of SQLAlchemy's execution context, which observers read.
     """
 
-    def __init__(self, row: type[Row], statement: Any, dialect: Dialect) -> None:  # noqa: ANN401 -- any statement of Core
+    def __init__(self, row: type[Row], statement: SelectBase | UpdateBase, dialect: Dialect) -> None:
         dialect = _positional(dialect)
         compiled = statement.compile(dialect=dialect)
         columns: Sequence[ColumnElement[Any]] = list(statement.exported_columns)
@@ -138,11 +141,11 @@ class _Compiled(Generic[Row]):
             any(issubclass(kind, written) for kind in kinds) for written in (Insert, Update, Delete)
         )
         self._sql = str(compiled)
-        self._names: Sequence[str] = compiled.positiontup
-        self._binds = {
-            name: convert
+        self._names: Sequence[str] = compiled.positiontup or ()
+        self._binds: dict[str, Convert] = {
+            name: process
             for bind, name in compiled.bind_names.items()
-            if (convert := bind.type.dialect_impl(dialect).bind_processor(dialect))
+            if (process := bind.type.dialect_impl(dialect).bind_processor(dialect))
         }
         self._constants = self._converted(compiled.params)
         self._row, self._has_rows = row, bool(columns)
@@ -197,7 +200,7 @@ def _positional(dialect: Dialect) -> Dialect:
     return cast("Dialect", positional)
 
 
-def _cursor(connection: Connection) -> Any:  # noqa: ANN401 -- the driver's
+def _cursor(connection: Connection) -> Any:  # noqa: ANN401 -- the drivers' types of a statement differ
     """Return the cursor that all statements on this connection share: a new one costs 20 Python calls.
 
     That of PostgreSQL sends the statement as it is; others search it for parameters at each execution.

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
+import psycopg
 from sqlalchemy import Engine, event
 
 from app.infra.telemetry.log import log
@@ -58,14 +59,14 @@ class TransactionReaper:
         if overdue:
             log.warning("overdue database connections closed", connections=len(overdue))
 
-    def _begin(self, connection: object, *_more: Any) -> None:
+    def _begin(self, connection: psycopg.Connection[Any], *_more: object) -> None:
         seconds = _seconds.get()
         if seconds is not None:
             with self._lock:
                 self._deadlines[id(connection)] = (time.monotonic() + seconds, connection)
             _checks.include(self)
 
-    def _end(self, connection: object, *_more: Any) -> None:
+    def _end(self, connection: object, *_more: object) -> None:
         with self._lock:
             self._deadlines.pop(id(connection), None)
 
@@ -103,7 +104,7 @@ class _Checks:
 _checks = _Checks()
 
 
-def _shut_down(connection: Any) -> None:  # noqa: ANN401 -- psycopg's
+def _shut_down(connection: psycopg.Connection[Any]) -> None:
     with suppress(OSError, connection.OperationalError):  # already closed
         duplicate = socket.socket(fileno=os.dup(connection.fileno()))
         with duplicate:

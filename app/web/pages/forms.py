@@ -47,7 +47,7 @@ def texts(*names: str) -> dict[str, str]:
     return {name: value for name in names if (value := text(name))}
 
 
-def load(schema: Schema, body: dict[str, Any]) -> Any:  # noqa: ANN401 -- what the schema loads
+def load(schema: Schema, body: dict[str, Any]) -> Any:  # noqa: ANN401 -- what a schema of marshmallow loads
     """Return what a schema of the API makes of the fields.
 
     Raises:

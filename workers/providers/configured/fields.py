@@ -65,7 +65,7 @@ class Rates(fields.Field[tuple[Rate, ...]]):
 class RequiredPlaceholders(fields.List[Any]):
     """Placeholders that must have a value; for `email|linkedin_url` either is enough."""
 
-    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
+    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's type is the list of the texts
         texts = super()._deserialize(value, attr, data, **options)
         needs = tuple(frozenset(name.strip() for name in str(text).split("|")) for text in texts)
         unknown = frozenset().union(*needs) - PLACEHOLDERS
@@ -84,7 +84,7 @@ class ValueMap(fields.Dict):
             load_default={value: value for value in allowed},
         )
 
-    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
+    def _deserialize(self, value: object, attr: str | None, data: object, **options: Any) -> dict[str, str]:
         values: dict[str, str] = super()._deserialize(value, attr, data, **options)  # type: ignore[no-untyped-call]
         return {value.strip().lower(): meaning for value, meaning in values.items()}
 
@@ -119,7 +119,7 @@ def are_headers(headers: Mapping[str, str]) -> None:
             raise ValidationError(f"{name}: {error}") from error
 
 
-def _functions(node: Any) -> Iterator[str]:  # noqa: ANN401 -- jmespath's tree
+def _functions(node: Mapping[str, Any]) -> Iterator[str]:
     """Return the functions that a parsed expression calls."""
     if node["type"] == "function_expression":
         yield node["value"]

@@ -85,7 +85,7 @@ def filled_path(template: Template, values: Mapping[str, str]) -> str | None:
     return template.fill(values, lambda value: quote(value, safe=""))
 
 
-def filled(node: object, values: Mapping[str, str]) -> Any:  # noqa: ANN401 -- JSON
+def filled(node: object, values: Mapping[str, str]) -> Any:  # noqa: ANN401 -- the JSON that its caller has written
     """Fill the templates in a JSON tree; omit those without a value, and containers left empty by that."""
     if isinstance(node, Template):
         return node.fill(values)

@@ -164,7 +164,7 @@ def _parsed(text: str) -> PersonName:
     return name
 
 
-def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the library has no types
+def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- nameparser has no types
     """Return the given, family and full name from the parser's result."""
     first, last = parsed.given, parsed.family
     role = library().Role
@@ -192,7 +192,7 @@ def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the l
     return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(words).strip())
 
 
-def _surname_like_a_suffix(parsed: Any) -> str:  # noqa: ANN401 -- the library has no types
+def _surname_like_a_suffix(parsed: Any) -> str:  # noqa: ANN401 -- nameparser has no types
     """Return the word that the parser took for a credential, if it is written as a name: Ra, Mt."""
     word = str(parsed.suffix)
     return word if word.istitle() and word.isalpha() and not is_generation(word) else ""

@@ -156,7 +156,7 @@ def _plans(country_code: int) -> tuple[_Plan, ...]:
     return tuple(_plan(region, _metadata(country_code, region)) for region in regions)
 
 
-def _metadata(country_code: int, region: str) -> Any:  # noqa: ANN401 -- the library's types are too wide
+def _metadata(country_code: int, region: str) -> Any:  # noqa: ANN401 -- phonenumbers declares every part optional
     return PhoneMetadata.metadata_for_region_or_calling_code(country_code, region)
 
 
