@@ -80,7 +80,7 @@ def find_or_hold(
     if row is None:
         return None, False
     finished, beside = StoredJob._make(row[: len(jobs.STORED)]), _Beside._make(row[len(jobs.STORED) :])
-    if finished.finished_at is None:  # no job: its columns are null
+    if finished.finished_at is None:  # only on PostgreSQL: without a job its columns are null
         return None, beside.is_held
     if finished.finished_at + freshness.for_outcome(finished.outcome) <= beside.now:
         return None, False

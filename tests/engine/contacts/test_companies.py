@@ -141,6 +141,10 @@ def test_equal_records_of_one_batch_are_one_company(session: Session) -> None:
     assert [result.change for result in stored] == [None, Change.NONE]
 
 
+def test_an_unknown_id_is_of_no_company(session: Session) -> None:
+    assert companies.get(session, "com_unknown") is None
+
+
 def test_a_company_is_found_by_any_identifier(session: Session) -> None:
     stored = companies.upsert(session, ACME, now=NOW)
 

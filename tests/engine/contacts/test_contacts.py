@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from findings_support import ADA, BOB, DAY, NOW, a_source, company, email, person, phone
 from sqlalchemy import func, select
+from stored_support import a_contact
 
 from app.domain.findings import EmailStatus, FoundContact, FoundEmail
 from app.domain.records.merging import Change
@@ -20,6 +21,13 @@ def keep_both(session: Session, first: FoundContact, second: FoundContact) -> in
     contacts.upsert(session, first, now=NOW)
     contacts.upsert(session, second, now=NOW)
     return session.scalar(select(func.count()).select_from(Contact)) or 0
+
+
+def test_a_contact_is_read_by_its_id(session: Session) -> None:
+    ada = a_contact(session)
+
+    assert contacts.get(session, ada.id) == ada
+    assert contacts.get(session, "con_unknown") is None
 
 
 def test_a_person_is_stored_with_company_emails_and_phones(session: Session) -> None:
