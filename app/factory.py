@@ -36,8 +36,6 @@ from app.api import (
     totp,
     uploads,
     usage,
-    webhook_endpoints,
-    webhooks,
     workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
@@ -49,6 +47,7 @@ from app.settings import Settings
 from app.web import admission, cors, errors, lifecycle
 from app.web.bodies import body, body_memory
 from app.web.bodies.received_files import FileRequest
+from app.web.feature import web_parts
 from app.web.services import AppServices
 
 BLUEPRINTS = (
@@ -77,8 +76,6 @@ BLUEPRINTS = (
     sessions.blueprint,
     password.blueprint,
     events.blueprint,
-    webhook_endpoints.blueprint,
-    webhooks.blueprint,
     uploads.blueprint,
     totp.blueprint,
     health.blueprint,
@@ -126,7 +123,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     admission.register(app)
     errors.register(app)
     cors.register(app, settings.cors_origins)
-    for blueprint in BLUEPRINTS:
+    for blueprint in (*BLUEPRINTS, *(part for feature in web_parts() for part in feature.api)):
         app.register_blueprint(blueprint)
     pages.register(app, message_key=settings.secret_key)
     if settings.trusted_proxies:

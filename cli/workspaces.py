@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.engine.accounts import workspaces
 from app.engine.accounts.workspaces import Workspace
-from app.engine.jobs import webhooks
+from app.engine.events import endpoints
 from app.infra import clock
 from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import database_clock
@@ -52,7 +52,7 @@ def list_all(*, as_json: bool) -> None:
 def webhook_secret(workspace: str, *, as_json: bool) -> None:
     """Show the signing secret of the webhooks of WORKSPACE (id or name)."""
     with database().reading() as session:
-        secret = webhooks.secret(digest_keys(session), find(session, workspace).id)
+        secret = endpoints.workspace_secret(digest_keys(session), find(session, workspace).id)
     show({"secret": secret}, secret, as_json=as_json)
 
 

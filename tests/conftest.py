@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import gc
-import importlib
 import os
-import pkgutil
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -35,11 +33,13 @@ os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 os.environ["LOG_LEVEL"] = "warning"
 
+from jobs_support import a_workspace
+from page_support import Visitor, visitor
 from polling import wait_until
 from users_support import SignedInUser, create_user
 
-from app import engine
 from app import settings as app_settings
+from app.engine import tables
 from app.infra.crypto import passwords
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import engines
@@ -195,8 +195,7 @@ def _restore_logging() -> Iterator[None]:
 def _template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
     """The URL of this test process's own empty database with all tables."""
     with empty_database(tmp_path_factory.mktemp("template"), f"test_{worker_id}") as url:
-        for module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
-            importlib.import_module(module.name)  # registers its tables
+        tables.register()
         database = Database(url)
         Base.metadata.create_all(database.engine)
         database.close()
@@ -280,3 +279,15 @@ def client(app: APIFlask) -> FlaskClient:
 @pytest.fixture
 def user(app: APIFlask) -> SignedInUser:
     return create_user(app)
+
+
+@pytest.fixture
+def browser(app: APIFlask, user: SignedInUser) -> Visitor:
+    """A browser that is signed in as the user."""
+    return visitor(app, user)
+
+
+@pytest.fixture
+def workspace_id(session: Session) -> str:
+    """The id of a workspace with ten credits."""
+    return a_workspace(session)

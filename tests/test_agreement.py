@@ -17,7 +17,6 @@ from local_servers import empty_database
 from sqlalchemy import inspect as inspect_database
 from sqlalchemy import text
 
-from app.api.docs.operations import operation_of
 from app.domain import errors
 from app.domain.errors import all_problems
 from app.domain.kinds import BUILD_COMPANY_FILTER, CLICKS, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
@@ -26,6 +25,7 @@ from app.infra.broker.celery_app import celery
 from app.infra.database.db import Base, Database
 from app.provider_settings import env_name
 from app.settings import REQUIRED, Settings
+from app.web.operations import operation_of
 from cli.application import create_app
 from tools.services.supervisor import procfile_commands
 from workers import main

@@ -16,9 +16,11 @@ from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
 from app.domain.kinds import Queue
-from app.engine.jobs import claims, webhook_admin, webhook_attempts
-from app.engine.jobs.webhook_admin import DeliveryState
+from app.engine.jobs import claims
 from app.engine.quality import due_verifications
+from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks.delivery_log import DeliveryState
 from app.settings import Settings
 from cli import database as commands
 from cli.application import create_app

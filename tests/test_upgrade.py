@@ -38,6 +38,7 @@ from sqlalchemy import text
 from upgrade_support import DATA, DUMP_REVISION, fill, migrate_to
 
 from app.domain.kinds import Queue
+from app.features.webhooks import work as webhooks
 from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
@@ -45,7 +46,7 @@ from app.settings import Settings
 from cli.application import create_app
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import upkeep, webhooks
+from workers.jobs import upkeep
 from workers.main import app as celery
 
 OLD: dict[str, Any] = json.loads((DATA / "messages.json").read_text())

@@ -8,7 +8,6 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 
-from app.api.docs.operations import documented
 from app.api.enrichment_schemas import (
     DRY_RUN,
     EnrichmentRequest,
@@ -26,6 +25,7 @@ from app.infra.database import database_clock
 from app.web import purposes
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import submit_and_wait
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller

@@ -8,13 +8,13 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.docs.operations import documented
 from app.domain import ids
 from app.domain.errors import JobNotFound, ValidationFailed
 from app.domain.kinds import Kind, Status
 from app.engine.jobs import job_history, jobs
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import poll
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.job_schemas import JobResponseSchema
 from app.web.schemas.paging import IdCursor, page_size, split

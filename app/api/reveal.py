@@ -9,7 +9,6 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, validate
 
-from app.api.docs.operations import documented
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import (
@@ -28,6 +27,7 @@ from app.engine.lookups import field_requests
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.web import purposes
 from app.web.jobs.job_requests import submit_and_wait
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import EmailSchema, PhoneSchema
 from app.web.schemas.fields import (

@@ -9,7 +9,6 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, post_load, validate
 
-from app.api.docs.operations import documented
 from app.domain.errors import ValidationFailed
 from app.domain.kinds import Kind, Outcome, Status
 from app.engine.jobs import job_history, job_receipts
@@ -18,6 +17,7 @@ from app.engine.jobs.jobs import Job
 from app.infra.database.db import Database
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
 from app.web.schemas.job_schemas import JobSchema, TraceSchema

@@ -16,12 +16,12 @@ from sqlalchemy.orm import Session
 
 from app.domain.errors import ContactNotFound, InsufficientCredits, PurposeRequired
 from app.domain.ids import new_id
-from app.domain.kinds import OPEN, QUEUES, Kind, Status
+from app.domain.kinds import FREE_KINDS, OPEN, QUEUES, Kind, Status
 from app.domain.records.subjects import Subject
 from app.engine.contacts import hidden_values, purpose_rules
 from app.engine.contacts.suppressions import suppression_checks
-from app.engine.events import endpoints
-from app.engine.jobs import jobs, result_reuse, webhooks
+from app.engine.events import deliveries, endpoints
+from app.engine.jobs import jobs, result_reuse
 from app.engine.jobs.jobs import LIMITED_BY, PURPOSE, Job, JobItem
 from app.engine.jobs.result_reuse import SAME_REQUEST, Freshness
 from app.engine.ledger import credits, ownership
@@ -114,10 +114,17 @@ def submit(
         _hold(session, job, job_request, 0 if is_held else job.held, now=now)
         session.flush()
         if submitted.has_endpoints:
-            webhooks.subscribe_endpoints(session, job, now=now)
+            _subscribe_endpoints(session, job, now=now)
         reverse_lookups.admit(session, job.workspace_id, _tried(job_request), now=now)
-    webhooks.subscribe(session, job, job_request.webhook_url, now=now)
+    if (url := job_request.webhook_url) is not None:
+        deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=now)
     return submitted
+
+
+def _subscribe_endpoints(session: Session, job: Job, *, now: Moment) -> None:
+    """Subscribe the workspace's endpoints to the end of a job, unless it is as frequent as page views."""
+    if job.kind not in FREE_KINDS:
+        deliveries.subscribe_endpoints(session, workspace_id=job.workspace_id, job_id=job.id, now=now)
 
 
 def _tried(job_request: JobRequest) -> list[Subject]:

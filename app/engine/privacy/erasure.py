@@ -48,6 +48,7 @@ from app.engine.matching import caller_identifiers
 from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import JOBS, PROFILE_TEXTS, PROFILES, UPLOAD_ROWS
 from app.engine.privacy import recipient_events, redaction
+from app.engine.privacy.holdings import all_holdings
 from app.engine.quality.verifications import Verification
 from app.engine.uploads import erasure as upload_erasure
 from app.engine.uploads.erasure import RowKey
@@ -231,7 +232,8 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     for job in jobs:
         redaction.redact(session, job, erasure_plan.matcher, now=now)
     redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
-    redaction.delete_webhooks(session, erasure_plan.matcher)
+    for holdings in all_holdings():
+        holdings.erase(session, erasure_plan.matcher)
     mentions.reindex(session, JOBS, [(job_id,) for job_id in job_ids])
     mentions.reindex(session, PROFILES, [(profile_id,) for profile_id in erasure_plan.mentioning_ids])
     mentions.reindex(session, UPLOAD_ROWS, [*erasure_plan.upload_rows, *erasure_plan.mentioning_rows])

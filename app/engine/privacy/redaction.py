@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Update, delete, or_, select, update
+from sqlalchemy import Update, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.kinds import Outcome, Status
@@ -20,8 +20,6 @@ from app.domain.records.person_matcher import PersonMatcher
 from app.domain.records.profile_links import spellings
 from app.domain.records.subjects import Subject
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.events.deliveries import OF_CALLER, Webhook
-from app.engine.events.endpoints import WebhookEndpoint
 from app.engine.jobs import provider_calls
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import RETAINED, Job, JobItem
@@ -81,16 +79,6 @@ def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
     """Delete free jobs with their idempotency keys."""
     delete_idempotency_keys(session, job_ids)
     session.execute(delete(Job).where(Job.id.in_(job_ids)))
-
-
-def delete_webhooks(session: Session, matcher: PersonMatcher) -> int:
-    """Delete webhooks whose URL contains the person's data; return how many."""
-    of_callers = session.execute(select(Webhook.id, Webhook.url).where(OF_CALLER))
-    ids = [row.id for row in of_callers if matcher.matches(row.url)]
-    endpoints = session.execute(select(WebhookEndpoint.id, WebhookEndpoint.url))
-    endpoint_ids = [row.id for row in endpoints if matcher.matches(row.url)]
-    named = or_(Webhook.id.in_(ids), Webhook.endpoint_id.in_(endpoint_ids))
-    return len(session.scalars(delete(Webhook).where(named).returning(Webhook.id)).all())
 
 
 def delete_idempotency_keys(session: Session, references: Sequence[str]) -> int:

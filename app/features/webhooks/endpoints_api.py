@@ -9,8 +9,6 @@ from flask import Response
 from marshmallow import fields, validate
 from sqlalchemy.orm import Session
 
-from app.api.docs.operations import documented, id_parameter
-from app.api.webhook_urls import EXAMPLE, webhook_url
 from app.domain.audit_actions import Action
 from app.domain.errors import AdminRequired, NotFound
 from app.domain.event_types import SUBSCRIBABLE
@@ -24,9 +22,11 @@ from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema, StrictBoolean, StrictSchema
+from app.web.schemas.webhook_urls import EXAMPLE, webhook_url
 from app.web.services import services
 from app.web.sign_in.admins import admin_caller
 from app.web.sign_in.auth import bearer

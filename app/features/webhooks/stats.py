@@ -1,16 +1,19 @@
-"""The state of webhook deliveries, for metrics."""
+"""The gauges of webhook deliveries."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from prometheus_client.core import GaugeMetricFamily, Metric
 from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.engine.events.deliveries import Webhook
 from app.engine.jobs.jobs import Job
-from app.engine.jobs.webhook_attempts import LEASE, AttemptState, WebhookAttempt
+from app.features.webhooks.attempts import LEASE, AttemptState
+from app.features.webhooks.tables import WebhookAttempt
 
 WINDOW = timedelta(minutes=1)
 
@@ -26,6 +29,29 @@ class WebhookStats:
     wait: timedelta
     retrying: int
     attempts: dict[AttemptState, int]
+
+
+def gauges(session: Session, now: datetime) -> Iterator[Metric]:
+    """Yield the gauges of all deliveries."""
+    webhooks = read(session, now=now)
+    waiting = GaugeMetricFamily(
+        "ext_webhooks",
+        "Undelivered webhooks: due for an attempt, or retrying after a failed one.",
+        labels=["state"],
+    )
+    waiting.add_metric(["due"], webhooks.due)
+    waiting.add_metric(["retrying"], webhooks.retrying)
+    attempts = GaugeMetricFamily(
+        "ext_webhook_attempts", "Attempts to deliver a webhook in the last minute.", labels=["outcome"]
+    )
+    for state, count in webhooks.attempts.items():
+        attempts.add_metric([state.value], count)
+    oldest = GaugeMetricFamily(
+        "ext_oldest_webhook_seconds",
+        "Seconds that the oldest due webhook has waited for its attempt.",
+        value=webhooks.wait.total_seconds(),
+    )
+    yield from (waiting, attempts, oldest)
 
 
 def read(session: Session, *, now: datetime) -> WebhookStats:

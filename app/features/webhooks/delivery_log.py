@@ -19,7 +19,7 @@ from app.engine.events.deliveries import Webhook
 from app.engine.events.endpoints import WebhookEndpoint
 from app.engine.events.events import Event
 from app.engine.jobs.jobs import Job
-from app.engine.jobs.webhook_attempts import WebhookAttempt
+from app.features.webhooks.tables import WebhookAttempt
 from app.infra.clock import rfc3339
 from app.infra.database import keyset
 from app.infra.database.database_clock import Moment

@@ -5,13 +5,14 @@ from __future__ import annotations
 from flask import Response, flash, request
 from sqlalchemy.orm import Session
 
-from app.api import webhook_endpoints as endpoints_api
 from app.domain.audit_actions import Action
 from app.domain.errors import EndpointDisabled, ValidationFailed
 from app.domain.event_types import SUBSCRIBABLE
 from app.engine.events import deliveries, endpoints, events
-from app.engine.jobs import webhook_admin, webhook_attempts
-from app.engine.jobs.webhook_admin import DeliveryState
+from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks import endpoints_api
+from app.features.webhooks.delivery_log import DeliveryState
 from app.infra.crypto.digest_keys import digest_keys
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
@@ -26,7 +27,7 @@ from app.web.rate_limits import Policy, limited
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
-blueprint = PageBlueprint("webhooks_page", __name__)
+blueprint = PageBlueprint("webhooks_page", __name__, template_folder="templates")
 
 
 @blueprint.get("/webhooks")

@@ -13,11 +13,13 @@ from sqlalchemy import select, update
 
 from app.domain.kinds import Outcome
 from app.engine.events.deliveries import Webhook
-from app.engine.jobs import leases, webhooks
+from app.engine.jobs import leases
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.leases import JobResult
-from app.engine.jobs.webhook_attempts import LEASE, WebhookAttempt
-from app.engine.jobs.webhooks import AttemptResult
+from app.features.webhooks import delivery as webhooks
+from app.features.webhooks.attempts import LEASE
+from app.features.webhooks.delivery import AttemptResult
+from app.features.webhooks.tables import WebhookAttempt
 from app.infra import clock
 from app.infra.clock import rfc3339
 from app.infra.database.db import Database

@@ -9,13 +9,24 @@ from sqlalchemy.orm import Session
 from standardwebhooks import Webhook as Reference
 
 from app.domain.kinds import Outcome
+from app.engine.events import endpoints
 from app.engine.events.deliveries import Webhook
-from app.engine.jobs import leases, webhook_admin, webhook_attempts, webhooks
+from app.engine.jobs import leases
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.leases import JobResult
-from app.engine.jobs.webhook_admin import DeliveryState as HowFar
-from app.engine.jobs.webhook_attempts import LEASE, AttemptState, WebhookAttempt
-from app.engine.jobs.webhooks import MAX_QUEUED, REPUBLISH_AFTER, RETRY_SCHEDULE, AttemptResult, Delivery
+from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks import delivery as webhooks
+from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks.attempts import LEASE, AttemptState
+from app.features.webhooks.delivery import (
+    MAX_QUEUED,
+    REPUBLISH_AFTER,
+    RETRY_SCHEDULE,
+    AttemptResult,
+    Delivery,
+)
+from app.features.webhooks.delivery_log import DeliveryState as HowFar
+from app.features.webhooks.tables import WebhookAttempt
 from app.infra.database.db import Database
 
 URL = "https://hooks.acme.example/done"
@@ -398,8 +409,8 @@ def test_the_latest_webhooks_are_listed_with_their_state(session: Session) -> No
 
 def test_each_workspace_has_a_secret_of_its_own(session: Session) -> None:
     assert (
-        webhooks.secret(DIGEST_KEYS, "wks_1")
-        == webhooks.secret(DIGEST_KEYS, "wks_1")
-        != webhooks.secret(DIGEST_KEYS, "wks_2")
+        endpoints.workspace_secret(DIGEST_KEYS, "wks_1")
+        == endpoints.workspace_secret(DIGEST_KEYS, "wks_1")
+        != endpoints.workspace_secret(DIGEST_KEYS, "wks_2")
     )
-    assert webhooks.secret(DIGEST_KEYS, "wks_1").startswith("whsec_")
+    assert endpoints.workspace_secret(DIGEST_KEYS, "wks_1").startswith("whsec_")

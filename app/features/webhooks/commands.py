@@ -8,8 +8,9 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
-from app.engine.jobs import webhook_admin, webhook_attempts
-from app.engine.jobs.webhook_admin import WebhookStatus
+from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks.delivery_log import WebhookStatus
 from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table

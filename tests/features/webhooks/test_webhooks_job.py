@@ -34,9 +34,13 @@ from app.engine.contacts import contacts
 from app.engine.contacts.contacts import Contact
 from app.engine.events import endpoints
 from app.engine.events.deliveries import Webhook
-from app.engine.jobs import leases, webhook_attempts, webhooks
+from app.engine.jobs import leases
 from app.engine.jobs.leases import JobResult
-from app.engine.jobs.webhook_attempts import LEASE, WebhookAttempt
+from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks import delivery as webhooks
+from app.features.webhooks.attempts import LEASE
+from app.features.webhooks.tables import WebhookAttempt
+from app.features.webhooks.work import FULL_QUEUE, deliver, post, send_due
 from app.infra import clock
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
@@ -44,8 +48,8 @@ from app.settings import Settings
 from workers import outgoing_http, webhook_client
 from workers.execution import due_messages
 from workers.execution.worker_services import WorkerServices
+from workers.jobs import upkeep
 from workers.jobs.upkeep import purge
-from workers.jobs.webhooks import FULL_QUEUE, deliver, post, send_due
 from workers.webhook_client import DeliveryError, WebhookClient
 
 LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
@@ -123,7 +127,7 @@ def test_the_reference_library_accepts_the_signature(
     request, _response = httpserver.log[0]
     with database.reading() as session:
         workspace = str(session.connection().exec_driver_sql("SELECT workspace_id FROM jobs").scalar())
-    payload: dict[str, Any] = Reference(webhooks.secret(DIGEST_KEYS, workspace)).verify(
+    payload: dict[str, Any] = Reference(endpoints.workspace_secret(DIGEST_KEYS, workspace)).verify(
         request.data, dict(request.headers)
     )
     (attempt,) = attempts(database, webhook_id)
@@ -525,3 +529,7 @@ def test_a_webhook_whose_payload_cannot_be_made_is_given_up_after_its_attempts(
         attempts = webhook_attempts.list_for_webhook(session, webhook_id)
     assert (webhook.attempts, webhook.next_at, webhook.delivered_at) == (10, None, None)
     assert {attempt.error for attempt in attempts} == {"internal_error"}
+
+
+def test_deliveries_are_sent_by_the_sweeper() -> None:
+    assert send_due in upkeep.Sweeper.STEPS

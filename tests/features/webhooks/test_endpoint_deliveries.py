@@ -11,10 +11,12 @@ from app.domain.kinds import Kind, Outcome
 from app.engine.events import deliveries, endpoints, events
 from app.engine.events.deliveries import Webhook
 from app.engine.events.endpoints import DISABLE_AFTER, DisabledReason, WebhookEndpoint
-from app.engine.jobs import leases, webhook_admin, webhooks
+from app.engine.jobs import leases
 from app.engine.jobs.leases import JobResult
-from app.engine.jobs.webhook_admin import DeliveryState
-from app.engine.jobs.webhooks import RETRY_SCHEDULE, AttemptResult, Delivery
+from app.features.webhooks import delivery as webhooks
+from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks.delivery import RETRY_SCHEDULE, AttemptResult, Delivery
+from app.features.webhooks.delivery_log import DeliveryState
 from app.infra.database.db import Database
 
 URL = "https://hooks.acme.example/events"
@@ -65,7 +67,7 @@ def test_an_event_is_due_at_once_and_signed_with_the_secret_of_its_endpoint(
     assert delivery is not None
     assert delivery.url == URL
     assert delivery.secret == endpoints.secret(DIGEST_KEYS, endpoint_id)
-    assert delivery.secret != webhooks.secret(DIGEST_KEYS, workspace_id)
+    assert delivery.secret != endpoints.workspace_secret(DIGEST_KEYS, workspace_id)
     (event,) = events.latest(session, workspace_id, limit=2)
     assert delivery.payload == {
         "id": event.id,

@@ -8,18 +8,19 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields
 
-from app.api.docs.operations import documented, id_parameter
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, EndpointDisabled, NotFound, ValidationFailed
-from app.engine.jobs import webhook_admin, webhook_attempts
-from app.engine.jobs.webhook_admin import DeliveryState
-from app.engine.jobs.webhook_attempts import AttemptState
+from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks.attempts import AttemptState
+from app.features.webhooks.delivery_log import DeliveryState
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, is_replay
+from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema

@@ -7,7 +7,6 @@ finished or retried.
 
 from __future__ import annotations
 
-import base64
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -20,13 +19,12 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.event_types import JOB_FINISHED, EventType
-from app.domain.kinds import FREE_KINDS
 from app.engine.events import deliveries, endpoints, events
 from app.engine.events.deliveries import Webhook
 from app.engine.events.events import Event
-from app.engine.jobs import webhook_attempts
 from app.engine.jobs.jobs import Job, to_public
-from app.engine.jobs.webhook_attempts import LEASE
+from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks.attempts import LEASE
 from app.infra.clock import rfc3339
 from app.infra.crypto.digest_keys import DigestKeys, digest_keys
 from app.infra.database.database_clock import Moment, column
@@ -81,24 +79,6 @@ class AttemptResult:
     error: str | None = None
     retry_after: float | None = None
     latency_ms: int
-
-
-def subscribe(session: Session, job: Job, url: str | None, *, now: Moment) -> None:
-    """Subscribe the URL, if any, to the end of the job. Does nothing if it is subscribed already."""
-    if url is not None:
-        deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=now)
-
-
-def subscribe_endpoints(session: Session, job: Job, *, now: Moment) -> None:
-    """Subscribe the workspace's endpoints for finished jobs to the end of a new job.
-
-    Hash lookups are left out: they are free, and as frequent as page views.
-    """
-    if job.kind in FREE_KINDS:
-        return
-    receivers = endpoints.enabled(session, [job.workspace_id])
-    subscribed = [(endpoint, job.id) for endpoint in receivers if JOB_FINISHED in endpoint.types]
-    deliveries.insert_for(session, subscribed, now=now)
 
 
 def any_due(session: Session, *, now: Moment) -> bool:
@@ -173,7 +153,9 @@ def _payload(session: Session, job_id: str | None, event_id: str | None) -> dict
 
 
 def _secret(keys: DigestKeys, workspace_id: str, endpoint_id: str | None) -> str:
-    return secret(keys, workspace_id) if endpoint_id is None else endpoints.secret(keys, endpoint_id)
+    if endpoint_id is None:
+        return endpoints.workspace_secret(keys, workspace_id)
+    return endpoints.secret(keys, endpoint_id)
 
 
 def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: Moment) -> None:
@@ -233,12 +215,6 @@ def _disable(session: Session, endpoint_id: str, *, is_gone: bool, now: Moment) 
         dedup_key=f"{EventType.ENDPOINT_DISABLED}:{endpoint_id}:{rfc3339(endpoint.disabled_at)}",
         now=now,
     )
-
-
-def secret(keys: DigestKeys, workspace_id: str) -> str:
-    """Return the workspace's secret in the format of Standard Webhooks, derived from SECRET_KEY."""
-    key = keys.digest("webhook", workspace_id)
-    return f"whsec_{base64.b64encode(key).decode()}"
 
 
 def _due(now: Moment) -> ColumnElement[bool]:

@@ -14,8 +14,8 @@ from app.domain.event_types import EventType
 from app.engine.accounts.accounts import Account, Role
 from app.engine.events import endpoints, events
 from app.engine.events.deliveries import Webhook
-from app.engine.jobs import webhooks
-from app.engine.jobs.webhooks import AttemptResult
+from app.features.webhooks import delivery as webhooks
+from app.features.webhooks.delivery import AttemptResult
 from app.infra import clock
 
 URL = "https://hooks.acme.example/events?key=secret"

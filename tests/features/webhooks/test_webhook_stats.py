@@ -2,16 +2,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from apiflask import APIFlask
 from jobs_support import NOW, a_question, a_workspace, claim, submit
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.kinds import Outcome
 from app.engine.events.deliveries import Webhook
-from app.engine.jobs import leases, webhook_stats, webhooks
+from app.engine.jobs import leases
 from app.engine.jobs.leases import JobResult
-from app.engine.jobs.webhook_attempts import LEASE, AttemptState
-from app.engine.jobs.webhooks import AttemptResult
+from app.features.webhooks import delivery as webhooks
+from app.features.webhooks import stats as webhook_stats
+from app.features.webhooks.attempts import LEASE, AttemptState
+from app.features.webhooks.delivery import AttemptResult
 
 SECOND = timedelta(seconds=1)
 NOTHING = timedelta(0)
@@ -73,3 +76,15 @@ def test_the_attempts_of_the_last_minute_are_counted_by_state(session: Session) 
     assert soon == {"running": 1, "lost": 0, "delivered": 1, "failed": 1}
     assert later == {"running": 0, "lost": 1, "delivered": 1, "failed": 1}
     assert set(over.values()) == {0}
+
+
+def test_the_gauges_of_webhooks_are_among_the_metrics(app: APIFlask) -> None:
+    found = app.test_client().get("/metrics").text.splitlines()
+
+    for gauge in (
+        'ext_webhooks{state="due"} 0.0',
+        'ext_webhooks{state="retrying"} 0.0',
+        'ext_webhook_attempts{outcome="failed"} 0.0',
+        "ext_oldest_webhook_seconds 0.0",
+    ):
+        assert gauge in found

@@ -10,12 +10,14 @@ from standardwebhooks import Webhook
 
 from app.domain.errors import Unavailable
 from app.domain.kinds import DELIVER
-from app.engine.jobs import webhooks
-from app.engine.jobs.webhooks import AttemptResult, Delivery
+from app.features.webhooks import attempts
+from app.features.webhooks import delivery as webhooks
+from app.features.webhooks.delivery import AttemptResult, Delivery
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from workers.execution import due_messages, maintenance
+from workers.execution.feature import WorkPart
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
 
@@ -81,3 +83,6 @@ def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
     return AttemptResult(
         status=response.status, retry_after=response.retry_after, latency_ms=clock.milliseconds_since(started)
     )
+
+
+WORK = WorkPart(sweeps=(send_due,), purges=(attempts.purge_expired,))

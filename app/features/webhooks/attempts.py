@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, String, delete, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
 
 from app.domain.ids import new_id
+from app.features.webhooks.tables import WebhookAttempt
 from app.infra.clock import rfc3339
 from app.infra.database.database_clock import Moment
-from app.infra.database.db import Base
 
 RETENTION = timedelta(days=30)
 LEASE = timedelta(seconds=20)
@@ -30,23 +30,6 @@ class AttemptState(StrEnum):
     LOST = "lost"
     DELIVERED = "delivered"
     FAILED = "failed"
-
-
-class WebhookAttempt(Base):
-    """One POST of a webhook; `latency_ms` is null until it is completed.
-
-    `status` is the HTTP status of the response, null without a response; `error` is a code for the reason of
-    a failure, null on success.
-    """
-
-    __tablename__ = "webhook_attempts"
-
-    id: Mapped[str] = mapped_column(String(28), primary_key=True)
-    webhook_id: Mapped[str] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"), index=True)
-    attempted_at: Mapped[datetime] = mapped_column(index=True)
-    status: Mapped[int | None]
-    error: Mapped[str | None]
-    latency_ms: Mapped[int | None]
 
 
 def start(session: Session, webhook_id: str, *, now: Moment) -> str:
