@@ -35,7 +35,6 @@ from app.api import (
     sign_in_options,
     totp,
     uploads,
-    usage,
     workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
@@ -72,7 +71,6 @@ BLUEPRINTS = (
     crm_pushes.blueprint,
     keys.blueprint,
     limits.blueprint,
-    usage.blueprint,
     sessions.blueprint,
     password.blueprint,
     events.blueprint,

@@ -15,7 +15,10 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Literal, TypeAlias
 
-FEATURES = ("webhooks",)
+FEATURES = (
+    "usage",
+    "webhooks",
+)
 
 Part: TypeAlias = Literal["web", "work", "tables", "holdings", "commands"]
 

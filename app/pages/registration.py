@@ -25,7 +25,6 @@ from app.pages import (
     start,
     two_factor,
     uploads,
-    usage,
 )
 from app.pages.admin import accounts as admin_accounts
 from app.pages.admin import audit_log as admin_audit_log
@@ -52,7 +51,6 @@ BLUEPRINTS = (
     lists.blueprint,
     history.blueprint,
     uploads.blueprint,
-    usage.blueprint,
     crm.blueprint,
     crm_oauth.blueprint,
     crm_pushes.blueprint,

@@ -13,9 +13,9 @@ from query_plans_support import explained, rescanned, scanned
 from sqlalchemy import create_engine, text
 
 from app.engine.audit import incremental
-from app.engine.jobs import usage
-from app.engine.jobs.usage import Grouping, UsageScope
 from app.engine.privacy import contact_retention, first_notices, redaction
+from app.features.usage import usage
+from app.features.usage.usage import Grouping, UsageScope
 from app.infra import clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size

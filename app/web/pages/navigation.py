@@ -40,7 +40,6 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
             Entry("history.index", "History", position=50),
             Entry("crm_page.index", "CRM", position=60),
             Entry("events_page.index", "Events", position=70),
-            Entry("usage_page.index", "Usage", position=80),
             Entry("keys_page.index", "API keys", position=90),
             Entry("account.index", "Account", position=110),
         ),

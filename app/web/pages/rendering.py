@@ -45,6 +45,7 @@ def register(app: Flask) -> None:
         "crm_error": sentences.sentence,
     }
     app.jinja_env.globals["static_url"] = static_url
+    app.jinja_env.globals["has_page"] = app.view_functions.__contains__
 
 
 def page(template: str, status: int = 200, *, with_viewer: bool = True, **context: Any) -> Response:

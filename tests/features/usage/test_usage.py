@@ -8,12 +8,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.domain.kinds import Kind, Outcome, TraceOutcome
-from app.engine.jobs import leases, provider_calls, usage
+from app.engine.jobs import leases, provider_calls
 from app.engine.jobs.leases import JobResult
 from app.engine.jobs.provider_calls import CallKey
-from app.engine.jobs.usage import Grouping, UsageScope
 from app.engine.ledger import credits
 from app.engine.ledger.credits import LedgerEntry
+from app.features.usage import usage
+from app.features.usage.usage import Grouping, UsageScope
 
 YESTERDAY = NOW - timedelta(days=1)
 EVER = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC))

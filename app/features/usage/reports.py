@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
 from app.domain.callers import Caller
 from app.domain.errors import FieldError, ValidationFailed
-from app.engine.jobs import usage, usage_names
-from app.engine.jobs.usage import Grouping, Usage, UsageScope
+from app.engine.accounts.accounts import Account
+from app.engine.accounts.api_keys import ApiKey
+from app.features.usage import usage
+from app.features.usage.usage import Grouping, Usage, UsageScope
 from app.infra import clock
 from app.web.services import services
 from app.web.sign_in.admins import acts_as_admin
@@ -56,10 +61,23 @@ def read_report(current: Caller, start: date, end: date, by: Grouping) -> UsageR
         )
         rows, totals = usage.report(session, scope, by)
         if by is Grouping.ACCOUNT:
-            return UsageReport(rows, totals, usage_names.accounts(session, current.workspace_id, rows.keys()))
+            return UsageReport(rows, totals, _account_names(session, current.workspace_id, rows.keys()))
         if by is Grouping.KEY:
-            return UsageReport(rows, totals, usage_names.keys(session, current.workspace_id, rows.keys()))
+            return UsageReport(rows, totals, _key_names(session, current.workspace_id, rows.keys()))
     return UsageReport(rows, totals)
+
+
+def _account_names(session: Session, workspace_id: str, ids: Collection[str | None]) -> dict[str | None, str]:
+    """Return the names of the workspace's accounts with these ids, by id."""
+    query = select(Account.id, Account.name).where(Account.workspace_id == workspace_id, Account.id.in_(ids))
+    return {row.id: row.name for row in session.execute(query)}
+
+
+def _key_names(session: Session, workspace_id: str, ids: Collection[str | None]) -> dict[str | None, str]:
+    """Return the names of the workspace's API keys with these ids, by id."""
+    query = select(ApiKey.id, ApiKey.name).join(Account, Account.id == ApiKey.account_id)
+    query = query.where(Account.workspace_id == workspace_id, ApiKey.id.in_(ids))
+    return {row.id: row.name for row in session.execute(query)}
 
 
 def _midnight(day: date) -> datetime:

@@ -13,14 +13,14 @@ from marshmallow import fields, validate
 from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
 from app.domain.ids import EXAMPLES
-from app.engine.jobs.usage import Grouping
+from app.features.usage.reports import UsageReport, parse_period, read_report
+from app.features.usage.usage import Grouping
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
 from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.sign_in.auth import bearer, caller
-from app.web.usage_reports import UsageReport, parse_period, read_report
 
 blueprint = APIBlueprint("usage", __name__, tag="Limits and usage")
 

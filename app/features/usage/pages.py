@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 
-from app.api import usage as usage_api
 from app.domain.errors import FieldError, NotFound, ValidationFailed
-from app.engine.jobs.usage import Grouping
+from app.features.usage import api as usage_api
+from app.features.usage.reports import UsageReport, parse_period, read_report
+from app.features.usage.usage import Grouping
 from app.web import limit_changes
 from app.web.bodies.downloads import csv_download
 from app.web.pages import forms, paging
@@ -22,9 +23,8 @@ from app.web.pages.rendering import page
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
 from app.web.sign_in.auth import caller
-from app.web.usage_reports import UsageReport, parse_period, read_report
 
-blueprint = PageBlueprint("usage_page", __name__)
+blueprint = PageBlueprint("usage_page", __name__, template_folder="templates")
 
 GROUPINGS = [
     (Grouping.DAY.value, "Day"),
