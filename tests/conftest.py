@@ -9,6 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ from app.infra.crypto import passwords
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import engines
 from app.infra.database.db import KEY_RING, Base, Database
+from app.infra.telemetry import log
 from app.settings import Settings
+from app.web.services import AppServices
 from cli.application import create_app
 
 PRODUCTION_HASHER = passwords._hasher  # noqa: SLF001 - replaced below
@@ -71,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0]
-        if folder in {END_TO_END, EXTENSION}:
+        if folder in {END_TO_END, EXTENSION} or item.get_closest_marker("release"):
             item.add_marker("slow")
         is_for_postgresql = hasattr(getattr(item, "module", None), "POSTGRES")
         if folder == END_TO_END or is_for_postgresql or "database_url" in getattr(item, "fixturenames", ()):
@@ -259,12 +262,45 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.wait()
 
 
+@pytest.fixture(scope="session")
+def _applications() -> dict[Settings, APIFlask]:
+    """The applications of this test process by their settings, without those of one test."""
+    return {}
+
+
 @pytest.fixture
-def app(settings: Settings, database: Database, redis_url: str) -> Iterator[APIFlask]:
-    """The application on the test's database and the test run's Redis."""
+def app(
+    settings: Settings, database: Database, redis_url: str, _applications: dict[Settings, APIFlask]
+) -> Iterator[APIFlask]:
+    """The application on the test's database and the test run's Redis.
+
+    Tests with equal settings share its routes, which take longer to register than most tests, but not its
+    services. A test that registers more functions uses `own_app`.
+    """
     settings = dataclasses.replace(settings, redis_url=redis_url)
-    app = create_app(settings)
-    yield app
+    shared = dataclasses.replace(settings, database_url="", spool_folder="")
+    if shared not in _applications:
+        _applications[shared] = create_app(settings)
+    app = _applications[shared]
+    app.extensions["services"] = AppServices.build(settings)
+    log.configure(level=settings.log_level, style=settings.log_format)
+    with _closing_services(app):
+        yield app
+
+
+@pytest.fixture
+def own_app(settings: Settings, database: Database, redis_url: str) -> Iterator[APIFlask]:
+    """The same application, but used by one test only."""
+    app = create_app(dataclasses.replace(settings, redis_url=redis_url))
+    with _closing_services(app):
+        yield app
+
+
+@contextmanager
+def _closing_services(app: APIFlask) -> Iterator[None]:
+    """Close the application's services after the block, and empty its Redis."""
+    redis_url = app.extensions["services"].settings.redis_url
+    yield
     app.extensions["services"].listener.close()
     app.extensions["services"].database.close()
     with redis.Redis.from_url(redis_url) as client:

@@ -496,7 +496,7 @@ def test_provider_settings_are_checked(
     assert state in reported["state"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_flask_reads_the_env_file(checkout: Path, environment: Mapping[str, str]) -> None:
     (checkout / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
 
@@ -509,7 +509,7 @@ def test_flask_reads_the_env_file(checkout: Path, environment: Mapping[str, str]
     assert providers.returncode == 0, providers.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_with_invalid_settings_only_doctor_works_and_other_commands_name_the_faults(checkout: Path) -> None:
     weak = 32 * "a"
     (checkout / ".env").write_text(f"SECRET_KEY={weak}\nSUPPRESSION_KEY={weak}\n")

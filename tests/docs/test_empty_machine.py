@@ -37,7 +37,7 @@ ELSEWHERE = {"flask backup stream": "runs on another machine, until it is stoppe
 """The commands of docs/going-live.md that are left out, and the reason."""
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.release,
     pytest.mark.skipif(not shutil.which("git") or not (ROOT / ".git").exists(), reason="no git repository"),
 ]
 
