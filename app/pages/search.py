@@ -9,6 +9,7 @@ from flask import Response, flash, request
 
 from app.api import reveal
 from app.api.linkedin_save import LinkedinSaveSchema
+from app.domain import kinds
 from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -134,7 +135,7 @@ def _offers(result: dict[str, Any]) -> list[Offer]:
             field,
             result["revealed"][f"{field.value}s"],
             [entry for entry in result["available"] if entry["field"] == field.value and not entry["owned"]],
-            prices[reveal.KINDS[field]],
+            prices[kinds.revealing(field).name],
         )
         for field in (ContactField.EMAIL, ContactField.PHONE)
     ]

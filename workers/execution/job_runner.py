@@ -19,7 +19,7 @@ import structlog
 from sqlalchemy.orm import Session
 
 from app.domain.errors import InternalError, Problem, Unavailable
-from app.domain.kinds import QUEUES, Kind, Queue
+from app.domain.kinds import KINDS, Queue
 from app.engine.jobs import claims, leases, provider_calls, scheduling, sweeper
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import REQUEST_ID
@@ -49,8 +49,8 @@ class Resolution(Protocol):
 JobFunction: TypeAlias = Callable[[Claim, WorkerServices], Resolution]
 TryClaim: TypeAlias = Callable[..., Claim | None]
 StoredDataFunction: TypeAlias = Callable[[Session, Claim, Settings], JobResult | None]
-JOBS: dict[Kind, JobFunction] = {}
-FROM_STORED: dict[Kind, StoredDataFunction] = {}
+JOBS: dict[str, JobFunction] = {}
+FROM_STORED: dict[str, StoredDataFunction] = {}
 JOB_BY_TASK: dict[str, str] = {}
 """The job that each Celery task of this process runs, which may be another than its message names.
 
@@ -60,7 +60,7 @@ _last_served: dict[Queue, str] = {}
 """The workspace of the last job that this process claimed from each queue."""
 
 
-def job(kind: Kind, *, from_stored: StoredDataFunction | None = None) -> Callable[[JobFunction], JobFunction]:
+def job(kind: str, *, from_stored: StoredDataFunction | None = None) -> Callable[[JobFunction], JobFunction]:
     """Register the job function of a kind as the Celery task of the same name."""
 
     def register(work: JobFunction) -> JobFunction:
@@ -81,7 +81,7 @@ def job(kind: Kind, *, from_stored: StoredDataFunction | None = None) -> Callabl
             finally:
                 JOB_BY_TASK.pop(request.id, None)
 
-        celery_app.celery.task(task, name=kind.value, bind=True)
+        celery_app.celery.task(task, name=kind, bind=True)
         return work
 
     return register
@@ -126,7 +126,7 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
 
 def _span(claim: Claim, started: int, services: WorkerServices) -> AbstractContextManager[object]:
     """Return the span of a job, below that of the request that submitted it."""
-    attributes = {"job.id": claim.job_id, "job.kind": claim.kind.value, "job.queue": claim.queue.value}
+    attributes = {"job.id": claim.job_id, "job.kind": claim.kind, "job.queue": claim.queue.value}
     parent = trace_links.parent_of(services.settings.redis_url, claim.job_id)
     return tracing.span(f"job {claim.kind}", attributes, parent=parent, started=started, serves=True)
 
@@ -156,7 +156,7 @@ def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
 def _log_fields(claim: Claim) -> AbstractContextManager[None]:
     """Add the job to each line of the log in this block, and the HTTP request that submitted it."""
     submitted_by = {REQUEST_ID: claim.request[REQUEST_ID]} if REQUEST_ID in claim.request else {}
-    return structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value, **submitted_by)
+    return structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind, **submitted_by)
 
 
 def _log_settled(outcome: str | None, started: float) -> None:
@@ -200,7 +200,7 @@ def _claim(
 def _settle_from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult | None:
     """Settle the job if stored data resolves it; a job that was moved to another queue needs a provider."""
     resolve = FROM_STORED.get(claim.kind)
-    if resolve is None or not claim.is_first or claim.queue is not QUEUES[claim.kind]:
+    if resolve is None or not claim.is_first or claim.queue is not KINDS[claim.kind].queue:
         return None
     result = resolve(session, claim, settings)
     if result is not None:
@@ -241,6 +241,6 @@ def _move_to_queue(claim: Claim, move: MoveToQueue, services: WorkerServices) ->
         log.warning("lease lost, result discarded")
         return
     log.debug("job moved to queue", queue=move.queue.value)
-    if not services.publisher.push(claim.kind.value, move.queue, [claim.job_id]):
+    if not services.publisher.push(claim.kind, move.queue, [claim.job_id]):
         with services.database.transaction() as session:
             sweeper.mark_unpublished(session, [claim.job_id])

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.errors import ContactNotFound, InsufficientCredits, PurposeRequired
 from app.domain.ids import new_id
-from app.domain.kinds import OPEN, QUEUES, Kind, Status
+from app.domain.kinds import KINDS, OPEN, Status
 from app.domain.records.subjects import Subject
 from app.engine.contacts import hidden_values, purpose_rules
 from app.engine.contacts.suppressions import suppression_checks
@@ -61,7 +61,7 @@ class JobRequest:
     it is not that of an earlier use of its idempotency key. `job_id` is that of a new job.
     """
 
-    kind: Kind
+    kind: str
     workspace_id: str
     account_id: str | None
     key_id: str | None = None
@@ -275,8 +275,8 @@ def _insert(
         "workspace_id": job_request.workspace_id,
         "account_id": job_request.account_id,
         "key_id": job_request.key_id,
-        "kind": job_request.kind.value,
-        "queue": QUEUES[job_request.kind].value,
+        "kind": job_request.kind,
+        "queue": KINDS[job_request.kind].queue.value,
         "question": digest,
         "request": encrypted(session, Job.request, job_request.job_id, job_request.request),
         "status": Status.QUEUED.value,

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.event_types import JOB_FINISHED, EventType
-from app.domain.kinds import FREE_KINDS
+from app.domain.kinds import KINDS
 from app.engine.events import deliveries, endpoints, events
 from app.engine.events.deliveries import Webhook
 from app.engine.events.events import Event
@@ -94,7 +94,7 @@ def subscribe_endpoints(session: Session, job: Job, *, now: Moment) -> None:
 
     Hash lookups are left out: they are free, and as frequent as page views.
     """
-    if job.kind in FREE_KINDS:
+    if KINDS[job.kind].is_free:
         return
     receivers = endpoints.enabled(session, [job.workspace_id])
     subscribed = [(endpoint, job.id) for endpoint in receivers if JOB_FINISHED in endpoint.types]

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 
+from app.domain import kinds
 from app.domain.errors import InsufficientCredits
 from app.domain.kinds import Kind
 from app.engine.accounts.workspaces import balance
@@ -173,8 +174,7 @@ def shortage(session: Session, upload: Upload) -> str:
 
 def prices(upload: Upload, settings: Settings) -> list[int]:
     """Return the prices of the fields that the upload asks for."""
-    by_field = {"email": settings.price_reveal_email, "phone": settings.price_reveal_phone}
-    return [by_field[field] for field in upload.fields]
+    return [settings.prices[kinds.revealing(field).name] for field in upload.fields]
 
 
 def _open_count(session: Session, upload_id: str) -> int:

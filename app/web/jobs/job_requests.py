@@ -10,7 +10,8 @@ from threading import Event
 
 from flask import Response, g
 
-from app.domain.kinds import FREE_KINDS, QUEUES, Kind, Queue
+from app.domain import kinds
+from app.domain.kinds import KINDS, Queue
 from app.engine.jobs import jobs, submission
 from app.engine.jobs.jobs import REQUEST_ID, Job
 from app.engine.jobs.result_reuse import Freshness
@@ -78,7 +79,7 @@ def poll(job_id: str) -> Response:
 
     """
     app = services()
-    snapshot = waiting.read(app, caller().workspace_id, job_id, kinds=caller().kinds)
+    snapshot = waiting.read(app, caller().workspace_id, job_id, kinds=kinds.visible_to(caller().scopes))
     with app.listener.subscribe(job_id) as finished, wait_budget(app, default=0) as preference:
         if preference.seconds and snapshot.job.finished_at is None:
             snapshot = wait_for(app, snapshot.job, finished, preference)
@@ -99,7 +100,7 @@ def _submit_in_turn(
         job = submitted.result.job
         trace_links.remember(app.settings.redis_url, job.id)
         submitted.is_published = app.publisher.publish(request.kind, [job.id])
-        if QUEUES[request.kind] != Queue.INTERACTIVE or not submitted.is_published:
+        if KINDS[request.kind].queue is not Queue.INTERACTIVE or not submitted.is_published:
             return submitted
         if preference.seconds:
             finished.wait(TURN_SECONDS)
@@ -151,9 +152,9 @@ def _of_caller(request: JobRequest) -> JobRequest:
     return replace(request, key_id=caller().key_id, request=request.request | {REQUEST_ID: g.request_id})
 
 
-def _freshness(kind: Kind, settings: Settings) -> Freshness:
+def _freshness(kind: str, settings: Settings) -> Freshness:
     """Return for how long a finished job answers an equal request; free kinds are always run again."""
-    if kind in FREE_KINDS:
+    if KINDS[kind].is_free:
         return Freshness(timedelta(0), timedelta(0))
     return Freshness(
         timedelta(seconds=settings.answer_fresh_seconds), timedelta(seconds=settings.not_found_fresh_seconds)
