@@ -22,7 +22,8 @@ from app.domain.errors import (
 )
 from app.domain.records.subjects import Subject
 from app.engine.jobs.jobs import PURPOSE
-from app.engine.jobs.submission import JobRequest, RevealPrice
+from app.engine.jobs.quotes import RevealPrice
+from app.engine.jobs.submission import JobRequest
 from app.engine.lookups import field_requests
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.web import purposes

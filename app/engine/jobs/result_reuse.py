@@ -46,6 +46,9 @@ class Freshness:
         return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
 
 
+NO_REUSE = Freshness(timedelta(0), timedelta(0))
+
+
 def find_or_hold(
     session: Session, same_request: dict[str, Any], job: Job | None, *, freshness: Freshness, now: Moment
 ) -> tuple[Job | None, bool]:

@@ -83,12 +83,6 @@ class AttemptResult:
     latency_ms: int
 
 
-def subscribe(session: Session, job: Job, url: str | None, *, now: Moment) -> None:
-    """Subscribe the URL, if any, to the end of the job. Does nothing if it is subscribed already."""
-    if url is not None:
-        deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=now)
-
-
 def subscribe_endpoints(session: Session, job: Job, *, now: Moment) -> None:
     """Subscribe the workspace's endpoints for finished jobs to the end of a new job.
 

@@ -20,7 +20,7 @@ from app.domain.kinds import Kind
 from app.engine.accounts.workspaces import balance
 from app.engine.jobs import submission
 from app.engine.jobs.jobs import PURPOSE, Job, JobItem
-from app.engine.jobs.result_reuse import Freshness
+from app.engine.jobs.result_reuse import NO_REUSE
 from app.engine.jobs.submission import JobRequest
 from app.engine.uploads import starters
 from app.engine.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
@@ -32,7 +32,6 @@ SIZE = 100
 WINDOW = 4
 """The open jobs of an upload. Only they hold credits, and only they occupy threads of the workers."""
 MAX_CREDITS = "max_credits"
-_NO_REUSE = Freshness(timedelta(0), timedelta(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ def _submit(
         items=chunk.requests,
     )
     deadline = timedelta(seconds=settings.job_deadline_seconds)
-    return submission.submit(session, job_request, freshness=_NO_REUSE, deadline=deadline, now=now).job.id
+    return submission.submit(session, job_request, freshness=NO_REUSE, deadline=deadline, now=now).job.id
 
 
 def _is_current(session: Session, upload: Upload, chunk: NextChunk) -> bool:

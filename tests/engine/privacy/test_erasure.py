@@ -23,8 +23,9 @@ from app.engine.crm import connections, pushes, records
 from app.engine.crm.connections import Credentials
 from app.engine.crm.pushes import PushItem
 from app.engine.crm.records import CrmWrittenRecord
+from app.engine.events import deliveries
 from app.engine.events.deliveries import Webhook
-from app.engine.jobs import idempotency, leases, provider_calls, webhooks
+from app.engine.jobs import idempotency, leases, provider_calls
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.jobs.leases import JobResult, LeaseLost
@@ -364,7 +365,7 @@ def test_saved_profiles_are_deleted_in_all_workspaces_and_mentions_in_others_are
 def test_webhooks_whose_url_contains_the_person_are_deleted(session: Session, ada: Contact) -> None:
     job = session.get_one(Job, a_job(session, a_workspace(session), "bob"))
     for url in ("https://a.example/?who=ada%40acme.com", "https://b.example/"):
-        webhooks.subscribe(session, job, url, now=NOW)
+        deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=NOW)
 
     erase(session, EMAIL)
 
