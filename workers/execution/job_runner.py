@@ -112,23 +112,22 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
     last_served = _last_served.get(source, "")
     try_claim = partial(scheduling.claim_next, queue=source, job_id=job_id, last_served=last_served)
     started = time.time_ns()
-    claim, is_settled = _claim_or_settle(services, job_id, try_claim)
+    try:
+        claim, is_settled = _claim(services, job_id, try_claim, use_stored=True)
+    except Exception as error:  # noqa: BLE001 -- the claim was rolled back too; the next one handles the error
+        log.info("job not settled with its claim", job=job_id, error=type(error).__name__)
+        claim, is_settled = _claim(services, job_id, try_claim)
     if claim is None:
         return
     _last_served[source] = claim.workspace_id
-    with _span(claim, started, services):
+    attributes = {"job.id": claim.job_id, "job.kind": claim.kind, "job.queue": claim.queue.value}
+    parent = trace_links.parent_of(services.settings.redis_url, claim.job_id)
+    with tracing.span(f"job {claim.kind}", attributes, parent=parent, started=started, serves=True):
         if is_settled:
             services.notifier.notify(claim.job_id)
             return
         JOB_BY_TASK[task_id] = claim.job_id
         _work_on(claim, JOBS[claim.kind], services)
-
-
-def _span(claim: Claim, started: int, services: WorkerServices) -> AbstractContextManager[object]:
-    """Return the span of a job, below that of the request that submitted it."""
-    attributes = {"job.id": claim.job_id, "job.kind": claim.kind, "job.queue": claim.queue.value}
-    parent = trace_links.parent_of(services.settings.redis_url, claim.job_id)
-    return tracing.span(f"job {claim.kind}", attributes, parent=parent, started=started, serves=True)
 
 
 def run(job_id: str, work: JobFunction, services: WorkerServices) -> None:
@@ -163,22 +162,14 @@ def _log_settled(outcome: str | None, started: float) -> None:
     log.info("job settled", outcome=outcome, ms=clock.milliseconds_since(started))
 
 
-def _claim_or_settle(services: WorkerServices, job_id: str, try_claim: TryClaim) -> tuple[Claim | None, bool]:
-    """Claim a job, and settle it in the same transaction if stored data resolves it.
-
-    Return the claim, and whether the job is settled.
-    """
-    try:
-        return _claim(services, job_id, try_claim, use_stored=True)
-    except Exception as error:  # noqa: BLE001 -- the claim was rolled back too; the next one handles the error
-        log.info("job not settled with its claim", job=job_id, error=type(error).__name__)
-        return _claim(services, job_id, try_claim)
-
-
 def _claim(
     services: WorkerServices, job_id: str, try_claim: TryClaim, *, use_stored: bool = False
 ) -> tuple[Claim | None, bool]:
-    """Claim a job, or count the reason why the job named in the message cannot be claimed."""
+    """Claim a job, or count the reason why the job named in the message cannot be claimed.
+
+    Return the claim, and whether the job is settled: with `use_stored`, it is settled in the same transaction
+    if stored data resolves it.
+    """
     settings, now, started = services.settings, database_clock.now(), time.monotonic()
     lease = timedelta(seconds=settings.lease_seconds)
     result = refusal = None

@@ -18,6 +18,7 @@ from app.engine.jobs.leases import JobResult
 from app.engine.lookups import disclosure, offers
 from app.engine.lookups.disclosure import Disclosure
 from app.engine.lookups.field_requests import ContactField, FieldRequest
+from app.engine.lookups.offers import Offer
 from app.engine.privacy import redaction
 from app.settings import Settings
 from workers.execution import retries
@@ -36,13 +37,13 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    request = FieldRequest.parse(field, claim.request)
+    request, price = FieldRequest.parse(field, claim.request), settings.prices[claim.kind]
     known = offers.assess(
         session,
         claim.workspace_id,
         Subject(**claim.request["subject"]),
         request,
-        field_resolver.offer_of(claim, settings.prices[claim.kind]),
+        Offer(is_paid=price <= claim.budget, purpose=claim.purpose),
         default_max_age=settings.default_max_age,
         now=claim.claimed_at,
     )
@@ -50,9 +51,7 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
         return JobResult(outcome=None, error=settings.purpose_rule.refusal())
     if known.suppressed:
         return _suppressed(session, claim, is_told=not known.is_hidden)
-    purchase = field_resolver.purchase_of(
-        claim, price=settings.prices[claim.kind], countries=known.countries, now=claim.claimed_at
-    )
+    purchase = field_resolver.purchase_of(claim, price=price, countries=known.countries, now=claim.claimed_at)
     is_paid = known.owned or purchase.is_affordable
     if known.contact is None or not known.has_fresh_value or not is_paid:
         return None

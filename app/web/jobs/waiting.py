@@ -101,7 +101,8 @@ def wait_for(
         is_published = _sleep(app, job, finished, deadline, is_published=is_published)
     while True:
         finished.clear()
-        snapshot = _reload(app, job)
+        with _name_job_on_error(job):
+            snapshot = read(app, job.workspace_id, job.id)
         is_over = time.monotonic() >= deadline
         if snapshot.job.finished_at is not None or is_over or app.listener.is_closed:
             metrics.WAITS.labels(outcome="over" if snapshot.job.finished_at else "not_yet").inc()
@@ -134,11 +135,6 @@ def _is_open(app: AppServices, job: Job) -> bool:
     slot = app.bulkhead.db_slot(job.workspace_id)
     with _name_job_on_error(job), slot, app.database.reading() as session:
         return jobs.is_open(session, job.id)
-
-
-def _reload(app: AppServices, job: Job) -> JobSnapshot:
-    with _name_job_on_error(job):
-        return read(app, job.workspace_id, job.id)
 
 
 def read(app: AppServices, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS) -> JobSnapshot:
