@@ -165,7 +165,7 @@ def job_request(field: ContactField, body: RevealRequest) -> JobRequest:
         ValidationFailed: its purpose is not one of those that can be stated.
 
     """
-    purposes.check(body.purpose)
+    refusal = purposes.check(body.purpose)
     kind = kinds.revealing(field).name
     purpose = {} if body.purpose is None else {PURPOSE: body.purpose}
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
@@ -180,4 +180,5 @@ def job_request(field: ContactField, body: RevealRequest) -> JobRequest:
             field_request=FieldRequest.parse(field, body.options),
             credits=services().settings.prices[kind],
         ),
+        refusal=refusal,
     )

@@ -148,7 +148,7 @@ def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
         except LeaseLost:
             log.warning("lease lost, result discarded")
             return
-        _log_settled(outcome, started)
+        log.info("job settled", outcome=outcome, ms=clock.milliseconds_since(started))
     services.notifier.notify(claim.job_id)
 
 
@@ -156,10 +156,6 @@ def _log_fields(claim: Claim) -> AbstractContextManager[None]:
     """Add the job to each line of the log in this block, and the HTTP request that submitted it."""
     submitted_by = {REQUEST_ID: claim.request[REQUEST_ID]} if REQUEST_ID in claim.request else {}
     return structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind, **submitted_by)
-
-
-def _log_settled(outcome: str | None, started: float) -> None:
-    log.info("job settled", outcome=outcome, ms=clock.milliseconds_since(started))
 
 
 def _claim(
@@ -184,7 +180,7 @@ def _claim(
         log.info("message refused", job=job_id, reason=refusal.value)
     if claim is not None and result is not None:
         with _log_fields(claim):
-            _log_settled(result.code, started)
+            log.info("job settled", outcome=result.code, ms=clock.milliseconds_since(started))
     return claim, result is not None
 
 

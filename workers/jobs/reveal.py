@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -37,13 +37,14 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    request, price = FieldRequest.parse(field, claim.request), settings.prices[claim.kind]
+    request = FieldRequest.parse(field, claim.request)
+    purchase = field_resolver.purchase_of(claim, price=settings.prices[claim.kind], now=claim.claimed_at)
     known = offers.assess(
         session,
         claim.workspace_id,
         Subject(**claim.request["subject"]),
         request,
-        Offer(is_paid=price <= claim.budget, purpose=claim.purpose),
+        Offer(purchase.is_affordable, claim.purpose),
         default_max_age=settings.default_max_age,
         now=claim.claimed_at,
     )
@@ -51,10 +52,10 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
         return JobResult(outcome=None, error=settings.purpose_rule.refusal())
     if known.suppressed:
         return _suppressed(session, claim, is_told=not known.is_hidden)
-    purchase = field_resolver.purchase_of(claim, price=price, countries=known.countries, now=claim.claimed_at)
     is_paid = known.owned or purchase.is_affordable
     if known.contact is None or not known.has_fresh_value or not is_paid:
         return None
+    purchase = replace(purchase, countries=known.countries)
     disclosed = disclosure.disclose(session, purchase, known.contact, request, known.data)
     if disclosed is None:
         return None

@@ -252,7 +252,9 @@ def store(
     return StoredField(suppressed=is_hidden)
 
 
-def purchase_of(claim: Claim, *, price: int, countries: frozenset[str], now: datetime) -> Purchase:
+def purchase_of(
+    claim: Claim, *, price: int, countries: frozenset[str] = frozenset(), now: datetime
+) -> Purchase:
     """Return the purchase of a field by a job; `countries` are those known of the person."""
     return Purchase(
         workspace_id=claim.workspace_id,

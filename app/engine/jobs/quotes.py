@@ -39,12 +39,12 @@ class RevealPrice:
 class Quote:
     """The credits of a job, the parameters of `is_free_by_key`, and the closer reading, made at most once.
 
-    `is_free` is None for a fixed price, which is due whatever is stored.
+    A fixed price is due whatever is stored.
     """
 
     credits: int
     parameters: dict[str, Any]
-    is_free: Callable[[], bool] | None = None
+    is_free: Callable[[], bool] = lambda: False
 
 
 def quote(session: Session, workspace_id: str, price: int | RevealPrice) -> Quote:

@@ -18,10 +18,10 @@ from app.domain.errors import InsufficientCredits, PurposeRequired
 from app.domain.ids import new_id
 from app.domain.kinds import KINDS, OPEN, Status
 from app.domain.records.subjects import Subject
-from app.engine.contacts import hidden_values, purpose_rules
+from app.engine.contacts import hidden_values
 from app.engine.events import deliveries, endpoints
 from app.engine.jobs import jobs, quotes, result_reuse, webhooks
-from app.engine.jobs.jobs import LIMITED_BY, PURPOSE, Job, JobItem
+from app.engine.jobs.jobs import LIMITED_BY, Job, JobItem
 from app.engine.jobs.quotes import Quote, RevealPrice
 from app.engine.jobs.result_reuse import NO_REUSE, SAME_REQUEST, Freshness
 from app.engine.ledger import credits
@@ -46,8 +46,8 @@ class JobRequest:
     `request` is the input for the worker. `dedup_key` identifies equal requests; it does not contain the
     client reference and the webhook. `price` is held on submission; that of a reveal is computed in the
     submitting transaction. With `allow_partial_hold`, fewer credits are enough, and the job reports the items
-    for which credits ran out. `items` are the requests of an enrichment, `refusal` why it is not accepted, if
-    it is not that of an earlier use of its idempotency key. `job_id` is that of a new job.
+    for which credits ran out. `items` are the requests of an enrichment, `refusal` why it is not accepted
+    unless it is free, or that of an earlier use of its idempotency key. `job_id` is that of a new job.
     """
 
     kind: str
@@ -97,7 +97,8 @@ def submit(
 
     """
     quote = quotes.quote(session, job_request.workspace_id, job_request.price)
-    _check_purpose(session, job_request, quote)
+    if job_request.refusal is not None and not quote.is_free():
+        raise job_request.refusal
     if KINDS[job_request.kind].is_free:
         freshness = NO_REUSE
     submitted = _insert_or_find(session, job_request, quote, freshness=freshness, deadline=deadline, now=now)
@@ -130,20 +131,6 @@ def _tried(job_request: JobRequest) -> list[Subject]:
     return [Subject(**subjects[0])] if len(subjects) == 1 else []
 
 
-def _check_purpose(session: Session, job_request: JobRequest, quote: Quote) -> None:
-    """Raise PurposeRequired if a purpose is required for everyone, and a reveal that is not free has none.
-
-    If it is required for some countries only, the worker decides, because it knows the person's country.
-    """
-    if job_request.refusal is not None:
-        raise job_request.refusal
-    rule = purpose_rules.rule_of(session)
-    if quote.is_free is None or not rule.is_everywhere or PURPOSE in job_request.request:
-        return
-    if not quote.is_free():
-        raise rule.refusal()
-
-
 def _hold(session: Session, job: Job, job_request: JobRequest, quote: Quote, *, now: Moment) -> None:
     """Reserve the credits of a new job, or less if the request allows it, or none if it turns out to be free.
 
@@ -161,7 +148,7 @@ def _hold(session: Session, job: Job, job_request: JobRequest, quote: Quote, *, 
         try:
             credits.hold(session, job.workspace_id, job.id, job.held, now=now)
         except InsufficientCredits:
-            if quote.is_free is None or not quote.is_free():
+            if not quote.is_free():
                 raise
             held = 0
         else:

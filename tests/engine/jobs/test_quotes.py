@@ -8,10 +8,8 @@ from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, own, suppress
 
 from app.domain.errors import PurposeRequired
-from app.domain.purposes import PurposeRule
+from app.domain.purposes import DEFAULT
 from app.domain.records.subjects import Subject
-from app.domain.regional_rules import EVERYWHERE
-from app.engine.contacts import purpose_rules
 from app.engine.jobs import quotes
 from app.engine.jobs.quotes import RevealPrice
 from app.engine.lookups import known_people
@@ -20,6 +18,7 @@ from app.engine.lookups.field_requests import ContactField, FieldRequest, MinSta
 BY_NAME = Subject(full_name="Ada Lovelace", company_domain="acme.com")
 WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
 PRICE = RevealPrice(subject=BY_NAME, field_request=WORK, credits=1)
+WITHOUT_PURPOSE = PurposeRequired(DEFAULT)
 
 
 @pytest.fixture
@@ -36,15 +35,10 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
     return subjects
 
 
-@pytest.fixture
-def _purpose_required(session: Session) -> None:
-    session.info.update(purpose_rules.session_info(PurposeRule(frozenset({EVERYWHERE}))))
-
-
 def test_a_fixed_price_is_due_whatever_is_stored(session: Session) -> None:
     quote = quotes.quote(session, a_workspace(session), 4)
 
-    assert (quote.credits, quote.is_free, set(quote.parameters.values())) == (4, None, {None})
+    assert (quote.credits, quote.is_free(), set(quote.parameters.values())) == (4, False, {None})
 
 
 def test_a_reveal_that_can_be_paid_is_not_read_closely(session: Session, readings: list[Subject]) -> None:
@@ -55,9 +49,8 @@ def test_a_reveal_that_can_be_paid_is_not_read_closely(session: Session, reading
     assert (job.held, readings) == (1, [])
 
 
-@pytest.mark.usefixtures("_purpose_required")
 @pytest.mark.parametrize("why", ["owned", "suppressed"])
-def test_the_check_of_the_purpose_and_the_hold_ask_the_same_quote(
+def test_the_refusal_and_the_hold_ask_the_same_quote(
     session: Session, readings: list[Subject], why: str
 ) -> None:
     workspace_id = a_workspace(session, grant=0)
@@ -68,17 +61,16 @@ def test_the_check_of_the_purpose_and_the_hold_ask_the_same_quote(
     else:
         suppress(session, "email", "ada@acme.com")
 
-    job = submit(session, a_question(workspace_id, price=PRICE)).job
+    job = submit(session, a_question(workspace_id, price=PRICE, refusal=WITHOUT_PURPOSE)).job
 
     assert (read(session, job.id).held, figures(session, workspace_id)) == (0, (0, 0, 0))
     assert readings == [BY_NAME]
 
 
-@pytest.mark.usefixtures("_purpose_required")
 def test_without_a_purpose_a_reveal_that_is_not_free_is_refused_after_one_reading(
     session: Session, readings: list[Subject]
 ) -> None:
     with pytest.raises(PurposeRequired):
-        submit(session, a_question(a_workspace(session), price=PRICE))
+        submit(session, a_question(a_workspace(session), price=PRICE, refusal=WITHOUT_PURPOSE))
 
     assert readings == [BY_NAME]
