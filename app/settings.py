@@ -11,6 +11,7 @@ from functools import cache
 from app import crm_settings, encryption_settings, mail_settings, provider_settings, sign_in_readers
 from app import setting_readers as readers
 from app.crm_settings import CrmAccess
+from app.domain import kinds
 from app.domain.kinds import KINDS
 from app.domain.purposes import PurposeRule
 from app.domain.regional_rules import RegionalRules
@@ -193,6 +194,10 @@ class Settings:
     def regional_rules(self) -> RegionalRules:
         """Return the rules that hide personal e-mails and mobile numbers in some countries."""
         return RegionalRules(self.hide_personal_emails_in, self.hide_mobiles_in)
+
+    def price_of(self, field: str) -> int:
+        """Return the credits for a revealed field of a contact, email or phone."""
+        return self.prices[kinds.revealing(field).name]
 
     @property
     def purpose_rule(self) -> PurposeRule:

@@ -121,6 +121,11 @@ def charged() -> frozenset[str]:
     return frozenset(spec.name for spec in KINDS.values() if not spec.is_free)
 
 
+def deleted() -> frozenset[str]:
+    """Return the kinds whose finished jobs are deleted."""
+    return frozenset(spec.name for spec in KINDS.values() if spec.retention is Retention.DELETED)
+
+
 def visible_to(scopes: Iterable[Scope]) -> frozenset[str]:
     """Return the kinds of jobs that a caller with these scopes may see."""
     return frozenset(spec.name for spec in KINDS.values() if spec.scope in scopes)

@@ -9,7 +9,6 @@ from flask import Response, flash, request
 
 from app.api import reveal
 from app.api.linkedin_save import LinkedinSaveSchema
-from app.domain import kinds
 from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -129,13 +128,12 @@ def _found(subject: Subject, status: int = 200, *, errors: dict[str, str] | None
 
 
 def _offers(result: dict[str, Any]) -> list[Offer]:
-    prices = services().settings.prices
     return [
         Offer(
             field,
             result["revealed"][f"{field.value}s"],
             [entry for entry in result["available"] if entry["field"] == field.value and not entry["owned"]],
-            prices[kinds.revealing(field).name],
+            services().settings.price_of(field),
         )
         for field in (ContactField.EMAIL, ContactField.PHONE)
     ]

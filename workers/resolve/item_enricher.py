@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.domain import kinds
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
 from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
@@ -124,7 +123,7 @@ def _paid_fields(
         if name.value not in claim.request["fields"]:
             continue
         _renew(claim, services)
-        price = services.settings.prices[kinds.revealing(name).name]
+        price = services.settings.price_of(name)
         try:
             resolved = field_resolver.resolve_field(
                 claim, services, subject, field_request, price=price, item=item.index, countries=countries

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
-from app.domain import kinds
 from app.domain.findings import FoundCompany, Source, SourceKind
 from app.domain.normal.places.countries import country_of
 from app.domain.records.merging import sortable
@@ -118,7 +117,7 @@ def _known(
     """Return what is stored of the person, also if a value that the job sells is all that tells of it."""
     sold = [name for name in DEFAULT_FIELD_REQUESTS if name.value in claim.request["fields"]]
     for name in sold or [ContactField.EMAIL]:
-        price = settings.prices[kinds.revealing(name).name]
+        price = settings.price_of(name)
         known = offers.assess(
             session,
             claim.workspace_id,

@@ -25,8 +25,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.domain import kinds as job_kinds
 from app.domain.errors import JobNotFound
-from app.domain.kinds import KINDS, OPEN, Queue, Retention, Status
+from app.domain.kinds import KINDS, OPEN, Queue, Status
 from app.engine.accounts.workspaces import Balance, Workspace, foreign_key
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.infra.clock import rfc3339
@@ -57,8 +58,8 @@ _ITEM = ("job_id", "index")
 
 def _deleted_kinds() -> TextClause:
     """Return the condition for jobs that are deleted; the index is used for the same text only."""
-    names = (f"'{spec.name}'" for spec in KINDS.values() if spec.retention is Retention.DELETED)
-    return text(f"kind IN ({', '.join(names)})")
+    names = ", ".join(f"'{name}'" for name in sorted(job_kinds.deleted()))
+    return text(f"kind IN ({names})")
 
 
 class Job(Base):

@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain import kinds
 from app.domain.errors import InsufficientCredits
 from app.domain.kinds import Kind
 from app.engine.accounts.workspaces import balance
@@ -173,7 +172,7 @@ def shortage(session: Session, upload: Upload) -> str:
 
 def prices(upload: Upload, settings: Settings) -> list[int]:
     """Return the prices of the fields that the upload asks for."""
-    return [settings.prices[kinds.revealing(field).name] for field in upload.fields]
+    return [settings.price_of(field) for field in upload.fields]
 
 
 def _open_count(session: Session, upload_id: str) -> int:
