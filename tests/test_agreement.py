@@ -19,7 +19,7 @@ from sqlalchemy import text
 
 from app.domain import errors
 from app.domain.errors import all_problems
-from app.domain.kinds import BUILD_COMPANY_FILTER, CLICKS, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.domain.kinds import BUILD_COMPANY_FILTER, CLICKS, FORGET, KINDS, REVERIFY, SWEEP, Queue
 from app.domain.version import VERSION
 from app.infra.broker.celery_app import celery
 from app.infra.database.db import Base, Database
@@ -85,12 +85,10 @@ def migrated(tmp_path: Path, settings: Settings) -> Iterator[Database]:
         app.extensions["services"].database.close()
 
 
-def test_every_kind_has_a_queue_a_job_and_a_task() -> None:
+def test_every_kind_has_a_job_and_a_task() -> None:
     assert main.app is celery
-    assert set(QUEUES) == set(JOBS) == set(Kind)
-    assert {kind.value for kind in Kind} | {SWEEP, FORGET, REVERIFY, BUILD_COMPANY_FILTER} <= set(
-        celery.tasks
-    )
+    assert set(KINDS) == set(JOBS)
+    assert {*KINDS, SWEEP, FORGET, REVERIFY, BUILD_COMPANY_FILTER} <= set(celery.tasks)
 
 
 def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:
@@ -185,10 +183,11 @@ def test_every_setting_is_explained_in_the_example() -> None:
     source = inspect.getsource(inspect.getmodule(Settings))  # type: ignore[arg-type]
     settings_read = set(re.findall(r'env\.\w+\("([A-Z_]+)"|\(\s*env, "([A-Z_]+)"', source))
 
-    assert {direct or indirect for direct, indirect in settings_read} <= named
+    priced = {spec.price_setting for spec in KINDS.values() if spec.price is not None}
+    assert {direct or indirect for direct, indirect in settings_read} | priced <= named
     assert (
-        len(dataclasses.fields(Settings)) == len(settings_read) + 2
-    )  # two fields hold the variables of providers and of CRMs
+        len(dataclasses.fields(Settings)) == len(settings_read) + 3
+    )  # three fields hold the prices, and the variables of providers and of CRMs
 
 
 def test_the_example_names_the_settings_that_have_no_default() -> None:

@@ -13,7 +13,7 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from app.domain.errors import JobExpired, WorkerLost
-from app.domain.kinds import FORGET, SWEEP, Kind, Queue
+from app.domain.kinds import FORGET, SWEEP, Queue
 from app.engine.accounts import sessions
 from app.engine.crm import pushes
 from app.engine.events import events
@@ -159,11 +159,11 @@ def _sweep_batch(services: WorkerServices) -> int:
 
 
 def _publish(services: WorkerServices, stale_jobs: list[StaleJob]) -> None:
-    groups: defaultdict[tuple[Kind, Queue], list[str]] = defaultdict(list)
+    groups: defaultdict[tuple[str, Queue], list[str]] = defaultdict(list)
     for job in stale_jobs:
         groups[job.kind, job.queue].append(job.job_id)
     for (kind, target), job_ids in groups.items():
-        if not services.publisher.push(kind.value, target, job_ids):
+        if not services.publisher.push(kind, target, job_ids):
             with services.database.transaction() as session:
                 sweeper.mark_unpublished(session, job_ids)
 

@@ -18,7 +18,7 @@ from typing import Any
 from celery.worker import state
 
 from app.domain.errors import Unavailable
-from app.domain.kinds import Kind, Queue
+from app.domain.kinds import KINDS, Queue
 from app.engine.queues import worker_heartbeats
 from app.infra.telemetry.log import log
 from workers.execution import shutdown_flag
@@ -102,6 +102,6 @@ class Shutdown:
 def _republish(services: WorkerServices, request: Any) -> None:  # noqa: ANN401 -- Celery's Request
     """Republish a message to its queue, unless it is periodic and comes again."""
     job_id = job_of(request)
-    if job_id and request.name in set(Kind):
+    if job_id and request.name in KINDS:
         source = Queue(request.delivery_info["routing_key"])
         services.publisher.push(request.name, source, [job_id])

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from app.domain.kinds import Kind, Queue, Status
+from app.domain.kinds import Queue, Status
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.infra.database.database_clock import Moment, column
 
@@ -43,7 +43,7 @@ class Claim:
 
     job_id: str
     workspace_id: str
-    kind: Kind
+    kind: str
     queue: Queue
     request: dict[str, Any]
     attempts: int
@@ -140,7 +140,7 @@ def to_claim(row: Any) -> Claim | None:  # noqa: ANN401 -- a row of either kind
     return Claim(
         job_id=row.id,
         workspace_id=row.workspace_id,
-        kind=Kind(row.kind),
+        kind=row.kind,
         queue=Queue(row.queue),
         request=row.request,
         attempts=row.attempts,

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import Outcome, Status
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.infra.clock import rfc3339
@@ -25,8 +25,8 @@ COLUMNS = (
 class JobFilter:
     """Which jobs are listed; None is no filter. `kinds` are those that the caller may see."""
 
-    kinds: Collection[Kind]
-    kind: Kind | None = None
+    kinds: Collection[str]
+    kind: str | None = None
     status: Status | None = None
     outcome: Outcome | None = None
     account: str | None = None

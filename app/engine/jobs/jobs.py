@@ -16,6 +16,7 @@ from sqlalchemy import (
     Index,
     Select,
     String,
+    TextClause,
     and_,
     bindparam,
     delete,
@@ -24,8 +25,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.domain import kinds as job_kinds
 from app.domain.errors import JobNotFound
-from app.domain.kinds import OPEN, Kind, Queue, Status
+from app.domain.kinds import KINDS, OPEN, Queue, Status
 from app.engine.accounts.workspaces import Balance, Workspace, foreign_key
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.infra.clock import rfc3339
@@ -46,12 +48,18 @@ REQUEST_ID = "request_id"
 LIVE = text("status IN ('queued', 'running')")
 _UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
 BY_KEY = text("key_id IS NOT NULL")
-_HASH_LOOKUP = text("kind IN ('company_by_hash', 'leads_by_website_hash')")
+
 RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
 """The condition for finished jobs that have not been redacted. Indexes are used for the same text only."""
 
 
 _ITEM = ("job_id", "index")
+
+
+def _deleted_kinds() -> TextClause:
+    """Return the condition for jobs that are deleted; the index is used for the same text only."""
+    names = ", ".join(f"'{name}'" for name in sorted(job_kinds.deleted()))
+    return text(f"kind IN ({names})")
 
 
 class Job(Base):
@@ -88,7 +96,12 @@ class Job(Base):
             postgresql_where=_UNSUCCESSFUL,
         ),
         Index("ix_jobs_retained", "finished_at", sqlite_where=RETAINED, postgresql_where=RETAINED),
-        Index("ix_jobs_hash_lookup", "finished_at", sqlite_where=_HASH_LOOKUP, postgresql_where=_HASH_LOOKUP),
+        Index(
+            "ix_jobs_hash_lookup",
+            "finished_at",
+            sqlite_where=_deleted_kinds(),
+            postgresql_where=_deleted_kinds(),
+        ),
         CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
         CheckConstraint("charged <= held", name="charged_within_held"),
     )
@@ -154,9 +167,7 @@ _OPEN_ID = Statement(
 )
 
 
-def get(
-    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
-) -> Job:
+def get(session: Session, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS) -> Job:
     """Return the row of the workspace's job with this id and one of these kinds.
 
     Raises:
@@ -170,7 +181,7 @@ def get(
 
 
 def get_with_balance(
-    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
+    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS
 ) -> tuple[Job, Balance]:
     """Return the job as `get` does, and the balance of its workspace, in one query.
 
@@ -196,7 +207,7 @@ def latest(
     status: str | None,
     before: str | None,
     limit: int,
-    kinds: Collection[Kind] = frozenset(Kind),
+    kinds: Collection[str] = KINDS,
 ) -> list[Job]:
     """Return the workspace's jobs of these kinds that are older than job `before`, newest first."""
     query = latest_query(workspace_id, status=status, before=before, limit=limit, kinds=kinds)
@@ -204,7 +215,7 @@ def latest(
 
 
 def latest_query(
-    workspace_id: str, *, status: str | None, before: str | None, limit: int, kinds: Collection[Kind]
+    workspace_id: str, *, status: str | None, before: str | None, limit: int, kinds: Collection[str]
 ) -> Select[Job]:
     """Return the query of `latest`, which reads an index in its order."""
     of_kinds = (Job.workspace_id == workspace_id, Job.kind.in_(sorted(kinds)))
@@ -259,6 +270,7 @@ def purge_hash_lookups(session: Session, *, before: Moment) -> None:
 
     Their idempotency keys are deleted too: a replay runs the lookup again, which costs nothing.
     """
-    old = select(Job.id).where(_HASH_LOOKUP, Job.finished_at < before)
+    is_old = (_deleted_kinds(), Job.finished_at < before)
+    old = select(Job.id).where(*is_old)
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(old)))
-    session.execute(delete(Job).where(_HASH_LOOKUP, Job.finished_at < before))
+    session.execute(delete(Job).where(*is_old))

@@ -12,7 +12,7 @@ from sqlalchemy import Select, bindparam, false, literal, select, true
 from sqlalchemy.orm import Session
 
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import KINDS, Outcome, Status
 from app.engine.contacts import bounce_reports, emails
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.jobs import jobs
@@ -46,6 +46,9 @@ class Freshness:
         return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
 
 
+NO_REUSE = Freshness(timedelta(0), timedelta(0))
+
+
 def find_or_hold(
     session: Session, same_request: dict[str, Any], job: Job | None, *, freshness: Freshness, now: Moment
 ) -> tuple[Job | None, bool]:
@@ -74,7 +77,7 @@ def _is_reusable(session: Session, row: Any, freshness: Freshness) -> bool:  # n
     changes = (row.last_import, row.last_suppression)
     if any(change is not None and change >= row.created_at for change in changes):
         return False
-    items = jobs.items(session, row.id) if row.kind == Kind.ENRICHMENT_REQUEST else []
+    items = jobs.items(session, row.id) if KINDS[row.kind].has_items else []
     return not _is_cut_short(items) and not _has_bounced(session, row, items)
 
 

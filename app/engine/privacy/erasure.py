@@ -19,10 +19,10 @@ from typing import Any
 from sqlalchemy import and_, delete, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from app.domain import kinds
 from app.domain.audit_actions import Action
 from app.domain.errors import ContactNotFound
 from app.domain.event_types import EventType
-from app.domain.kinds import Kind
 from app.domain.normal.names.name_keys import name_key, nickname_of
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.suppression_lists import forms
@@ -54,7 +54,6 @@ from app.engine.uploads import erasure as upload_erasure
 from app.engine.uploads.erasure import RowKey
 from app.infra.crypto.blind_indexes import stored_forms
 
-_LOOKUPS = frozenset({Kind.COMPANY_BY_HASH.value, Kind.LEADS_BY_WEBSITE_HASH.value})
 _OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {
     "contacts": Contact.id,
     "emails": Email.contact_id,
@@ -294,7 +293,7 @@ def _jobs(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str
     referring_ids: set[str] = set()
     lookup_ids: set[str] = set()
     for row, content in mentions.find(session, JOBS, matcher):
-        if row.kind in _LOOKUPS and row.finished_at:
+        if row.kind in kinds.deleted() and row.finished_at:
             lookup_ids.add(row.id)
         elif matcher.matches(redaction.without_references(content)):
             job_ids.add(row.id)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from stored_support import ADA_URL, a_contact, a_phone, an_email, own
 
 from app.domain.records.subjects import Subject
-from app.engine.jobs.submission import RevealPrice
+from app.engine.jobs.quotes import RevealPrice
 from app.engine.ledger import ownership
 from app.engine.lookups import contact_data
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
