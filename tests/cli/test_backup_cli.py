@@ -32,13 +32,13 @@ from app.engine.contacts.emails import Email
 from app.engine.contacts.suppressions.suppression_journal import JournalLine
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import table_versions
 from app.infra.database.backup import archive, authentication, key_files, postgresql, sqlite
 from app.infra.database.db import Base, Database
 from app.settings import Settings
 from cli import contacts as _all_tables  # noqa: F401 -- its imports register the tables
 from cli.application import create_app
 from cli.backups import restoring
-from cli.database import revisions
 from tools.services import postgres
 
 CANARY = "canary.of.the.backup@acme.com"
@@ -70,7 +70,9 @@ def source(settings: Settings, tmp_path: Path) -> Iterator[Database]:
         Base.metadata.create_all(database.engine)
         with database.transaction() as session:
             session.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)"))
-            session.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": revisions()[0]})
+            session.execute(
+                text("INSERT INTO alembic_version VALUES (:head)"), {"head": table_versions.revisions()[0]}
+            )
             account = accounts.create(
                 session,
                 a_workspace(session),
@@ -173,7 +175,7 @@ def test_the_manifest_names_the_rows_and_no_key(backup: Path, key: Path, setting
     manifest = json.loads(line)
     assert (manifest["rows"]["contacts"], manifest["rows"]["sessions"], manifest["rows"]["jobs"]) == (1, 2, 0)
     assert set(manifest["keys"]) >= {"SECRET_KEY", "SUPPRESSION_KEY"}
-    assert manifest["revision"] == revisions()[0]
+    assert manifest["revision"] == table_versions.revisions()[0]
     for secret in (settings.secret_key, settings.suppression_key):
         assert secret.encode() not in line + dump
 
@@ -544,17 +546,31 @@ def _full_disk(*_arguments: object) -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_a_backup_of_a_later_version_is_refused(
-    run: Run, source: Database, folder: Path, key: Path, target: str
+@pytest.mark.parametrize(
+    ("revision", "reason"),
+    [
+        ("9999", "newer than this version. Install that version."),
+        ("0056", "from before version 0.1.0, and cannot be restored."),
+    ],
+)
+def test_a_backup_of_another_version_is_refused(
+    run: Run,
+    source: Database,
+    folder: Path,
+    key: Path,
+    target: str,
+    *,
+    revision: str,
+    reason: str,
 ) -> None:
     with source.transaction() as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        session.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
     run(url_of(source), "create", folder)
     [file] = folder.iterdir()
 
     result = run(target, "restore", file, "--key", key)
 
-    assert refusal(result) == "The backup is of revision 9999, newer than this version. Install that version."
+    assert refusal(result) == f"The backup is of revision {revision}, {reason}"
 
 
 @pytest.mark.skipif(not POSTGRES, reason="SQLite cannot tell who uses the file")
