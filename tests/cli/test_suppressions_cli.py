@@ -39,7 +39,12 @@ def opt_out(app: APIFlask, number: int, **subject: str) -> str:
         question = bytes([number]) * 32
         results = Subject(**subject)
         provider_opt_outs.record(
-            session, provider="hunter", field="email", question=question, subject=results, now=clock.now()
+            session,
+            provider="hunter",
+            field="email",
+            subject_digest=question,
+            subject=results,
+            now=clock.now(),
         )
         return str(provider_opt_outs.latest(session, all_states=True, limit=1)[0].id)
 

@@ -40,19 +40,19 @@ class OptOutState(StrEnum):
 
 
 class ProviderOptOut(Base):
-    """One refusal by one provider, without personal data: `question` and `digest` are keyed digests.
+    """One refusal by one provider, without personal data: `subject_digest` and `digest` are keyed digests.
 
     `asked_by` names the fields of the request. `kind` and `digest` are those of its one e-mail or profile,
     None if it had none or several. `state` is `listed` if that value went on the suppression list at once.
     """
 
     __tablename__ = "provider_opt_outs"
-    __table_args__ = (UniqueConstraint("provider", "question"),)
+    __table_args__ = (UniqueConstraint("provider", "subject_digest"),)
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     provider: Mapped[str]
     field: Mapped[str]
-    question: Mapped[bytes]
+    subject_digest: Mapped[bytes]
     asked_by: Mapped[list[Any]]
     kind: Mapped[str | None]
     digest: Mapped[bytes | None]
@@ -63,7 +63,7 @@ class ProviderOptOut(Base):
 
 
 def record(
-    session: Session, *, provider: str, field: str, question: bytes, subject: Subject, now: datetime
+    session: Session, *, provider: str, field: str, subject_digest: bytes, subject: Subject, now: datetime
 ) -> None:
     """Insert the opt-out, and suppress its e-mail or profile if the request had no other identifier.
 
@@ -75,7 +75,7 @@ def record(
         "id": new_id("opt"),
         "provider": provider,
         "field": field,
-        "question": question,
+        "subject_digest": subject_digest,
         "asked_by": sorted(name for name in subject.as_dict() if name != "contact_id"),
         "kind": identifier and identifier.kind,
         "digest": identifier and suppression_digests.digest(digest_keys(session), identifier),
@@ -92,14 +92,14 @@ def record(
 
 _STANDING = select(ProviderOptOut.id).where(
     ProviderOptOut.provider == bindparam("provider"),
-    ProviderOptOut.question == bindparam("question"),
+    ProviderOptOut.subject_digest == bindparam("subject_digest"),
     ProviderOptOut.state != OptOutState.DISMISSED.value,
 )
 
 
-def is_in_effect(session: Session, *, provider: str, question: bytes) -> bool:
+def is_in_effect(session: Session, *, provider: str, subject_digest: bytes) -> bool:
     """Return whether the provider refused exactly this request and the operator has not dismissed that."""
-    return session.scalar(_STANDING, {"provider": provider, "question": question}) is not None
+    return session.scalar(_STANDING, {"provider": provider, "subject_digest": subject_digest}) is not None
 
 
 def latest(session: Session, *, all_states: bool, limit: int) -> Sequence[ProviderOptOut]:

@@ -215,7 +215,7 @@ def _create_accounts() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("prefix", sa.String(), nullable=False),
         sa.Column("scopes", JSON, nullable=False),
-        sa.Column("hash", sa.LargeBinary(), nullable=False),
+        sa.Column("token_hash", sa.LargeBinary(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("expires_at", TIME),
         sa.Column("last_used_at", TIME),
@@ -224,7 +224,7 @@ def _create_accounts() -> None:
         sa.ForeignKeyConstraint(
             ["account_id"], ["accounts.id"], name=op.f("fk_api_keys_account_id"), ondelete="CASCADE"
         ),
-        sa.UniqueConstraint("hash", name=op.f("uq_api_keys_hash")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_api_keys_token_hash")),
     )
     op.create_index("ix_api_keys_account_id", "api_keys", ["account_id"])
 
@@ -255,8 +255,8 @@ def _create_accounts() -> None:
         "sessions",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("account_id", sa.String(28), nullable=False),
-        sa.Column("hash", sa.LargeBinary(), nullable=False),
-        sa.Column("network", sa.LargeBinary(), nullable=False),
+        sa.Column("token_hash", sa.LargeBinary(), nullable=False),
+        sa.Column("network_digest", sa.LargeBinary(), nullable=False),
         sa.Column("client_name", sa.String()),
         sa.Column("client_version", sa.String()),
         sa.Column("method", sa.String(), nullable=False, server_default="password"),
@@ -268,7 +268,7 @@ def _create_accounts() -> None:
         sa.ForeignKeyConstraint(
             ["account_id"], ["accounts.id"], name=op.f("fk_sessions_account_id"), ondelete="CASCADE"
         ),
-        sa.UniqueConstraint("hash", name=op.f("uq_sessions_hash")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_sessions_token_hash")),
     )
     op.create_index("ix_sessions_account_id", "sessions", ["account_id"])
 
@@ -397,8 +397,8 @@ def _create_contacts() -> None:
         "emails",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("contact_id", sa.String(28), nullable=False),
+        sa.Column("email_index", sa.String(), nullable=False),
         sa.Column("email", sa.String(), nullable=False),
-        sa.Column("email_encrypted", sa.String()),
         sa.Column("domain", sa.String(), nullable=False),
         sa.Column("type", sa.String(), nullable=False),
         sa.Column("status", sa.String(), nullable=False),
@@ -414,7 +414,7 @@ def _create_contacts() -> None:
         sa.ForeignKeyConstraint(
             ["contact_id"], ["contacts.id"], name=op.f("fk_emails_contact_id"), ondelete="CASCADE"
         ),
-        sa.UniqueConstraint("contact_id", "email", name=op.f("uq_emails_contact_id_email")),
+        sa.UniqueConstraint("contact_id", "email_index", name=op.f("uq_emails_contact_id_email_index")),
     )
     op.create_index(
         "ix_emails_domain",
@@ -422,15 +422,15 @@ def _create_contacts() -> None:
         ["domain", "id", "form"],
         **_where("type = 'work' AND status = 'valid' AND form IS NOT NULL"),
     )
-    op.create_index("ix_emails_email", "emails", ["email"])
+    op.create_index("ix_emails_email_index", "emails", ["email_index"])
     op.create_index("ix_emails_retained_since", "emails", [RETAINED_SINCE])
 
     op.create_table(
         "phones",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("contact_id", sa.String(28), nullable=False),
+        sa.Column("e164_index", sa.String(), nullable=False),
         sa.Column("e164", sa.String(), nullable=False),
-        sa.Column("e164_encrypted", sa.String()),
         sa.Column("national", sa.String(), nullable=False),
         sa.Column("extension", sa.String()),
         sa.Column("country", sa.String()),
@@ -448,9 +448,9 @@ def _create_contacts() -> None:
         sa.ForeignKeyConstraint(
             ["contact_id"], ["contacts.id"], name=op.f("fk_phones_contact_id"), ondelete="CASCADE"
         ),
-        sa.UniqueConstraint("contact_id", "e164", name=op.f("uq_phones_contact_id_e164")),
+        sa.UniqueConstraint("contact_id", "e164_index", name=op.f("uq_phones_contact_id_e164_index")),
     )
-    op.create_index("ix_phones_e164", "phones", ["e164"])
+    op.create_index("ix_phones_e164_index", "phones", ["e164_index"])
     op.create_index("ix_phones_retained_since", "phones", [RETAINED_SINCE])
 
     op.create_table(
@@ -588,11 +588,11 @@ def _create_ledger() -> None:
         "revealed_values",
         sa.Column("workspace_id", sa.String(), nullable=False),
         sa.Column("field", sa.String(), nullable=False),
-        sa.Column("value", sa.String(), nullable=False),
+        sa.Column("value_index", sa.String(), nullable=False),
         sa.Column("contact_id", sa.String(28), nullable=False),
         sa.Column("job_id", sa.String()),
         sa.Column("created_at", TIME, nullable=False),
-        sa.PrimaryKeyConstraint("workspace_id", "field", "value", name=op.f("pk_revealed_values")),
+        sa.PrimaryKeyConstraint("workspace_id", "field", "value_index", name=op.f("pk_revealed_values")),
         sa.ForeignKeyConstraint(
             ["contact_id"], ["contacts.id"], name=op.f("fk_revealed_values_contact_id"), ondelete="CASCADE"
         ),
@@ -686,11 +686,11 @@ def _create_matching() -> None:
     op.create_table(
         "reverse_lookups",
         sa.Column("workspace_id", sa.String(), nullable=False),
-        sa.Column("value", sa.LargeBinary(), nullable=False),
-        sa.Column("domain", sa.LargeBinary()),
-        sa.Column("person", sa.LargeBinary()),
+        sa.Column("value_digest", sa.LargeBinary(), nullable=False),
+        sa.Column("domain_digest", sa.LargeBinary()),
+        sa.Column("person_digest", sa.LargeBinary()),
         sa.Column("tried_at", TIME, nullable=False),
-        sa.PrimaryKeyConstraint("workspace_id", "value", name=op.f("pk_reverse_lookups")),
+        sa.PrimaryKeyConstraint("workspace_id", "value_digest", name=op.f("pk_reverse_lookups")),
         sa.ForeignKeyConstraint(
             ["workspace_id"],
             ["workspaces.id"],
@@ -726,12 +726,12 @@ def _create_lookups() -> None:
     op.create_table(
         "company_card_keys",
         sa.Column("card_id", sa.LargeBinary(), nullable=False),
-        sa.Column("hash", sa.LargeBinary(), nullable=False),
-        sa.Column("oprf_key", sa.LargeBinary(), nullable=False),
+        sa.Column("company_hash", sa.LargeBinary(), nullable=False),
+        sa.Column("oprf_key_id", sa.LargeBinary(), nullable=False),
         sa.Column("wrapped_key", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("card_id", name=op.f("pk_company_card_keys")),
     )
-    op.create_index("ix_company_card_keys_hash", "company_card_keys", ["hash"])
+    op.create_index("ix_company_card_keys_company_hash", "company_card_keys", ["company_hash"])
 
     op.create_table(
         "company_filters",
@@ -739,20 +739,20 @@ def _create_lookups() -> None:
         sa.Column("checked_at", TIME, nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.Column("entries", sa.Integer(), nullable=False),
-        sa.Column("source", sa.LargeBinary()),
+        sa.Column("source_digest", sa.LargeBinary()),
         sa.Column("etag", sa.String()),
         sa.Column("content", sa.LargeBinary()),
-        sa.Column("oprf_key", sa.LargeBinary()),
+        sa.Column("oprf_public_key", sa.LargeBinary()),
         sa.PrimaryKeyConstraint("bits", name=op.f("pk_company_filters")),
     )
 
     op.create_table(
         "people_counts",
         sa.Column("company_id", sa.String(28), nullable=False),
-        sa.Column("filter", sa.String(), nullable=False),
+        sa.Column("filter_key", sa.String(), nullable=False),
         sa.Column("departments", JSON, nullable=False),
         sa.Column("counted_at", TIME, nullable=False),
-        sa.PrimaryKeyConstraint("company_id", "filter", name=op.f("pk_people_counts")),
+        sa.PrimaryKeyConstraint("company_id", "filter_key", name=op.f("pk_people_counts")),
         sa.ForeignKeyConstraint(
             ["company_id"], ["companies.id"], name=op.f("fk_people_counts_company_id"), ondelete="CASCADE"
         ),
@@ -850,7 +850,7 @@ def _create_providers() -> None:
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("provider", sa.String(), nullable=False),
         sa.Column("field", sa.String(), nullable=False),
-        sa.Column("question", sa.LargeBinary(), nullable=False),
+        sa.Column("subject_digest", sa.LargeBinary(), nullable=False),
         sa.Column("asked_by", JSON, nullable=False),
         sa.Column("kind", sa.String()),
         sa.Column("digest", sa.LargeBinary()),
@@ -859,7 +859,9 @@ def _create_providers() -> None:
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("reviewed_at", TIME),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_provider_opt_outs")),
-        sa.UniqueConstraint("provider", "question", name=op.f("uq_provider_opt_outs_provider_question")),
+        sa.UniqueConstraint(
+            "provider", "subject_digest", name=op.f("uq_provider_opt_outs_provider_subject_digest")
+        ),
     )
 
 
@@ -889,7 +891,7 @@ def _create_jobs_and_webhooks() -> None:
         sa.Column("item", sa.Integer()),
         sa.Column("field", sa.String(), nullable=False),
         sa.Column("provider", sa.String(), nullable=False),
-        sa.Column("subject", sa.LargeBinary(), nullable=False),
+        sa.Column("subject_digest", sa.LargeBinary(), nullable=False),
         sa.Column("country", sa.String()),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("outcome", sa.String(), nullable=False),
@@ -907,7 +909,9 @@ def _create_jobs_and_webhooks() -> None:
     op.create_index("ix_provider_calls_field_asked_at", "provider_calls", ["field", "asked_at"])
     op.create_index("ix_provider_calls_job_id", "provider_calls", ["job_id"])
     op.create_index("ix_provider_calls_provider_asked_at", "provider_calls", ["provider", "asked_at"])
-    op.create_index("ix_provider_calls_subject", "provider_calls", ["subject", "provider", "asked_at"])
+    op.create_index(
+        "ix_provider_calls_subject_digest", "provider_calls", ["subject_digest", "provider", "asked_at"]
+    )
 
     op.create_table(
         "idempotency_keys",
@@ -935,7 +939,7 @@ def _create_jobs_and_webhooks() -> None:
         sa.Column("key_id", sa.String(28)),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("queue", sa.String(), nullable=False, server_default="interactive"),
-        sa.Column("question", sa.LargeBinary(), nullable=False),
+        sa.Column("request_digest", sa.LargeBinary(), nullable=False),
         sa.Column("request", JSON, nullable=False),
         sa.Column("status", sa.String(), nullable=False),
         sa.Column("outcome", sa.String()),
@@ -985,9 +989,11 @@ def _create_jobs_and_webhooks() -> None:
         **_where("status IN ('failed', 'canceled', 'expired')"),
     )
     op.create_index("ix_jobs_workspace_id_created_at", "jobs", ["workspace_id", "created_at", "id"])
-    op.create_index("ix_jobs_workspace_id_question", "jobs", ["workspace_id", "question", "created_at"])
     op.create_index(
-        "uq_jobs_open_question", "jobs", ["workspace_id", "question"], unique=True, **_where(LIVE)
+        "ix_jobs_workspace_id_request_digest", "jobs", ["workspace_id", "request_digest", "created_at"]
+    )
+    op.create_index(
+        "uq_jobs_open_request", "jobs", ["workspace_id", "request_digest"], unique=True, **_where(LIVE)
     )
 
     op.create_table(
@@ -1179,7 +1185,7 @@ def _create_uploads() -> None:
         sa.Column("line", sa.Integer(), nullable=False),
         sa.Column("cells", JSON, nullable=False),
         sa.Column("subject", JSON),
-        sa.Column("person", sa.LargeBinary()),
+        sa.Column("person_digest", sa.LargeBinary()),
         sa.Column("cost", sa.Integer(), nullable=False),
         sa.Column("is_readable", sa.Boolean(), nullable=False),
         sa.Column("fault", sa.String()),
@@ -1195,7 +1201,7 @@ def _create_uploads() -> None:
         ),
     )
     op.create_index("ix_upload_rows_pending", "upload_rows", ["upload_id", "number"], **_where("is_pending"))
-    op.create_index("ix_upload_rows_person", "upload_rows", ["upload_id", "person", "number"])
+    op.create_index("ix_upload_rows_person_digest", "upload_rows", ["upload_id", "person_digest", "number"])
     op.create_index("uq_upload_rows_item", "upload_rows", ["upload_id", "chunk", "item"], unique=True)
 
 
@@ -1259,7 +1265,7 @@ def _create_crm_connections() -> None:
         sa.Column("connection_id", sa.String(28), nullable=False),
         sa.Column("contact_id", sa.String(28), nullable=False),
         sa.Column("crm_id", sa.String()),
-        sa.Column("written", JSON, nullable=False),
+        sa.Column("written_digests", JSON, nullable=False),
         sa.PrimaryKeyConstraint("connection_id", "contact_id", name=op.f("pk_crm_records")),
         sa.ForeignKeyConstraint(
             ["connection_id"],
@@ -1379,22 +1385,22 @@ def _create_privacy() -> None:
     op.create_table(
         "mailbox_codes",
         sa.Column("id", sa.String(28), nullable=False),
-        sa.Column("address", sa.LargeBinary(), nullable=False),
+        sa.Column("address_digest", sa.LargeBinary(), nullable=False),
         sa.Column("email", sa.LargeBinary(), nullable=False),
-        sa.Column("code", sa.LargeBinary()),
+        sa.Column("code_digest", sa.LargeBinary()),
         sa.Column("next_at", TIME, nullable=False),
         sa.Column("sent_at", TIME),
         sa.Column("expires_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_mailbox_codes")),
     )
-    op.create_index("ix_mailbox_codes_address", "mailbox_codes", ["address"], unique=True)
+    op.create_index("ix_mailbox_codes_address_digest", "mailbox_codes", ["address_digest"], unique=True)
     op.create_index("ix_mailbox_codes_expires_at", "mailbox_codes", ["expires_at"])
     op.create_index("ix_mailbox_codes_next_at", "mailbox_codes", ["next_at"], **_where("sent_at IS NULL"))
 
     op.create_table(
         "mailbox_proofs",
         sa.Column("id", sa.String(28), nullable=False),
-        sa.Column("address", sa.LargeBinary(), nullable=False),
+        sa.Column("address_digest", sa.LargeBinary(), nullable=False),
         sa.Column("email", sa.LargeBinary(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("opened_at", TIME),
