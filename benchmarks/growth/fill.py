@@ -110,8 +110,8 @@ _STATEMENTS = {
         FROM generate_series(0, :contacts - 1, 2) n
         """,
     "suppressions": """
-        INSERT INTO suppressions (digest, kind, reason, created_at)
-        SELECT sha256(('suppressed ' || n)::bytea), 'email', 'benchmark', now() - interval '90 days'
+        INSERT INTO suppressions (digest, list_name, kind, reason, created_at)
+        SELECT sha256(('suppressed ' || n)::bytea), '', 'email', 'benchmark', now() - interval '90 days'
         FROM generate_series(1, :contacts / 10) n
         """,
     "jobs": f"""

@@ -99,8 +99,8 @@ def require_authentic(content: Content) -> None:
     """
     if not content.is_authentic:
         message = (
-            "The backup was not written with the SUPPRESSION_KEY of the settings: it was replaced, or is of"
-            " an earlier version of the service. If you know that it is yours: --accept-unauthenticated."
+            "The backup was not written with the SUPPRESSION_KEY of the settings: one of them was replaced."
+            " If you know that it is yours: --accept-unauthenticated."
         )
         raise BackupError(message)
 

@@ -327,10 +327,9 @@ def _create_contacts() -> None:
     op.create_table(
         "suppressions",
         sa.Column("digest", sa.LargeBinary(), nullable=False),
-        sa.Column("list_name", sa.String(), nullable=False, server_default=""),
+        sa.Column("list_name", sa.String(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("reason", sa.String(), nullable=False),
-        sa.Column("version", sa.SmallInteger(), nullable=False, server_default="1"),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("digest", "list_name", name=op.f("pk_suppressions")),
     )
@@ -854,7 +853,6 @@ def _create_providers() -> None:
         sa.Column("asked_by", JSON, nullable=False),
         sa.Column("kind", sa.String()),
         sa.Column("digest", sa.LargeBinary()),
-        sa.Column("version", sa.SmallInteger(), nullable=False, server_default="1"),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("reviewed_at", TIME),
