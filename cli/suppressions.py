@@ -171,7 +171,7 @@ def refuse_reserved(reason: str) -> None:
     """
     if reason == suppressions.ERASED:
         raise click.ClickException(
-            f"The reason {reason!r} marks people whose data was erased. Use: flask contacts erase"
+            f"The reason {reason!r} marks people whose data was erased. Use: flask people erase"
         )
 
 

@@ -203,7 +203,7 @@ def test_a_backup_older_than_an_erasure_brings_nobody_back(
     journal = str(key.with_name("journal"))
     app = create_app(dataclasses.replace(settings, database_url=url_of(source), suppression_journal=journal))
     with closing(app.extensions["services"].database):
-        erased = app.test_cli_runner().invoke(args=["contacts", "erase", "--email", CANARY, "--yes"])
+        erased = app.test_cli_runner().invoke(args=["people", "erase", "--email", CANARY, "--yes"])
     assert erased.exit_code == 0, erased.output
 
     result = run(url_of(source), "restore", backup, "--key", key, "--replace", suppression_journal=journal)
