@@ -279,13 +279,14 @@ def _source(view: object) -> str:
 
 
 def _shape(database: object, table: str) -> object:
-    columns = {c["name"]: (str(c["type"]), c["nullable"]) for c in database.get_columns(table)}
+    columns = {c["name"]: (str(c["type"]), c["nullable"], c["default"]) for c in database.get_columns(table)}
     indexes = {(i["name"], tuple(i["column_names"]), bool(i["unique"])) for i in database.get_indexes(table)}
-    unique = {tuple(u["column_names"]) for u in database.get_unique_constraints(table)}
+    unique = {(u["name"], tuple(u["column_names"])) for u in database.get_unique_constraints(table)}
     foreign = {
-        (tuple(f["constrained_columns"]), f["referred_table"]) for f in database.get_foreign_keys(table)
+        (f["name"], tuple(f["constrained_columns"]), f["referred_table"], f["options"].get("ondelete"))
+        for f in database.get_foreign_keys(table)
     }
-    checks = {c["name"] for c in database.get_check_constraints(table)}
+    checks = {(c["name"], c["sqltext"]) for c in database.get_check_constraints(table)}
     return columns, indexes, unique, foreign, checks
 
 

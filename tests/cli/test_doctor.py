@@ -243,7 +243,9 @@ def test_a_database_without_tables_is_reported_with_the_command_to_run(base: str
     assert reported["remedy"] == "run: flask database upgrade"
 
 
-@pytest.mark.parametrize(("revision", "state"), [("0001", "behind"), ("9999", "newer than this version")])
+@pytest.mark.parametrize(
+    ("revision", "state"), [("0056", "from before version 0.1.0"), ("9999", "newer than this version")]
+)
 def test_tables_of_another_version_are_reported_with_their_revision(
     base: str, revision: str, state: str
 ) -> None:

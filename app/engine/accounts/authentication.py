@@ -34,7 +34,7 @@ _TABLES: dict[TokenKind, type[LoginSession | ApiKey]] = {
 
 @lru_cache(maxsize=16)
 def _token(kind: TokenKind, name: str, now: Moment) -> Statement:
-    """Return the query for a token by `hash` or by `id`, with its account and the current time."""
+    """Return the query for a token by `token_hash` or by `id`, with its account and the current time."""
     table = _TABLES[kind].__table__
     accounts = Account.__table__
     columns = [column for column in table.c if column.name in _COLUMNS]
@@ -66,9 +66,9 @@ def authenticate(
 
     """
     kind = tokens.kind_of(token)
-    statement = _token(kind, "hash", now)
+    statement = _token(kind, "token_hash", now)
     with slot(), database.reading() as session:
-        row = _valid(statement.first(session, {"hash": tokens.digest(token)}), kind, lifetime)
+        row = _valid(statement.first(session, {"token_hash": tokens.digest(token)}), kind, lifetime)
     if row.last_used_at is None or row.last_used_at <= row.now - WRITE_EVERY:
         _record_use(database, kind, row)
         row = row._replace(last_used_at=row.now)

@@ -74,24 +74,18 @@ RULES = (
         """,
     ),
     Rule(
-        # Values revealed before revealed_values existed have no job; their reveals are not checked. The time
-        # of the first is read only if there are suspects: no index has it.
         "charged_value_is_new",
         "a charged reveal returned a value that the workspace did not own under any contact",
         REFUND,
         """
-        WITH suspects AS MATERIALIZED (
-            SELECT r.contact_id, r.workspace_id, r.job_id, r.created_at
-            FROM reveals r
-            WHERE r.credits > 0 AND r.refunded_at IS NULL AND {job:r.job_id}
-                  AND NOT EXISTS (SELECT 1 FROM revealed_values v
-                                  WHERE v.workspace_id = r.workspace_id AND v.field = r.field
-                                        AND v.contact_id = r.contact_id AND v.job_id = r.job_id)
-                  AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.job_id = r.job_id AND l.kind = 'refund'))
-        SELECT contact_id AS id, workspace_id, 'a value of its own' AS expected,
-               'none for job ' || job_id AS found
-        FROM suspects
-        WHERE created_at >= (SELECT min(v.created_at) FROM revealed_values v WHERE v.job_id IS NOT NULL)
+        SELECT r.contact_id AS id, r.workspace_id, 'a value of its own' AS expected,
+               'none for job ' || r.job_id AS found
+        FROM reveals r
+        WHERE r.credits > 0 AND r.refunded_at IS NULL AND {job:r.job_id}
+              AND NOT EXISTS (SELECT 1 FROM revealed_values v
+                              WHERE v.workspace_id = r.workspace_id AND v.field = r.field
+                                    AND v.contact_id = r.contact_id AND v.job_id = r.job_id)
+              AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.job_id = r.job_id AND l.kind = 'refund')
         """,
     ),
     Rule(

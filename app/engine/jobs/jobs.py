@@ -65,24 +65,24 @@ def _deleted_kinds() -> TextClause:
 class Job(Base):
     """A unit of work for one workspace.
 
-    `key_id` is the API key that submitted it, null for a session.
-    `question` is the 32-byte digest of kind, subject and options: a workspace has at most one open job with
-    it. `held` is the number of credits reserved for the job, `charged` the number spent so far. `attempts`
-    counts claims of the queued job, `crashes` claims that took over from a lost worker. A running job belongs
-    to the holder of `lease_token` until `lease_until`. `queue` is the queue whose workers run it next.
+    `key_id` is the API key that submitted it, null for a session. `request_digest` is the 32-byte digest of
+    kind, subject and options: a workspace has at most one open job with it. `held` is the number of credits
+    reserved for the job, `charged` the number spent so far. `attempts` counts claims of the queued job,
+    `crashes` claims that took over from a lost worker. A running job belongs to the holder of `lease_token`
+    until `lease_until`. `queue` is the queue whose workers run it next.
     """
 
     __tablename__ = "jobs"
     __table_args__ = (
         Index(
-            "uq_jobs_open_question",
+            "uq_jobs_open_request",
             "workspace_id",
-            "question",
+            "request_digest",
             unique=True,
             sqlite_where=LIVE,
             postgresql_where=LIVE,
         ),
-        Index("ix_jobs_workspace_id_question", "workspace_id", "question", "created_at"),
+        Index("ix_jobs_workspace_id_request_digest", "workspace_id", "request_digest", "created_at"),
         Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
         Index("ix_jobs_key_id", "key_id", "created_at", sqlite_where=BY_KEY, postgresql_where=BY_KEY),
         Index("ix_jobs_live", "run_after", sqlite_where=LIVE, postgresql_where=LIVE),
@@ -112,7 +112,7 @@ class Job(Base):
     key_id: Mapped[str | None] = mapped_column(String(28))
     kind: Mapped[str]
     queue: Mapped[str] = mapped_column(server_default=Queue.INTERACTIVE.value)
-    question: Mapped[bytes]
+    request_digest: Mapped[bytes]
     request: Mapped[dict[str, Any]] = mapped_column(EncryptedJson("jobs.request"))
     status: Mapped[str]
     outcome: Mapped[str | None]

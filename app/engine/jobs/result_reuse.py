@@ -22,7 +22,10 @@ from app.engine.lists import import_runs
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.statements import Statement
 
-SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
+SAME_REQUEST = (
+    Job.workspace_id == bindparam("workspace_id"),
+    Job.request_digest == bindparam("dedup_digest"),
+)
 """The conditions for the jobs of an equal request."""
 _RETRYABLE_CODES = frozenset(
     {InsufficientCredits.code, SpendingLimitReached.code, ProviderFailed.code, PurposeRequired.code}

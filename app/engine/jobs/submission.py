@@ -204,7 +204,7 @@ def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
     parts: list[Any] = [job_request.kind, job_request.dedup_key]
     if rules := hidden_values.rules_of(session):
         parts.append(rules.key)
-    return digest_keys(session).digest("question", json.dumps(parts, sort_keys=True))
+    return digest_keys(session).digest("job request", json.dumps(parts, sort_keys=True))
 
 
 def _insert(
@@ -224,7 +224,7 @@ def _insert(
         "key_id": job_request.key_id,
         "kind": job_request.kind,
         "queue": KINDS[job_request.kind].queue.value,
-        "question": digest,
+        "request_digest": digest,
         "request": encrypted(session, Job.request, job_request.job_id, job_request.request),
         "status": Status.QUEUED.value,
         "trace": [],

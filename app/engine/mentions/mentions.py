@@ -1,8 +1,8 @@
 """Finds the rows that mention a person, and keeps the index that they are found with.
 
 The index is written in the background, so that no request waits for it. What is not indexed yet is read:
-open jobs, and what changed in the last minutes. After an upgrade, and after the clock has gone back, the
-next indexing covers everything.
+open jobs, and what changed in the last minutes. After the clock has gone back, the next indexing covers
+everything.
 """
 
 from __future__ import annotations

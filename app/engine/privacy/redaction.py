@@ -50,7 +50,7 @@ def redact(session: Session, job: Job, matcher: PersonMatcher, *, now: datetime)
     matching_items = [item for item in items if matcher.matches([item.request, item.result, item.error])]
     if not matching_items and not matcher.matches([job.request, job.result, job.error, job.trace]):
         return
-    job.question = secrets.token_bytes(32)
+    job.request_digest = secrets.token_bytes(32)
     if job.finished_at is None:
         if items:
             _requeue(job, now)
@@ -94,7 +94,7 @@ def remove_subject(session: Session, job_id: str, request: dict[str, Any]) -> No
         .where(Job.id == job_id)
         .values(
             request=encrypted(session, Job.request, job_id, without_subject(request)),
-            question=secrets.token_bytes(32),
+            request_digest=secrets.token_bytes(32),
         )
         .execution_options(synchronize_session=False)
     )
@@ -146,7 +146,7 @@ def _redact_errors(session: Session, job_ids: Sequence[str]) -> None:
 def _redact_contents(session: Session, job_ids: Sequence[str]) -> None:
     empty: dict[str, Any] = {"request": {}, "result": None}
     for job_id in job_ids:
-        values = empty | {"question": secrets.token_bytes(32)}
+        values = empty | {"request_digest": secrets.token_bytes(32)}
         session.execute(_core_update(Job).where(Job.id == job_id).values(values))
     session.execute(_core_update(JobItem).where(JobItem.job_id.in_(job_ids)).values(empty))
 
@@ -181,7 +181,7 @@ def _delete_references(job: Job, items: Sequence[JobItem], matcher: PersonMatche
         if matcher.matches(row.request.get(_REFERENCE)):
             row.request = {name: value for name, value in row.request.items() if name != _REFERENCE}
             if items:
-                job.question = secrets.token_bytes(32)
+                job.request_digest = secrets.token_bytes(32)
 
 
 def _end(session: Session, job: Job, now: datetime) -> None:
@@ -209,6 +209,6 @@ def _redact_calls(session: Session, job_id: str, items: Sequence[int] | None) ->
     session.execute(
         update(ProviderCall)
         .where(ProviderCall.job_id == job_id, *([] if items is None else [ProviderCall.item.in_(items)]))
-        .values(subject=secrets.token_bytes(32), reply=None, ticket=None)
+        .values(subject_digest=secrets.token_bytes(32), reply=None, ticket=None)
         .execution_options(synchronize_session=False)
     )

@@ -171,7 +171,7 @@ def _revoke_in_reveals(session: Session, job_ids: Sequence[str], addresses: Coll
     is_reveal = (Job.id.in_(job_ids), Job.kind == kinds.revealing("email").name, Job.result.is_not(None))
     for row in _returning(session, select(Job.id, Job.result).where(*is_reveal), addresses):
         job = session.get_one(Job, row.id)
-        job.result, job.question = _without(job.result, addresses), secrets.token_bytes(32)
+        job.result, job.request_digest = _without(job.result, addresses), secrets.token_bytes(32)
 
 
 def _revoke_in_items(session: Session, job_ids: Sequence[str], addresses: Collection[str]) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, LargeBinary, SQLColumnExpression, func, literal, select
+from sqlalchemy import ColumnElement, LargeBinary, func, literal, select
 from sqlalchemy.orm import Session
 
 from app.engine.uploads.upload_tables import UploadFile
 from app.infra.crypto.encryption import open_sealed, seal
 from app.infra.database.encrypted_columns import key_ring
 
-MARK = b"enc:"
-"""The beginning of an encrypted file; a file of an earlier release has another one."""
-
 
 def encrypted(session: Session, upload_id: str, content: bytes) -> bytes:
     """Return the bytes of a file as they are stored."""
-    return MARK + seal(key_ring(session), _context(upload_id), content)
+    return seal(key_ring(session), _context(upload_id), content)
 
 
 def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
@@ -25,9 +22,7 @@ def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
         Undecryptable: it was changed, belongs to another upload, or its key is not set.
 
     """
-    if not stored.startswith(MARK):
-        return stored
-    return open_sealed(key_ring(session), _context(upload_id), stored.removeprefix(MARK))
+    return open_sealed(key_ring(session), _context(upload_id), stored)
 
 
 def encrypt_next(session: Session) -> bool:
@@ -55,12 +50,8 @@ def is_any_outdated(session: Session) -> bool:
 
 
 def _is_outdated(session: Session) -> ColumnElement[bool]:
-    return ~begins_with(UploadFile.content, MARK + bytes((key_ring(session).current_id,)))
-
-
-def begins_with(content: SQLColumnExpression[bytes], start: bytes) -> ColumnElement[bool]:
-    """Return the condition that a stored file begins with these bytes."""
-    return func.substr(content, 1, len(start)) == literal(start, LargeBinary())
+    key_id = bytes((key_ring(session).current_id,))
+    return func.substr(UploadFile.content, 1, 1) != literal(key_id, LargeBinary())
 
 
 def _context(upload_id: str) -> str:

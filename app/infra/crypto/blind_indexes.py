@@ -10,9 +10,6 @@ from app.infra.database.encrypted_columns import key_ring
 
 
 def stored_forms(session: Session, field: str, values: Iterable[str]) -> dict[str, str]:
-    """Return each text that may stand for one of the values in a column of indexes, with the value.
-
-    These are the indexes under all keys and, for rows of earlier releases, the value itself.
-    """
+    """Return the indexes of the values under all keys, each with its value."""
     ring = key_ring(session)
     return {form: value for value in values for form in ring.indexes(field, value)}

@@ -18,7 +18,7 @@ from app.engine.lookups.field_requests import ContactField, FieldRequest, MinSta
 from app.infra.database.db import Database
 
 WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
-OWNED = {"reveals": "contact_id", "revealed_values": "value"}
+OWNED = {"reveals": "contact_id", "revealed_values": "value_index"}
 """The tables of what workspaces own, and the column by which their rows must be selected, not only joined."""
 
 

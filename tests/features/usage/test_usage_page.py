@@ -126,7 +126,7 @@ def a_job(user: SignedInUser, job_id: str, when: datetime) -> dict[str, Any]:
         "workspace_id": user.workspace_id,
         "account_id": user.account_id,
         "kind": "reveal.email",
-        "question": job_id.encode(),
+        "request_digest": job_id.encode(),
         "request": {},
         "status": "succeeded",
         "outcome": "found",

@@ -78,7 +78,7 @@ def test_an_address_that_the_workspace_does_not_own_finds_no_record(harness: Crm
             RevealedValue(
                 workspace_id=harness.workspace_id,
                 field="email",
-                value=key_ring(session).index("email", EMAIL),
+                value_index=key_ring(session).index("email", EMAIL),
                 contact_id=owned,
                 created_at=harness.now,
             )

@@ -194,7 +194,7 @@ def test_a_person_with_an_address_that_is_owned_under_another_contact_is_pushed(
             RevealedValue(
                 workspace_id=harness.workspace_id,
                 field="email",
-                value=key_ring(session).index("email", EMAIL),
+                value_index=key_ring(session).index("email", EMAIL),
                 contact_id=owned,
                 created_at=harness.now,
             )
