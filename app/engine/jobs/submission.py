@@ -108,8 +108,7 @@ def submit(
             JobItem(job_id=job.id, index=index, request=request, charged=0)
             for index, request in enumerate(job_request.items)
         )
-        if not submitted.is_held:
-            _hold(session, job, job_request, quote, now=now)
+        _hold(session, submitted, job_request, quote, now=now)
         session.flush()
         if submitted.has_endpoints:
             _subscribe_endpoints(session, job, now=now)
@@ -136,22 +135,25 @@ def _tried(job_request: JobRequest) -> list[Subject]:
     return [Subject(**subjects[0])] if len(subjects) == 1 else []
 
 
-def _hold(session: Session, job: Job, job_request: JobRequest, quote: Quote, *, now: Moment) -> None:
+def _hold(
+    session: Session, submitted: SubmitResult, job_request: JobRequest, quote: Quote, *, now: Moment
+) -> None:
     """Reserve the credits of a new job, or less if the request allows it, or none if it turns out to be free.
 
     Raises:
         InsufficientCredits: the workspace cannot pay, or a spending limit is reached.
 
     """
+    job, amount = submitted.job, 0 if submitted.is_held else submitted.job.held
     changes: dict[str, Any] = {}
     if job_request.allow_partial_hold:
-        held, limit = credits.hold_up_to(session, job.workspace_id, job.id, job.held, now=now)
+        held, limit = credits.hold_up_to(session, job.workspace_id, job.id, amount, now=now)
         if limit is not None:
             request = {**job_request.request, LIMITED_BY: limit.as_dict()}
             changes = {"request": encrypted(session, Job.request, job.id, request)}
     else:
         try:
-            credits.hold(session, job.workspace_id, job.id, job.held, now=now)
+            credits.hold(session, job.workspace_id, job.id, amount, now=now)
         except InsufficientCredits:
             if not quote.is_free():
                 raise
