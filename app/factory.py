@@ -35,9 +35,6 @@ from app.api import (
     sign_in_options,
     totp,
     uploads,
-    usage,
-    webhook_endpoints,
-    webhooks,
     workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
@@ -49,6 +46,7 @@ from app.settings import Settings
 from app.web import admission, cors, errors, lifecycle
 from app.web.bodies import body, body_memory
 from app.web.bodies.received_files import FileRequest
+from app.web.feature import web_parts
 from app.web.services import AppServices
 
 BLUEPRINTS = (
@@ -73,12 +71,9 @@ BLUEPRINTS = (
     crm_pushes.blueprint,
     keys.blueprint,
     limits.blueprint,
-    usage.blueprint,
     sessions.blueprint,
     password.blueprint,
     events.blueprint,
-    webhook_endpoints.blueprint,
-    webhooks.blueprint,
     uploads.blueprint,
     totp.blueprint,
     health.blueprint,
@@ -126,7 +121,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     admission.register(app)
     errors.register(app)
     cors.register(app, settings.cors_origins)
-    for blueprint in BLUEPRINTS:
+    for blueprint in (*BLUEPRINTS, *(part for feature in web_parts() for part in feature.api)):
         app.register_blueprint(blueprint)
     pages.register(app, message_key=settings.secret_key)
     if settings.trusted_proxies:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
@@ -10,7 +11,8 @@ from functools import cache
 from app import crm_settings, encryption_settings, mail_settings, provider_settings, sign_in_readers
 from app import setting_readers as readers
 from app.crm_settings import CrmAccess
-from app.domain.kinds import Kind
+from app.domain import kinds
+from app.domain.kinds import KINDS
 from app.domain.purposes import PurposeRule
 from app.domain.regional_rules import RegionalRules
 from app.domain.reverse_lookups import ReverseLookupLimits
@@ -68,8 +70,7 @@ class Settings:
     oidc_member_values: tuple[str, ...]
     oidc_create_accounts: tuple[tuple[str, str], ...]
     oidc_extension_ids: tuple[str, ...]
-    price_reveal_email: int
-    price_reveal_phone: int
+    prices: Mapping[str, int] = field(hash=False)
     feedback_unconfirmed_refund_share: float
     known_fresh_days: int
     answer_fresh_seconds: int
@@ -194,6 +195,10 @@ class Settings:
         """Return the rules that hide personal e-mails and mobile numbers in some countries."""
         return RegionalRules(self.hide_personal_emails_in, self.hide_mobiles_in)
 
+    def price_of(self, field: str) -> int:
+        """Return the credits for a revealed field of a contact, email or phone."""
+        return self.prices[kinds.revealing(field).name]
+
     @property
     def purpose_rule(self) -> PurposeRule:
         """Return the rule that says for whose values a purpose must be stated."""
@@ -207,14 +212,6 @@ class Settings:
             self.reverse_lookups_per_domain,
             self.reverse_lookups_per_workspace,
         )
-
-    @property
-    def prices(self) -> dict[str, int]:
-        """Return the credits for one revealed field, by the keys of the session's `prices`."""
-        return {
-            Kind.REVEAL_EMAIL.value: self.price_reveal_email,
-            Kind.REVEAL_PHONE.value: self.price_reveal_phone,
-        }
 
 
 @cache
@@ -282,8 +279,11 @@ def _settings(env: Environment) -> Settings:
         oidc_member_values=sign_in_readers.words(env, "OIDC_MEMBER_VALUES"),
         oidc_create_accounts=sign_in_readers.workspaces_by_domain(env, "OIDC_CREATE_ACCOUNTS"),
         oidc_extension_ids=sign_in_readers.extension_ids(env, "OIDC_EXTENSION_IDS"),
-        price_reveal_email=readers.between(env, "PRICE_REVEAL_EMAIL", 1, 0, MAX_PRICE),
-        price_reveal_phone=readers.between(env, "PRICE_REVEAL_PHONE", 1, 0, MAX_PRICE),
+        prices={
+            spec.name: readers.between(env, spec.price_setting, spec.price, 0, MAX_PRICE)
+            for spec in KINDS.values()
+            if spec.price is not None
+        },
         feedback_unconfirmed_refund_share=readers.decimal_between(
             env, "FEEDBACK_UNCONFIRMED_REFUND_SHARE", 0.05, 0, 1
         ),

@@ -74,7 +74,7 @@ def fill_database(url: str, size: Size) -> None:
     with engine.connect() as connection:
         command.upgrade(commands._config(connection), "head")  # noqa: SLF001 -- the upgrade command uses it
         connection.commit()
-    fill.fill(engine, size)
+    fill.fill(engine, DigestKeys.from_settings(app_settings.load()), size)
     engine.dispose()
 
 

@@ -69,7 +69,7 @@ def _store(database: Database, first: int, last: int, key: OprfKey | None) -> No
         card_keys.update(database, key)
         print(f"{last - first + 1:,} card keys: {time.process_time() - started:.1f} s", file=sys.stderr)  # noqa: T201
         with database.transaction() as session:
-            session.merge(CompanyFilter(bits=16, checked_at=clock.now(), oprf_key=key.public))
+            session.merge(CompanyFilter(bits=16, checked_at=clock.now(), oprf_public_key=key.public))
     with database.engine.begin() as connection:
         connection.execute(text("ANALYZE companies, company_card_keys"))
 

@@ -29,7 +29,7 @@ WORKSPACES = "SELECT id, available, held, spent FROM workspaces WHERE id IN :wor
 KEYS = "SELECT workspace_id, key, reference FROM idempotency_keys WHERE workspace_id IN :workspaces"
 REPEATED_CALLS = """SELECT count(*) FROM (
     SELECT 1 FROM provider_calls c JOIN jobs j ON j.id = c.job_id WHERE j.workspace_id IN :workspaces
-    GROUP BY c.job_id, c.item, c.field, c.provider, c.subject HAVING count(*) > 1
+    GROUP BY c.job_id, c.item, c.field, c.provider, c.subject_digest HAVING count(*) > 1
 ) repeated"""
 
 

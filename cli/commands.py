@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 
 import click
 from flask.cli import AppGroup
+
+from app import feature_registry
 
 DOCTOR = "doctor"
 GROUPS = (
@@ -22,11 +25,16 @@ GROUPS = (
     "people",
     "providers",
     "suppressions",
-    "webhooks",
     "workers",
     "workspaces",
 )
-"""The names of the command groups; `cli.<name>` has each as `group`."""
+"""The names of the command groups that are no feature's; `cli.<name>` has each as `group`."""
+
+
+def group_names() -> list[str]:
+    """Return the names of all command groups."""
+    features = (name for name in feature_registry.FEATURES if feature_registry.module_of(name, "commands"))
+    return sorted((*GROUPS, *features))
 
 
 class Commands(AppGroup):
@@ -34,12 +42,15 @@ class Commands(AppGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
         """Return the names of the commands."""
-        return sorted((*GROUPS, DOCTOR))
+        return sorted((*group_names(), DOCTOR))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- click's signature
         """Return the command of this name, or None if there is none."""
-        if cmd_name not in (*GROUPS, DOCTOR):
+        if cmd_name == DOCTOR or cmd_name in GROUPS:
+            module: ModuleType | None = import_module(f"cli.{cmd_name}")
+        elif cmd_name in feature_registry.FEATURES:
+            module = feature_registry.module_of(cmd_name, "commands")
+        else:
             return None
-        module = import_module(f"cli.{cmd_name}")
-        command: click.Command = module.doctor if cmd_name == DOCTOR else module.group
+        command: click.Command | None = getattr(module, "doctor" if cmd_name == DOCTOR else "group", None)
         return command

@@ -1,4 +1,4 @@
-"""`flask contacts`: import and export lists of contacts in any layout, and erase a person."""
+"""`flask contacts`: import and export lists of contacts in any layout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import click
 
 from app.domain.lists.headers.column_mapping import Entity
 from app.engine.lists import exports
-from cli import people
 from cli.command_group import DatabaseGroup, as_json_option, database
 from cli.list_commands import export_list, import_list, import_options
 from cli.queued_imports import list_imports
@@ -34,6 +33,3 @@ def export_contacts(file: str, *, as_json: bool) -> None:
     """Export all contacts that are not suppressed to FILE, as import reads it; `-` is standard output."""
     with database().reading() as session:
         export_list(file, exports.contact_columns(session), exports.contact_rows(session), as_json=as_json)
-
-
-group.add_command(people.erase_person, "erase")  # the name before `flask people erase`

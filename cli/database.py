@@ -13,11 +13,11 @@ import click
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, event, func, select
 from sqlalchemy.exc import OperationalError
 
 from app import migrations
+from app.infra.database import table_versions
 from app.infra.database.advisory_locks import AdvisoryLock
 from app.infra.database.db import Database
 from app.settings import SettingsError
@@ -106,7 +106,7 @@ def move(*, url: str, as_json: bool) -> None:
     try:
         database_move.require_kinds(source, target)
         _migrate_target(target)
-        copies = database_move.move(source, target, revisions()[0], quiet=as_json)
+        copies = database_move.move(source, target, table_versions.revisions()[0], quiet=as_json)
     finally:
         target.close()
     rows = [(copy.name, f"{copy.rows:,}", copy.checksum) for copy in copies if copy.rows]
@@ -121,7 +121,8 @@ def move(*, url: str, as_json: bool) -> None:
 def revision(message: str) -> None:
     """Generate a migration named MESSAGE from the difference between code and tables (for developers)."""
     with database().engine.connect() as connection:
-        script = command.revision(_config(connection), message, autogenerate=True)
+        number = f"{int(table_versions.revisions()[0]) + 1:04}"
+        script = command.revision(_config(connection), message, autogenerate=True, rev_id=number)
     click.echo(f"Wrote {script.path if script and not isinstance(script, list) else 'nothing'}. Review it.")
 
 
@@ -134,11 +135,11 @@ def migrate(database: Database, seconds: float = 0) -> None:
 
     Raises:
         ClickException: the server accepted no connection within `seconds`, a table stayed locked, or the
-            tables are of a later version.
+            tables are of a later version, or of one before 0.1.0.
 
     """
     with _connect(database, seconds) as connection:
-        _require_known(_revision(connection))
+        _require_upgradable(_revision(connection))
         if database.is_sqlite:
             command.upgrade(_config(connection), "head")
             connection.commit()
@@ -146,12 +147,6 @@ def migrate(database: Database, seconds: float = 0) -> None:
         event.listen(connection, "begin", _limit_lock_waits)
         with _migration_lock(database):
             _migrate_between_locks(connection)
-
-
-def revisions() -> list[str]:
-    """Return the revisions of this version's migrations, the newest first."""
-    scripts = ScriptDirectory(str(Path(migrations.__path__[0])))
-    return [script.revision for script in scripts.walk_revisions()]
 
 
 def _limit_lock_waits(connection: Connection) -> None:
@@ -191,11 +186,19 @@ def _revision(connection: Connection) -> str | None:
     return revision
 
 
-def _require_known(revision: str | None) -> None:
-    if revision is not None and revision not in revisions():
+def _require_upgradable(revision: str | None) -> None:
+    if revision is None:
+        return
+    if table_versions.is_newer(revision):
         message = (
             f"The tables are of revision {revision}, which is newer than this version of the service. Install"
             " the version that migrated them, or restore a backup of this version (docs/backup.md)."
+        )
+        raise click.ClickException(message)
+    if table_versions.is_unreleased(revision):
+        message = (
+            f"The tables are of revision {revision}, from before version 0.1.0, and cannot be migrated:"
+            " recreate the database, or set DATABASE_URL to an empty one, and run the command again."
         )
         raise click.ClickException(message)
 

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from app.encryption_settings import KEY_BYTES, MAX_KEY_ID
-from app.engine.privacy import plain_values, reencryption
+from app.engine.privacy import reencryption
 from app.infra.clock import rfc3339
 from app.infra.crypto.key_ring import DERIVED_ID, KeyRing
 from app.infra.database import database_clock
@@ -36,13 +36,11 @@ def create(*, as_json: bool) -> None:
 
 
 @group.command("list")
-@click.option("--check", is_flag=True, help="Read all values, and exit with 1 if any of them is plain.")
 @as_json_option
-def list_all(*, check: bool, as_json: bool) -> None:
+def list_all(*, as_json: bool) -> None:
     """List the ids of the keys, and how far each table is encrypted under the first one."""
     with database().reading(no_deadline=True) as session:
         rows = [_to_json(row) for row in reencryption.progress(session)]
-        plain = plain_values.count(session) if check else {}
     keys = [
         {
             "id": key_id,
@@ -52,13 +50,8 @@ def list_all(*, check: bool, as_json: bool) -> None:
         for key_id in _ring().ids
     ]
     lines = [f"{key['id']}: {key['source']}{', encrypts' if key['encrypts'] else ''}" for key in keys]
-    parts = ["\n".join(lines), table(COLUMNS, ([*row.values()] for row in rows))]
-    if check:
-        parts.append(table(("column", "plain values"), plain.items()) if plain else "No value is plain.")
-    body = {"keys": keys, "tables": rows} | ({"plain": plain} if check else {})
-    show(body, "\n\n".join(parts), as_json=as_json)
-    if plain:
-        raise SystemExit(1)
+    progress = table(COLUMNS, ([*row.values()] for row in rows))
+    show({"keys": keys, "tables": rows}, "\n".join(lines) + f"\n\n{progress}", as_json=as_json)
 
 
 @group.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -33,9 +33,8 @@ def review(*, all_states: bool, limit: int, as_json: bool) -> None:
     """
     with database().reading() as session:
         opt_outs = provider_opt_outs.latest(session, all_states=all_states, limit=limit)
-        unreviewed = provider_opt_outs.unreviewed(session)
-    body = {"opt_outs": [_to_json(row) for row in opt_outs], "unreviewed": unreviewed}
-    show(body, _review_page(opt_outs, unreviewed), as_json=as_json)
+    body = {"opt_outs": [_to_json(row) for row in opt_outs]}
+    show(body, _review_page(opt_outs), as_json=as_json)
 
 
 @click.command()
@@ -97,16 +96,9 @@ def _to_json(opt_out: ProviderOptOut) -> dict[str, Any]:
     }
 
 
-def _review_page(opt_outs: Sequence[ProviderOptOut], unreviewed: Mapping[str, int]) -> str:
+def _review_page(opt_outs: Sequence[ProviderOptOut]) -> str:
+    if not opt_outs:
+        return "No provider reported an opt-out."
     columns = ("id", "provider", "field", "asked_by", "identifier", "state", "created_at")
     rows = [_to_json(opt_out) | {"asked_by": ", ".join(opt_out.asked_by)} for opt_out in opt_outs]
-    page = [table(columns, [[row[name] for name in columns] for row in rows])] if opt_outs else []
-    if unreviewed:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unreviewed.items()))
-        page.append(
-            f"Unreviewed: {kinds}. An earlier version suppressed these when a provider reported an opt-out: "
-            "everything in the request and everything stored, so some may belong to other people. They stay "
-            "suppressed until removed: flask suppressions remove --unreviewed (or --email, --phone, "
-            "--linkedin-url for a single one)."
-        )
-    return "\n".join(page) or "No provider reported an opt-out."
+    return table(columns, [[row[name] for name in columns] for row in rows])

@@ -14,7 +14,6 @@ from app.domain.normal.profiles.profiles import normal_profile_url
 from app.domain.normal.websites import normal_host
 from app.engine.contacts.suppressions import suppression_checks, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.providers import provider_opt_outs
 from app.infra import clock
 from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
@@ -111,7 +110,6 @@ def check(
                 "reason": row.reason,
                 "list": row.list_name,
                 "by": row.kind,
-                "version": row.version,
             }
             for row in suppression_checks.entries_for(session, identifiers[0])
         ]
@@ -142,7 +140,6 @@ def count(*, as_json: bool) -> None:
 @click.option("--linkedin-url", help="Profile URL.")
 @_domain
 @click.option("--list", "list_name", help="Remove all entries of this list, as 'count --json' names it.")
-@click.option("--unreviewed", is_flag=True, help="Remove all entries that 'review' counts as unreviewed.")
 @as_json_option
 def remove(
     *,
@@ -151,20 +148,16 @@ def remove(
     linkedin_url: str | None,
     domain: str | None,
     list_name: str | None,
-    unreviewed: bool,
     as_json: bool,
 ) -> None:
     """Remove values from all lists, or a whole list. Do this only if the person never objected."""
     identifiers = named(email, phone, linkedin_url, domain)
-    if [bool(identifiers), bool(list_name), unreviewed].count(True) != 1:
-        raise click.UsageError(
-            "Specify --email, --phone, --linkedin-url or --domain, or --list or --unreviewed alone."
-        )
-    removed = _remove_list(list_name) if list_name else 0
-    with database().transaction() as session:
-        if unreviewed:
-            removed = suppressions.remove_all(session, reason=provider_opt_outs.UNREVIEWED)
-        elif identifiers:
+    if bool(identifiers) == bool(list_name):
+        raise click.UsageError("Specify --email, --phone, --linkedin-url or --domain, or --list alone.")
+    if list_name:
+        removed = _remove_list(list_name)
+    else:
+        with database().transaction() as session:
             removed = suppressions.remove(session, identifiers)
     show({"removed": removed}, f"Removed {removed} from the list.", as_json=as_json)
 
@@ -178,7 +171,7 @@ def refuse_reserved(reason: str) -> None:
     """
     if reason == suppressions.ERASED:
         raise click.ClickException(
-            f"The reason {reason!r} marks people whose data was erased. Use: flask contacts erase"
+            f"The reason {reason!r} marks people whose data was erased. Use: flask people erase"
         )
 
 

@@ -8,7 +8,7 @@ import click
 from apiflask import APIFlask
 
 from app.settings import SettingsError
-from cli.commands import GROUPS, Commands
+from cli.commands import Commands, group_names
 
 
 class Unconfigured(Commands):
@@ -20,7 +20,7 @@ class Unconfigured(Commands):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command that fails, unless it is `doctor`."""
-        return self._failing(cmd_name) if cmd_name in GROUPS else super().get_command(ctx, cmd_name)
+        return self._failing(cmd_name) if cmd_name in group_names() else super().get_command(ctx, cmd_name)
 
     def _failing(self, name: str) -> click.Command:
         return click.Command(

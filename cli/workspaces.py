@@ -9,7 +9,7 @@ from sqlalchemy import or_, select
 
 from app.engine.accounts import workspaces
 from app.engine.accounts.workspaces import Workspace
-from app.engine.jobs import webhooks
+from app.engine.events import endpoints
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session
@@ -51,7 +51,7 @@ def list_all(*, as_json: bool) -> None:
 def webhook_secret(workspace: str, *, as_json: bool) -> None:
     """Show the signing secret of the webhooks of WORKSPACE (id or name)."""
     with database().reading() as session:
-        secret = webhooks.secret(session.keys, find(session, workspace).id)
+        secret = endpoints.workspace_secret(session.keys, find(session, workspace).id)
     show({"secret": secret}, secret, as_json=as_json)
 
 

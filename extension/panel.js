@@ -2,7 +2,6 @@
 
 import { readActivePage } from "./active_page.js";
 import { ApiError, Client } from "./client/api.js";
-import { migrateStorage } from "./migration.js";
 import { listRequests, updateBadge } from "./request_store.js";
 import { run } from "./requests.js";
 import { endSession, loadPage, loadSession, loadSignOutCode, savePage, updateSession } from "./storage.js";
@@ -41,7 +40,6 @@ document.documentElement.lang = chrome.i18n.getUILanguage();
 document.documentElement.classList.toggle("side", isSidePanel);
 chrome.storage.onChanged.addListener(onStorageChange);
 if (!isSidePanel) keepWidth();
-await migrateStorage();
 await start();
 
 /** Keep the content of the popup equally wide with and without a scroll bar: Chrome adds the bar to the popup's width. */

@@ -2,7 +2,6 @@
 // idle seconds, and an alarm starts it again.
 
 import { listenForCompanySignIn } from "./company_sign_in.js";
-import { migrateStorage } from "./migration.js";
 import { ALARM, runPending } from "./requests.js";
 
 chrome.storage.local.setAccessLevel({ accessLevel: "TRUSTED_CONTEXTS" });
@@ -12,7 +11,4 @@ chrome.alarms.onAlarm.addListener((alarm) => {
 });
 listenForCompanySignIn();
 chrome.runtime.onStartup.addListener(runPending);
-chrome.runtime.onInstalled.addListener(async () => {
-  await migrateStorage();
-  await runPending(); // sets the alarm again: an update removes it
-});
+chrome.runtime.onInstalled.addListener(runPending); // sets the alarm again: an update removes it

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import gc
-import importlib
 import os
-import pkgutil
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +35,20 @@ os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 os.environ["LOG_LEVEL"] = "warning"
 
+from jobs_support import a_workspace
+from page_support import Visitor, visitor
 from polling import wait_until
 from users_support import SignedInUser, create_user
 
-from app import engine
 from app import settings as app_settings
+from app.engine import tables
 from app.infra.crypto import passwords
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import dialect_keys, engines
 from app.infra.database.db import Base, Database
+from app.infra.telemetry import log
 from app.settings import Settings
+from app.web.services import AppServices
 from cli.application import create_app
 
 PRODUCTION_HASHER = passwords._hasher  # noqa: SLF001 - replaced below
@@ -72,7 +75,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0]
-        if folder in {END_TO_END, EXTENSION}:
+        if folder in {END_TO_END, EXTENSION} or item.get_closest_marker("release"):
             item.add_marker("slow")
         is_for_postgresql = hasattr(getattr(item, "module", None), "POSTGRES")
         if folder == END_TO_END or is_for_postgresql or "database_url" in getattr(item, "fixturenames", ()):
@@ -196,8 +199,7 @@ def _restore_logging() -> Iterator[None]:
 def _template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
     """The URL of this test process's own empty database with all tables."""
     with empty_database(tmp_path_factory.mktemp("template"), f"test_{worker_id}") as url:
-        for module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
-            importlib.import_module(module.name)  # registers its tables
+        tables.register()
         database = Database(url)
         Base.metadata.create_all(database.engine)
         database.close()
@@ -261,12 +263,45 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.wait()
 
 
+@pytest.fixture(scope="session")
+def _applications() -> dict[Settings, APIFlask]:
+    """The applications of this test process by their settings, without those of one test."""
+    return {}
+
+
 @pytest.fixture
-def app(settings: Settings, database: Database, redis_url: str) -> Iterator[APIFlask]:
-    """The application on the test's database and the test run's Redis."""
+def app(
+    settings: Settings, database: Database, redis_url: str, _applications: dict[Settings, APIFlask]
+) -> Iterator[APIFlask]:
+    """The application on the test's database and the test run's Redis.
+
+    Tests with equal settings share its routes, which take longer to register than most tests, but not its
+    services. A test that registers more functions uses `own_app`.
+    """
     settings = dataclasses.replace(settings, redis_url=redis_url)
-    app = create_app(settings)
-    yield app
+    shared = dataclasses.replace(settings, database_url="", spool_folder="")
+    if shared not in _applications:
+        _applications[shared] = create_app(settings)
+    app = _applications[shared]
+    app.extensions["services"] = AppServices.build(settings)
+    log.configure(level=settings.log_level, style=settings.log_format)
+    with _closing_services(app):
+        yield app
+
+
+@pytest.fixture
+def own_app(settings: Settings, database: Database, redis_url: str) -> Iterator[APIFlask]:
+    """The same application, but used by one test only."""
+    app = create_app(dataclasses.replace(settings, redis_url=redis_url))
+    with _closing_services(app):
+        yield app
+
+
+@contextmanager
+def _closing_services(app: APIFlask) -> Iterator[None]:
+    """Close the application's services after the block, and empty its Redis."""
+    redis_url = app.extensions["services"].settings.redis_url
+    yield
     app.extensions["services"].listener.close()
     app.extensions["services"].database.close()
     with redis.Redis.from_url(redis_url) as client:
@@ -281,3 +316,15 @@ def client(app: APIFlask) -> FlaskClient:
 @pytest.fixture
 def user(app: APIFlask) -> SignedInUser:
     return create_user(app)
+
+
+@pytest.fixture
+def browser(app: APIFlask, user: SignedInUser) -> Visitor:
+    """A browser that is signed in as the user."""
+    return visitor(app, user)
+
+
+@pytest.fixture
+def workspace_id(session: Session) -> str:
+    """The id of a workspace with ten credits."""
+    return a_workspace(session)

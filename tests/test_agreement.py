@@ -17,15 +17,15 @@ from local_servers import empty_database
 from sqlalchemy import inspect as inspect_database
 from sqlalchemy import text
 
-from app.api.docs.operations import operation_of
 from app.domain import errors
 from app.domain.errors import all_problems
-from app.domain.kinds import BUILD_COMPANY_FILTER, CLICKS, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.domain.kinds import BUILD_COMPANY_FILTER, CLICKS, FORGET, KINDS, REVERIFY, SWEEP, Queue
 from app.domain.version import VERSION
 from app.infra.broker.celery_app import celery
 from app.infra.database.db import Base, Database
 from app.provider_settings import env_name
 from app.settings import REQUIRED, Settings
+from app.web.operations import operation_of
 from cli.application import create_app
 from tools.services.supervisor import procfile_commands
 from workers import main
@@ -85,12 +85,10 @@ def migrated(tmp_path: Path, settings: Settings) -> Iterator[Database]:
         app.extensions["services"].database.close()
 
 
-def test_every_kind_has_a_queue_a_job_and_a_task() -> None:
+def test_every_kind_has_a_job_and_a_task() -> None:
     assert main.app is celery
-    assert set(QUEUES) == set(JOBS) == set(Kind)
-    assert {kind.value for kind in Kind} | {SWEEP, FORGET, REVERIFY, BUILD_COMPANY_FILTER} <= set(
-        celery.tasks
-    )
+    assert set(KINDS) == set(JOBS)
+    assert {*KINDS, SWEEP, FORGET, REVERIFY, BUILD_COMPANY_FILTER} <= set(celery.tasks)
 
 
 def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:
@@ -185,10 +183,11 @@ def test_every_setting_is_explained_in_the_example() -> None:
     source = inspect.getsource(inspect.getmodule(Settings))  # type: ignore[arg-type]
     settings_read = set(re.findall(r'env\.\w+\("([A-Z_]+)"|\(\s*env, "([A-Z_]+)"', source))
 
-    assert {direct or indirect for direct, indirect in settings_read} <= named
+    priced = {spec.price_setting for spec in KINDS.values() if spec.price is not None}
+    assert {direct or indirect for direct, indirect in settings_read} | priced <= named
     assert (
-        len(dataclasses.fields(Settings)) == len(settings_read) + 2
-    )  # two fields hold the variables of providers and of CRMs
+        len(dataclasses.fields(Settings)) == len(settings_read) + 3
+    )  # three fields hold the prices, and the variables of providers and of CRMs
 
 
 def test_the_example_names_the_settings_that_have_no_default() -> None:
@@ -280,13 +279,14 @@ def _source(view: object) -> str:
 
 
 def _shape(database: object, table: str) -> object:
-    columns = {c["name"]: (str(c["type"]), c["nullable"]) for c in database.get_columns(table)}
+    columns = {c["name"]: (str(c["type"]), c["nullable"], c["default"]) for c in database.get_columns(table)}
     indexes = {(i["name"], tuple(i["column_names"]), bool(i["unique"])) for i in database.get_indexes(table)}
-    unique = {tuple(u["column_names"]) for u in database.get_unique_constraints(table)}
+    unique = {(u["name"], tuple(u["column_names"])) for u in database.get_unique_constraints(table)}
     foreign = {
-        (tuple(f["constrained_columns"]), f["referred_table"]) for f in database.get_foreign_keys(table)
+        (f["name"], tuple(f["constrained_columns"]), f["referred_table"], f["options"].get("ondelete"))
+        for f in database.get_foreign_keys(table)
     }
-    checks = {c["name"] for c in database.get_check_constraints(table)}
+    checks = {(c["name"], c["sqltext"]) for c in database.get_check_constraints(table)}
     return columns, indexes, unique, foreign, checks
 
 

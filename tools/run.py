@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from tools.console import echo, step
-from tools.services import embedded_redis, environment, processes
+from tools.services import embedded_redis, environment, processes, revisions
 from tools.services.processes import ServiceError
 from tools.services.supervisor import RELEASE, procfile_commands, run_to_completion
 from tools.state import State
@@ -41,6 +41,7 @@ def main(argv: list[str]) -> int:
 
 def _migrate_if_new(state: State, env: dict[str, str]) -> None:
     """Create the embedded database if it does not exist yet."""
+    revisions.discard_unreleased(state)
     release = procfile_commands().get(RELEASE)
     embedded = env["DATABASE_URL"] == f"sqlite:///{state.database}"
     if release and embedded and not state.database.exists():

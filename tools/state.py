@@ -89,6 +89,11 @@ class State:
         if seeded.pop(fingerprint(database_url), None) is not None:
             self.write("seeded.json", seeded)
 
+    def delete_database(self) -> None:
+        """Delete the embedded database, with its write-ahead log."""
+        for suffix in ("", "-wal", "-shm"):
+            self.path(self.database.name + suffix).unlink(missing_ok=True)
+
     def clear(self) -> None:
         """Delete everything but the logs and the lock files."""
         for entry in self.directory.iterdir():

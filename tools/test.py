@@ -1,6 +1,7 @@
-"""`dev.py test [--fast] [--postgres] [pytest arguments]`: run the tests.
+"""`dev.py test [--fast | --release] [--postgres] [pytest arguments]`: run the tests.
 
 `--fast` leaves out the tests that start a browser or processes of the service, or take seconds.
+`--release` runs those that build what is released or walk the whole service, which are left out otherwise.
 `--postgres` runs the tests that use a database, on a throw-away PostgreSQL server instead of SQLite.
 """
 
@@ -13,21 +14,25 @@ from pathlib import Path
 from tools.console import echo
 from tools.services import postgres
 
-FAST, ON_POSTGRES = "--fast", "--postgres"
+FAST, RELEASE, ON_POSTGRES = "--fast", "--release", "--postgres"
 PROCESSES = "4"  # more than processors: many tests wait for a time limit or another process
-MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
+MARKERS = {FAST: "not slow", RELEASE: "release", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
     frozenset(): "All tests on SQLite: about five minutes.",
+    frozenset({RELEASE}): "The builds and long walks, on SQLite: about five minutes.",
     frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about a minute.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about five minutes.",
     frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
     "about two minutes.",
+    frozenset({RELEASE, ON_POSTGRES}): "The long walks, on PostgreSQL: about two minutes.",
 }
 
 
 def main(argv: list[str]) -> int:
     """Run pytest on the chosen tests and return its exit code."""
     chosen = frozenset(MARKERS).intersection(argv)
+    if {FAST, RELEASE} <= chosen:
+        sys.exit(f"{FAST} and {RELEASE} exclude each other: choose one.")
     arguments = [argument for argument in argv if argument not in MARKERS]
     if not any(_is_path(argument) for argument in arguments):
         echo(ESTIMATES[chosen])
@@ -45,8 +50,11 @@ def _defaults(chosen: frozenset[str], arguments: list[str]) -> list[str]:
     defaults = []
     if not any(argument.startswith(("-n", "--numprocesses")) for argument in arguments):
         defaults += ["-n", PROCESSES]
-    if chosen and "-m" not in arguments:
-        defaults += ["-m", " and ".join(MARKERS[option] for option in sorted(chosen))]
+    markers = [MARKERS[option] for option in sorted(chosen)]
+    if RELEASE not in chosen and not any(_is_path(argument) for argument in arguments):
+        markers.append(f"not {MARKERS[RELEASE]}")
+    if markers and "-m" not in arguments:
+        defaults += ["-m", " and ".join(markers)]
     return defaults
 
 

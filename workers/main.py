@@ -28,7 +28,6 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     reverification,
     upkeep,
     uploads,
-    webhooks,
 )
 from workers.providers import registry
 from workers.runtime import priority

@@ -9,7 +9,6 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
-from app.api.docs.operations import documented
 from app.domain.callers import Scope
 from app.domain.errors import BadHash, FieldError, FilterKeyUnknown, PrefixNotAllowed
 from app.domain.ids import EXAMPLES
@@ -19,6 +18,7 @@ from app.engine.jobs.submission import JobRequest
 from app.engine.lookups.company_overviews import HashKind
 from app.infra.crypto import oprf
 from app.web.jobs.job_requests import submit_and_wait
+from app.web.operations import documented
 from app.web.rate_limits import Policy, count, limited
 from app.web.schemas.contact_schemas import CompanySchema
 from app.web.schemas.fields import ResponseSchema, exactly_one

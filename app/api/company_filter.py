@@ -8,11 +8,11 @@ from apiflask import APIBlueprint, Schema
 from flask import Response, request
 from marshmallow import validate
 
-from app.api.docs.operations import documented
 from app.domain import fuse_filter
 from app.domain.callers import Scope
 from app.domain.errors import CompanyFilterNotReady, ValidationFailed
 from app.engine.lookups import company_filters
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import AsciiInteger
 from app.web.services import services

@@ -8,12 +8,12 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.docs.operations import documented
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, FilterKeyUnknown, ValidationFailed
 from app.infra.crypto import oprf
 from app.infra.crypto.oprf import InvalidElement
 from app.web.bodies.body import json_response
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema, StrictSchema
 from app.web.schemas.hash_schemas import KEY_METADATA, MAX_HASHES, OPRF_KEY_EXAMPLE, hexadecimal

@@ -9,7 +9,6 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api import session_start
-from app.api.docs.operations import documented
 from app.api.login import ClientSchema, LoginResponseSchema
 from app.domain.errors import AccountDisabled, CompanySignInFailed, TooManyAttempts
 from app.engine.accounts import accounts, sign_in_codes
@@ -18,6 +17,7 @@ from app.infra.database import database_clock
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.failure_limits import FailureCounter
+from app.web.operations import documented
 from app.web.schemas.fields import StrictSchema
 from app.web.services import services
 from app.web.sign_in.login_attempts import LoginAttempt

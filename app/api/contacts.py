@@ -8,7 +8,6 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, post_load, validate
 
-from app.api.docs.operations import documented
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, ValidationFailed
 from app.domain.findings import EmailStatus
@@ -22,6 +21,7 @@ from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, json_file
 from app.web.bodies.idempotency_header import REPLAYED, is_replay
+from app.web.operations import documented
 from app.web.owned_pages import download, may_see_values, parse_cursor, read_page
 from app.web.rate_limits import Policy, limited
 from app.web.schemas import annotation_fields

@@ -16,7 +16,6 @@ from app.api.crm_schemas import (
     VendorsResponseSchema,
     crm_named,
 )
-from app.api.docs.operations import documented, id_parameter
 from app.crm import mapping, registry, sentences
 from app.crm.person import CrmField
 from app.domain.callers import Scope
@@ -29,6 +28,7 @@ from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
 from app.web.sign_in.admins import admin_caller

@@ -14,7 +14,6 @@ from app.api.crm_schemas import (
     PushesResponseSchema,
     PushResponseSchema,
 )
-from app.api.docs.operations import documented, id_parameter
 from app.crm import notes, sentences
 from app.domain import ids
 from app.domain.callers import Scope
@@ -27,6 +26,7 @@ from app.infra.database.session import Session
 from app.web import admission, public_urls
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import IdCursor, page_size, split
 from app.web.services import services

@@ -8,7 +8,6 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 
-from app.api.docs.operations import documented
 from app.api.enrichment_schemas import (
     DRY_RUN,
     EnrichmentRequest,
@@ -26,6 +25,7 @@ from app.infra.database import database_clock
 from app.web import purposes
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import submit_and_wait
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
@@ -63,7 +63,7 @@ def submit(body: EnrichmentRequest) -> Response:
         ValidationFailed: the purpose is not one of those that can be stated.
 
     """
-    purposes.check(body.purpose)
+    refusal = purposes.check(body.purpose)
     with services().database.reading() as session:
         estimate = enrichment_estimates.estimate(
             session,
@@ -75,19 +75,13 @@ def submit(body: EnrichmentRequest) -> Response:
         )
     if body.dry_run:
         return json_response({"estimate": asdict(estimate)})
-    return submit_and_wait(_job_request(body, estimate))
-
-
-def _refusal(body: EnrichmentRequest, estimate: Estimate) -> PurposeRequired | None:
-    """Return the error if a purpose is required for everyone, and none is stated for values not owned."""
-    rule = services().settings.purpose_rule
     is_free = estimate.owned + estimate.suppressed + estimate.ineligible == len(body.items)
-    if rule.is_everywhere and body.purpose is None and body.reveals_values and not is_free:
-        return rule.refusal()
-    return None
+    if is_free or not body.reveals_values:
+        refusal = None
+    return submit_and_wait(_job_request(body, estimate, refusal))
 
 
-def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
+def _job_request(body: EnrichmentRequest, estimate: Estimate, refusal: PurposeRequired | None) -> JobRequest:
     ceiling = estimate.credits_max if body.max_credits is None else body.max_credits
     options: dict[str, Any] = {
         "entity": body.entity,
@@ -105,6 +99,6 @@ def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
         price=min(estimate.credits_max, ceiling),
         allow_partial_hold=True,
         items=body.items,
-        refusal=_refusal(body, estimate),
+        refusal=refusal,
         webhook_url=body.webhook_url,
     )

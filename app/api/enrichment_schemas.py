@@ -9,7 +9,6 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate
 
-from app.api.webhook_urls import webhook_url
 from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
 from app.domain.normal.companies.employers import given_employer
 from app.engine.lookups.enrichment_estimates import Estimate
@@ -35,6 +34,7 @@ from app.web.schemas.fields import (
     website,
 )
 from app.web.schemas.job_schemas import JobResponseSchema
+from app.web.schemas.webhook_urls import webhook_url
 
 MAX_ITEMS = 100
 PERSON_FIELDS = ("profile", "email", "phone", "company")

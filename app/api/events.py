@@ -8,13 +8,13 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.docs.operations import documented
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
 from app.domain.event_types import EventType
 from app.engine.events import events as core
 from app.web.bodies.body import json_response
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema

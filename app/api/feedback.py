@@ -8,7 +8,6 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields
 
-from app.api.docs.operations import documented
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound
 from app.domain.ids import EXAMPLES
@@ -24,6 +23,7 @@ from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema, StrictSchema, contact_id, email

@@ -8,13 +8,13 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.docs.operations import documented
-from app.domain import ids
+from app.domain import ids, kinds
 from app.domain.errors import JobNotFound, ValidationFailed
-from app.domain.kinds import Kind, Status
+from app.domain.kinds import KINDS, Status
 from app.engine.jobs import job_history, jobs
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import poll
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.job_schemas import JobResponseSchema
 from app.web.schemas.paging import IdCursor, page_size, split
@@ -32,7 +32,8 @@ class JobsQuery(Schema):
 
     id = fields.String(metadata={"description": "Poll this job.", "example": ids.EXAMPLES["job"]})
     kind = fields.List(
-        fields.Enum(Kind, by_value=True), metadata={"description": "List jobs of this kind; may be repeated."}
+        fields.String(validate=validate.OneOf(KINDS)),
+        metadata={"description": "List jobs of this kind; may be repeated."},
     )
     status = fields.String(validate=validate.OneOf([status.value for status in Status]))
     limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
@@ -73,6 +74,7 @@ def list_jobs(query: dict[str, Any]) -> Response:
 
 def _page(query: dict[str, Any]) -> dict[str, Any]:
     """Return the jobs of the page that the query asks for, and the cursor of the next one."""
+    visible = kinds.visible_to(caller().scopes)
     with services().database.reading() as session:
         rows = jobs.latest(
             session,
@@ -80,7 +82,7 @@ def _page(query: dict[str, Any]) -> dict[str, Any]:
             status=query.get("status"),
             before=query.get("cursor"),
             limit=query["limit"] + 1,
-            kinds=caller().kinds & set(query.get("kind", caller().kinds)),
+            kinds=visible & set(query.get("kind", visible)),
         )
         page, next_cursor = split(rows, query["limit"])
         described = job_history.describe(session, caller().workspace_id, page)

@@ -9,7 +9,6 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.docs.operations import documented, id_parameter
 from app.domain.callers import Caller, Scope
 from app.domain.errors import ApiAccessRequired, FieldError, NotFound, ValidationFailed
 from app.domain.ids import EXAMPLES
@@ -24,6 +23,7 @@ from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
 from app.web.schemas.limit_schemas import (

@@ -8,7 +8,6 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, pre_load, validate, validates_schema
 
-from app.api.docs.operations import documented
 from app.domain.callers import Scope
 from app.domain.errors import BadHash, FieldError, PrefixNotAllowed
 from app.domain.ids import EXAMPLES
@@ -17,6 +16,7 @@ from app.domain.normal.texts import vocabularies
 from app.engine.jobs.submission import JobRequest
 from app.engine.lookups.company_people import HAS, PageCursor
 from app.web.jobs.job_requests import submit_and_wait
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import AvailableSchema, CompanySchema, SavedSchema
 from app.web.schemas.fields import NormalizedString, ResponseSchema, exactly_one

@@ -9,7 +9,6 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields
 
-from app.api.docs.operations import documented, id_parameter
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, FieldError, InsufficientScope, NotFound, ValidationFailed
@@ -18,6 +17,7 @@ from app.engine.ledger import limit_settings
 from app.engine.ledger.limit_settings import SubjectLimit
 from app.web import limit_changes
 from app.web.bodies.body import json_response
+from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema, StrictSchema
 from app.web.schemas.limit_schemas import MONTHLY_LIMIT, SPENDING_CAP, SpendingLimitSchema, limit_field

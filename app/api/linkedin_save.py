@@ -10,7 +10,6 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import ValidationError, fields, post_load
 
-from app.api.docs.operations import documented
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, NotAProfileUrl, ValidationFailed
 from app.domain.ids import EXAMPLES
@@ -24,6 +23,7 @@ from app.infra.database.session import Session
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas import annotation_fields
 from app.web.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema

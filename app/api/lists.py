@@ -8,7 +8,6 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.docs.operations import documented, id_parameter
 from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, NotFound, ValidationFailed
 from app.domain.ids import EXAMPLES
@@ -19,6 +18,7 @@ from app.infra.database import database_clock
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
 from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema

@@ -11,7 +11,6 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api import session_start
-from app.api.docs.operations import documented
 from app.api.session import SessionResponseSchema
 from app.domain.errors import (
     AccountDisabled,
@@ -28,6 +27,7 @@ from app.infra.crypto import passwords
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.web.bodies.body import json_response
+from app.web.operations import documented
 from app.web.schemas.fields import NonBlankString, StrictSchema, email, password
 from app.web.services import services
 from app.web.sign_in.login_attempts import LoginAttempt, record_outcome, record_refusal

@@ -8,13 +8,13 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import ValidationError, fields, validates_schema
 
-from app.api.docs.operations import documented
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, InsufficientIdentifiers, NotAProfileUrl, Problem
 from app.domain.records.subjects import Subject
 from app.engine.lookups import lookups
 from app.web.bodies.body import json_response
 from app.web.jobs import reverse_lookups
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import (
     AvailableSchema,

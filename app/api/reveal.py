@@ -9,8 +9,7 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, validate
 
-from app.api.docs.operations import documented
-from app.domain import ids
+from app.domain import ids, kinds
 from app.domain.callers import Scope
 from app.domain.errors import (
     ContactNotFound,
@@ -20,14 +19,15 @@ from app.domain.errors import (
     PurposeRequired,
     SpendingLimitReached,
 )
-from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
 from app.engine.jobs.jobs import PURPOSE
-from app.engine.jobs.submission import JobRequest, RevealPrice
+from app.engine.jobs.quotes import RevealPrice
+from app.engine.jobs.submission import JobRequest
 from app.engine.lookups import field_requests
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.web import purposes
 from app.web.jobs.job_requests import submit_and_wait
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import EmailSchema, PhoneSchema
 from app.web.schemas.fields import (
@@ -55,7 +55,6 @@ ERRORS = (
     SpendingLimitReached,
     ContactNotFound,
 )
-KINDS = {ContactField.EMAIL: Kind.REVEAL_EMAIL, ContactField.PHONE: Kind.REVEAL_PHONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +165,12 @@ def job_request(field: ContactField, body: RevealRequest) -> JobRequest:
         ValidationFailed: its purpose is not one of those that can be stated.
 
     """
-    purposes.check(body.purpose)
+    refusal = purposes.check(body.purpose)
+    kind = kinds.revealing(field).name
     purpose = {} if body.purpose is None else {PURPOSE: body.purpose}
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     return JobRequest(
-        kind=KINDS[field],
+        kind=kind,
         workspace_id=caller().workspace_id,
         account_id=caller().account_id,
         request={"subject": body.subject.as_dict(), **body.options, **purpose, **reference},
@@ -178,6 +178,7 @@ def job_request(field: ContactField, body: RevealRequest) -> JobRequest:
         price=RevealPrice(
             subject=body.subject,
             field_request=FieldRequest.parse(field, body.options),
-            credits=services().settings.prices[KINDS[field]],
+            credits=services().settings.prices[kind],
         ),
+        refusal=refusal,
     )

@@ -8,7 +8,6 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api.docs.operations import documented
 from app.domain.callers import Caller
 from app.domain.errors import FieldError, TotpAlreadyOn, ValidationFailed
 from app.engine.accounts import sessions, totp
@@ -18,6 +17,7 @@ from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema, StrictSchema, password
 from app.web.services import services

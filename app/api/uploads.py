@@ -9,7 +9,6 @@ from apiflask import APIBlueprint
 from flask import Response
 
 from app.api import upload_actions
-from app.api.docs.operations import documented, id_parameter
 from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, ValidationFailed
@@ -22,6 +21,7 @@ from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
 from app.web.bodies.received_files import received_file
 from app.web.export_records import record_export
+from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import split
 from app.web.schemas.upload_schemas import (

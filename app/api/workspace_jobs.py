@@ -9,15 +9,16 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, post_load, validate
 
-from app.api.docs.operations import documented
+from app.domain import kinds
 from app.domain.errors import ValidationFailed
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import KINDS, Outcome, Status
 from app.engine.jobs import job_history, job_receipts
 from app.engine.jobs.job_receipts import JobFilter
 from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.database.db import Database
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
+from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
 from app.web.schemas.job_schemas import JobSchema, TraceSchema
@@ -36,7 +37,7 @@ ME = "me"
 class WorkspaceJobsQuery(Schema):
     """Filters and page of the jobs; `format` returns the receipts of all that match as a file."""
 
-    kind = fields.Enum(Kind, by_value=True)
+    kind = fields.String(validate=validate.OneOf(KINDS))
     status = fields.Enum(Status, by_value=True)
     outcome = fields.Enum(Outcome, by_value=True)
     account = NonBlankString(metadata={"description": "The id of an account, or `me`.", "example": ME})
@@ -82,7 +83,8 @@ def index(query: dict[str, Any]) -> Response:
     given = query["filter"]
     if given.get("account") == ME:
         given["account"] = caller().account_id
-    job_filter, workspace_id = JobFilter(kinds=caller().kinds, **given), caller().workspace_id
+    job_filter = JobFilter(kinds=kinds.visible_to(caller().scopes), **given)
+    workspace_id = caller().workspace_id
     if query["format"]:
         return _download(services().database, workspace_id, job_filter, query["format"])
     limit = query["limit"]

@@ -44,11 +44,6 @@ REASONS: Mapping[Refusal, str] = {
     Refusal.DUPLICATE: "another record has this value",
     Refusal.UNNAMED: "it refused all values together, and accepted the name and the address",
 }
-_BY_CODE: Mapping[str, str] = {code.value: sentence for code, sentence in SENTENCES.items()}
-_BY_REASON: Mapping[str | None, str] = {reason.value: text for reason, text in REASONS.items()}
-_OTHER_NOTE = "Not everything was done as asked."
-_OTHER_REASON = "it did not accept it"
-"""For codes and reasons that an earlier release stored, and this one no longer has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +65,12 @@ def refused(properties: Mapping[str, Refusal]) -> list[Note]:
 
 
 def described(stored: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return a stored note with its sentence, also one whose code is of an earlier release."""
+    """Return a stored note with its sentence."""
     reason = stored.get("reason")
+    why = REASONS[Refusal(reason)] if reason else ""
     return {
         "code": stored["code"],
         "property": stored.get("property"),
         "reason": reason,
-        "message": _BY_CODE.get(stored["code"], _OTHER_NOTE).format(
-            reason=_BY_REASON.get(reason, _OTHER_REASON)
-        ),
+        "message": SENTENCES[NoteCode(stored["code"])].format(reason=why),
     }

@@ -7,8 +7,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from app.domain.kinds import Kind
-
 
 class Scope(StrEnum):
     """The permissions of an API key; a session has all of them."""
@@ -17,16 +15,6 @@ class Scope(StrEnum):
     REVEAL = "reveal"
     ENRICH = "enrich"
     SAVE = "save"
-
-
-SCOPES: dict[Kind, Scope] = {
-    Kind.REVEAL_EMAIL: Scope.REVEAL,
-    Kind.REVEAL_PHONE: Scope.REVEAL,
-    Kind.ENRICHMENT_REQUEST: Scope.ENRICH,
-    Kind.COMPANY_BY_HASH: Scope.LOOKUP,
-    Kind.LEADS_BY_WEBSITE_HASH: Scope.LOOKUP,
-}
-"""The scope that is required to submit or read a job of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +36,3 @@ class Caller:
     def key_id(self) -> str | None:
         """Return the id of the caller's API key, or None for a session."""
         return self.token_id if self.kind == "api_key" else None
-
-    @property
-    def kinds(self) -> frozenset[Kind]:
-        """Return the kinds of jobs that the caller may see."""
-        return frozenset(kind for kind, scope in SCOPES.items() if scope in self.scopes)

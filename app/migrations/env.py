@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Literal
 
 from alembic import context as alembic
 from alembic.autogenerate.api import AutogenContext
 from sqlalchemy import JSON
 
-from app import engine
+from app.engine import tables
 from app.infra.database.db import Base, UtcDateTime
 
-for _module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
-    importlib.import_module(_module.name)  # registers the tables
+tables.register()
 
 
 def _render(kind: str, item: object, context: AutogenContext) -> str | Literal[False]:

@@ -6,9 +6,10 @@ from typing import Any
 
 from flask import Response, flash, request
 
+from app.domain import kinds
 from app.domain.errors import JobNotFound, PurposeRequired, ValidationFailed
 from app.domain.ids import is_id
-from app.domain.kinds import FREE_KINDS, Kind, Status
+from app.domain.kinds import Status
 from app.engine.jobs import job_history, jobs
 from app.engine.jobs.jobs import PURPOSE
 from app.pages import repeats
@@ -25,8 +26,6 @@ from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("history", __name__)
 
-LISTED = frozenset(Kind) - FREE_KINDS
-"""What the extension asks about each website that someone visits is left out."""
 STATUSES = [(status.value, status.value) for status in Status]
 
 
@@ -45,7 +44,7 @@ def index() -> Response:
             status=status,
             before=before,
             limit=paging.ROWS + 1,
-            kinds=LISTED,
+            kinds=kinds.charged(),  # not what the extension asks about each website that someone visits
         )
         shown, older = paging.split(rows, lambda job: job.id)
         described = job_history.describe_with_names(session, caller().workspace_id, shown)

@@ -25,8 +25,6 @@ from app.pages import (
     start,
     two_factor,
     uploads,
-    usage,
-    webhooks,
 )
 from app.pages.admin import accounts as admin_accounts
 from app.pages.admin import audit_log as admin_audit_log
@@ -39,7 +37,8 @@ from app.pages.admin import queues as admin_queues
 from app.pages.admin import start as admin_start
 from app.pages.admin import suppressions as admin_suppressions
 from app.pages.admin import workspaces as admin_workspaces
-from app.web.pages import error_pages, messages, rendering
+from app.web.feature import web_parts
+from app.web.pages import error_pages, messages, navigation, rendering
 
 CACHE_SECONDS = 31_536_000
 BLUEPRINTS = (
@@ -52,7 +51,6 @@ BLUEPRINTS = (
     lists.blueprint,
     history.blueprint,
     uploads.blueprint,
-    usage.blueprint,
     crm.blueprint,
     crm_oauth.blueprint,
     crm_pushes.blueprint,
@@ -71,7 +69,6 @@ BLUEPRINTS = (
     admin_imports.blueprint,
     admin_queues.blueprint,
     events.blueprint,
-    webhooks.blueprint,
     manual.blueprint,
     privacy.blueprint,
 )
@@ -83,7 +80,9 @@ def register(app: Flask, *, message_key: str) -> None:
     rendering.register(app)
     messages.register(app, message_key)
     error_pages.register(app)
-    for blueprint in (_files(), *BLUEPRINTS):
+    features = web_parts()
+    navigation.register(app, (entry for part in features for entry in part.navigation))
+    for blueprint in (_files(), *BLUEPRINTS, *(page for part in features for page in part.pages)):
         app.register_blueprint(blueprint)
 
 

@@ -8,13 +8,13 @@ from typing import Any
 from app.api import enrichment_request, reveal
 from app.api.enrichment_schemas import EnrichmentRequest
 from app.api.reveal import RevealRequest
-from app.domain.kinds import Kind, Outcome
+from app.domain.kinds import KINDS, Kind, Outcome
 from app.domain.records.subjects import Subject
 from app.engine.jobs.jobs import WITHDRAWN, JobItem
 from app.engine.jobs.stored_jobs import StoredJob
+from app.engine.lookups.field_requests import ContactField
 from app.web.jobs.job_requests import submit_and_wait
 
-_FIELDS = {kind.value: field for field, kind in reveal.KINDS.items()}
 _OPTIONS = ("types", "min_status", "max_age_days")
 
 
@@ -24,7 +24,7 @@ def is_repeatable(job: StoredJob, items: Sequence[JobItem]) -> bool:
         return False
     if job.kind == Kind.ENRICHMENT_REQUEST:
         return bool(items) and all(item.request for item in items)
-    return job.kind in _FIELDS and "subject" in job.request
+    return bool(KINDS[job.kind].reveals) and "subject" in job.request
 
 
 def repeat(job: StoredJob, items: Sequence[JobItem], purpose: str | None) -> dict[str, Any]:
@@ -51,7 +51,8 @@ def repeat(job: StoredJob, items: Sequence[JobItem], purpose: str | None) -> dic
         options = {name: job.request[name] for name in _OPTIONS}
         subject, reference = Subject(**job.request["subject"]), job.request.get("client_reference")
         body = RevealRequest(subject, options, reference, purpose)
-        response = submit_and_wait(reveal.job_request(_FIELDS[job.kind], body))
+        field = ContactField(KINDS[job.kind].reveals)
+        response = submit_and_wait(reveal.job_request(field, body))
     answer: dict[str, Any] = response.get_json()
     return answer
 

@@ -128,13 +128,12 @@ def _found(subject: Subject, status: int = 200, *, errors: dict[str, str] | None
 
 
 def _offers(result: dict[str, Any]) -> list[Offer]:
-    prices = services().settings.prices
     return [
         Offer(
             field,
             result["revealed"][f"{field.value}s"],
             [entry for entry in result["available"] if entry["field"] == field.value and not entry["owned"]],
-            prices[reveal.KINDS[field]],
+            services().settings.price_of(field),
         )
         for field in (ContactField.EMAIL, ContactField.PHONE)
     ]

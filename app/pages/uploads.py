@@ -221,7 +221,7 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
         format_notes=upload_formats.notes(upload.table_format),
         errors=errors or {},
         is_changing=_is_changing(upload, described),
-        prices=services().settings.prices,
+        price_of=services().settings.price_of,
         purposes=purpose_choices.offered(),
     )
 

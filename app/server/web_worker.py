@@ -71,7 +71,7 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
     def notify(self) -> None:
         """Tell the arbiter and the metrics that this process runs."""
         super().notify()
-        metrics.API_HEARTBEAT.set_to_current_time()
+        metrics.api_heartbeat().set_to_current_time()
 
     def run(self) -> None:
         """Serve until stopped, then finish the accepted requests."""

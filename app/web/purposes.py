@@ -1,14 +1,24 @@
-"""The purposes that callers state: only those of the settings are accepted."""
+"""The purposes that callers state: only those of the settings are accepted, and one may be required."""
 
 from __future__ import annotations
 
-from app.domain.errors import FieldError, ValidationFailed
+from app.domain.errors import FieldError, PurposeRequired, ValidationFailed
 from app.web.services import services
 
 
-def check(purpose: str | None) -> None:
-    """Raise ValidationFailed if the purpose is not one of those that can be stated; None is accepted."""
-    allowed = services().settings.purposes
-    if purpose is not None and purpose not in allowed:
-        error = FieldError("/purpose", f"It must be one of: {', '.join(allowed)}.")
+def check(purpose: str | None) -> PurposeRequired | None:
+    """Return why a request that is not free is refused: a purpose is required for everyone, and it has none.
+
+    If it is required for some countries only, the worker decides, because it knows the person's country.
+
+    Raises:
+        ValidationFailed: the purpose is not one of those that can be stated.
+
+    """
+    rule = services().settings.purpose_rule
+    if purpose is None:
+        return rule.refusal() if rule.is_everywhere else None
+    if purpose not in rule.allowed:
+        error = FieldError("/purpose", f"It must be one of: {', '.join(rule.allowed)}.")
         raise ValidationFailed(errors=(error,))
+    return None

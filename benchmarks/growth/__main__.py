@@ -24,6 +24,8 @@ from redis import Redis
 from rich.console import Console
 from sqlalchemy import create_engine
 
+from app import settings as app_settings
+from app.infra.crypto.digest_keys import DigestKeys
 from benchmarks.comparison import charts, servers
 from benchmarks.comparison.charts import Mark, Row
 from benchmarks.comparison.progress import Progress
@@ -96,7 +98,8 @@ def _fill(growth: Growth, url: str, size: Size, progress: Progress) -> None:
     with engine.connect() as connection:
         command.upgrade(commands._config(connection), "head")  # noqa: SLF001 -- the upgrade command uses it
         connection.commit()
-    fill.fill(engine, size, report=lambda table: progress.show(f"{size.contacts:,} contacts: {table}"))
+    keys = DigestKeys.from_settings(app_settings.load())
+    fill.fill(engine, keys, size, report=lambda table: progress.show(f"{size.contacts:,} contacts: {table}"))
     growth.bytes_per_row.append(fill.bytes_per_row(engine))
     engine.dispose()
 

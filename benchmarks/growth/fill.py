@@ -1,5 +1,7 @@
 """Fills a migrated PostgreSQL database with consistent rows, by `INSERT … SELECT` from `generate_series`.
 
+Tables with encrypted columns are filled by `encrypted_rows`.
+
 The rows satisfy every rule of the audit. Person `n` has the profile `https://www.linkedin.com/in/person-n`;
 company `n` has the website `company-n.example`. The people of company 0 come first.
 """
@@ -10,6 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy import Engine, text
+
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.encrypted_columns import encrypted_columns
+from benchmarks.growth import encrypted_rows
 
 PEOPLE_PER_COMPANY = 10
 WORKSPACES = 50
@@ -86,9 +92,9 @@ _STATEMENTS = {
         FROM generate_series(0, :contacts - 1) n
         """,
     "emails": f"""
-        INSERT INTO emails (id, contact_id, email, domain, type, status, status_reasons, confidence, form,
-                            verified_at, first_seen_at, last_seen_at, sources)
-        SELECT {_ID.format("eml", "n")}, {_ID.format("con", "n")},
+        INSERT INTO emails (id, contact_id, email_index, email, domain, type, status, status_reasons,
+                            confidence, form, verified_at, first_seen_at, last_seen_at, sources)
+        SELECT {_ID.format("eml", "n")}, {_ID.format("con", "n")}, '',
                'first' || {_GIVEN} || '.last' || n || '@company-' || {_COMPANY} || '.example',
                'company-' || {_COMPANY} || '.example', 'work',
                CASE WHEN n % 10 = 0 THEN 'accept_all' ELSE 'valid' END, '[]', 0.9, '{{first}}.{{last}}',
@@ -96,22 +102,22 @@ _STATEMENTS = {
         FROM generate_series(0, :contacts - 1) n
         """,
     "phones": f"""
-        INSERT INTO phones (id, contact_id, e164, "national", country, type, line_type, status, confidence,
-                            do_not_call, verified_at, first_seen_at, last_seen_at, sources)
-        SELECT {_ID.format("pho", "n")}, {_ID.format("con", "n")}, '+1' || 2000000000 + n,
+        INSERT INTO phones (id, contact_id, e164_index, e164, "national", country, type, line_type, status,
+                            confidence, do_not_call, verified_at, first_seen_at, last_seen_at, sources)
+        SELECT {_ID.format("pho", "n")}, {_ID.format("con", "n")}, '', '+1' || 2000000000 + n,
                (2000000000 + n)::text, 'US', 'work', 'landline', 'valid', 0.9, false, NULL,
                now() - interval '20 days', now() - interval '10 days', {_SOURCES}
         FROM generate_series(0, :contacts - 1, 2) n
         """,
     "suppressions": """
-        INSERT INTO suppressions (digest, kind, reason, created_at)
-        SELECT sha256(('suppressed ' || n)::bytea), 'email', 'benchmark', now() - interval '90 days'
+        INSERT INTO suppressions (digest, list_name, kind, reason, created_at)
+        SELECT sha256(('suppressed ' || n)::bytea), '', 'email', 'benchmark', now() - interval '90 days'
         FROM generate_series(1, :contacts / 10) n
         """,
     "jobs": f"""
-        INSERT INTO jobs (id, workspace_id, kind, queue, question, request, status, outcome, result, trace,
-                          held, charged, already_owned, progress_done, progress_total, attempts, crashes,
-                          run_after, deadline_at, publishes, created_at, finished_at)
+        INSERT INTO jobs (id, workspace_id, kind, queue, request_digest, request, status, outcome, result,
+                          trace, held, charged, already_owned, progress_done, progress_total, attempts,
+                          crashes, run_after, deadline_at, publishes, created_at, finished_at)
         SELECT {_ID.format("job", "n")}, {_WORKSPACE}, 'reveal.email', 'interactive',
                sha256(('job ' || n)::bytea),
                jsonb_build_object('subject', jsonb_build_object('contact_id', {_ID.format("con", "n")})),
@@ -137,16 +143,16 @@ _STATEMENTS = {
         FROM generate_series(0, :jobs - 1) n
         """,
     "revealed_values": f"""
-        INSERT INTO revealed_values (workspace_id, field, value, contact_id, job_id, created_at)
-        SELECT {_WORKSPACE}, 'email',
-               'first' || {_GIVEN} || '.last' || n || '@company-' || {_COMPANY} || '.example',
-               {_ID.format("con", "n")}, {_ID.format("job", "n")}, {_PAST}
-        FROM generate_series(0, :jobs - 1) n
+        INSERT INTO revealed_values (workspace_id, field, value_index, contact_id, job_id, created_at)
+        SELECT {_WORKSPACE}, 'email', emails.email_index, emails.contact_id, {_ID.format("job", "n")}, {_PAST}
+        FROM generate_series(0, :jobs - 1) n JOIN emails ON emails.id = {_ID.format("eml", "n")}
         """,
 }
 
 
-def fill(engine: Engine, size: Size, *, report: Callable[[str], None] = lambda _table: None) -> None:
+def fill(
+    engine: Engine, keys: DigestKeys, size: Size, *, report: Callable[[str], None] = lambda _table: None
+) -> None:
     """Insert the rows, each table in one transaction, and update the statistics of the planner.
 
     `report` is called with the name of each table before it is filled.
@@ -159,13 +165,18 @@ def fill(engine: Engine, size: Size, *, report: Callable[[str], None] = lambda _
         "workspaces": WORKSPACES,
         "grant": size.jobs + 1_000_000,
     }
+    encrypted = {column.table.name: column.table for column in encrypted_columns()}
     for table, sql in _STATEMENTS.items():
         report(table)
         names = {name: value for name, value in values.items() if f":{name}" in sql}
         with engine.begin() as connection:
             # The rows are consistent: checking the foreign keys would take half of the time.
             connection.execute(text("SET LOCAL session_replication_role = replica"))
-            connection.execute(text(sql.replace("::", r"\:\:")), names)
+            statement = sql.replace("::", r"\:\:")
+            if table in encrypted:
+                encrypted_rows.insert(connection, keys.ring, encrypted[table], statement, names)
+            else:
+                connection.execute(text(statement), names)
     report("statistics")
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))

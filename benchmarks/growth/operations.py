@@ -24,6 +24,7 @@ from app.engine.ledger.reveals import Reveal
 from app.engine.quality import due_verifications
 from app.engine.quality.verifications import Verification
 from app.factory import create_app
+from app.features.webhooks import work as webhooks
 from app.infra import clock
 from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
@@ -39,7 +40,6 @@ from workers.jobs import (  # noqa: F401 -- the tasks of the others are register
     reveal,
     reverification,
     upkeep,
-    webhooks,
 )
 
 Operation: TypeAlias = Callable[[], object]

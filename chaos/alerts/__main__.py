@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
 
 def _baseline(testbed: Testbed, seconds: float) -> dict[str, float]:
     """Return the alerts that fire without a fault, and after how many seconds."""
-    time.sleep(START_SECONDS if seconds else 0)
+    time.sleep(START_SECONDS)
     started, raised = time.monotonic(), dict[str, float]()
     while time.monotonic() - started < seconds:
         for alert in testbed.prometheus.firing():

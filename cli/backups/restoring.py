@@ -20,13 +20,13 @@ from app.engine.audit.rule_checks import RuleResult
 from app.engine.privacy import suppression_replay
 from app.engine.privacy.suppression_replay import Applied
 from app.infra.crypto.digest_keys import DigestKeys
-from app.infra.database import database_clock
+from app.infra.database import database_clock, table_versions
 from app.infra.database.backup import archive, fingerprints, postgresql, sqlite
 from app.infra.database.backup.archive import BackupError, Content, Manifest, NoSink
 from app.infra.database.db import Database
 from app.infra.database.engines import parsed_url
 from app.settings import Settings
-from cli.database import migrate, revisions
+from cli.database import migrate
 
 DATA_TABLES = ("workspaces", "contacts", "companies", "suppressions")
 """A database without a row in any of these is empty."""
@@ -73,7 +73,7 @@ def inspect(file: Path, identities: Sequence[x25519.Identity], settings: Setting
     """Read the whole backup; return its manifest, and whether it was written with the settings' key.
 
     Raises:
-        BackupError: it is of another key, incomplete, changed, or of a later version of the service.
+        BackupError: it is of another key, incomplete, changed, or of a version that this one cannot restore.
 
     """
     try:
@@ -81,8 +81,11 @@ def inspect(file: Path, identities: Sequence[x25519.Identity], settings: Setting
     except OSError as error:
         raise BackupError(f"{file} cannot be read: {error.strerror}.") from None
     revision = content.manifest.revision
-    if revision not in revisions():
+    if table_versions.is_newer(revision):
         message = f"The backup is of revision {revision}, newer than this version. Install that version."
+        raise BackupError(message)
+    if table_versions.is_unreleased(revision):
+        message = f"The backup is of revision {revision}, from before version 0.1.0, and cannot be restored."
         raise BackupError(message)
     return content
 
@@ -96,8 +99,8 @@ def require_authentic(content: Content) -> None:
     """
     if not content.is_authentic:
         message = (
-            "The backup was not written with the SUPPRESSION_KEY of the settings: it was replaced, or is of"
-            " an earlier version of the service. If you know that it is yours: --accept-unauthenticated."
+            "The backup was not written with the SUPPRESSION_KEY of the settings: one of them was replaced."
+            " If you know that it is yours: --accept-unauthenticated."
         )
         raise BackupError(message)
 
@@ -192,7 +195,7 @@ def bring_up_to_date(
     )
     try:
         migrate(database)
-        report(f"Migrated from revision {manifest.revision} to {revisions()[0]}.")
+        report(f"Migrated from revision {manifest.revision} to {table_versions.revisions()[0]}.")
         applied = _replay(database, Path(journal), report) if journal else Applied()
         ended = 0
         if not keep_sessions:

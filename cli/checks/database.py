@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any, LiteralString
 
 import psycopg
-from alembic.script import ScriptDirectory
 from sqlalchemy import URL
 
-from app import migrations
-from app.infra.database import database_clock
+from app.infra.database import database_clock, table_versions
 from app.infra.database.db import Database
 from app.infra.database.engines import parsed_url, require_utf8
 from app.settings import SettingsError
@@ -24,6 +22,7 @@ SUBJECT = "database"
 TABLES = "tables"
 CONNECT_SECONDS = 5
 UPGRADE = "run: flask database upgrade"
+RECREATE = "recreate the database, and run: flask database upgrade"
 _REFUSALS = {
     "password authentication failed": ("refuses the user or password", "correct them in DATABASE_URL"),
     "no password supplied": (
@@ -120,8 +119,6 @@ def _refused(refusal: psycopg.Error) -> tuple[str, str]:
 
 def _revision(connection: sqlite3.Connection | psycopg.Connection[Any], failure: type[Exception]) -> Finding:
     """Compare the revision of the tables with the migrations that this version has."""
-    scripts = ScriptDirectory(str(Path(migrations.__path__[0])))
-    revisions = [script.revision for script in scripts.walk_revisions()]
     try:
         rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
     except failure:
@@ -129,10 +126,13 @@ def _revision(connection: sqlite3.Connection | psycopg.Connection[Any], failure:
     if not rows:
         return error(TABLES, "there are none yet", UPGRADE)
     revision = str(rows[0][0])
-    if revision not in revisions:
+    if table_versions.is_newer(revision):
         return error(
             TABLES, f"of revision {revision}, which is newer than this version", "install that version"
         )
+    if table_versions.is_unreleased(revision):
+        return error(TABLES, f"of revision {revision}, from before version 0.1.0", RECREATE)
+    revisions = table_versions.revisions()
     behind = revisions.index(revision)
     if behind:
         return error(TABLES, f"of revision {revision}, {behind} behind {revisions[0]}", UPGRADE)

@@ -221,7 +221,7 @@ def test_only_keyed_digests_of_the_tried_values_are_stored_for_a_day(user: Signe
 
     with user.database.reading() as session:
         rows = session.scalars(select(ReverseLookup)).all()
-        stored = repr([(row.value, row.domain, row.person) for row in rows])
+        stored = repr([(row.value_digest, row.domain_digest, row.person_digest) for row in rows])
     assert len(rows) == 2
     assert not any(text in stored for text in ("ada", "acme", "Lovelace", "lovelace", "2025550"))
 

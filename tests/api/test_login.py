@@ -83,7 +83,7 @@ def test_the_session_stores_the_client_but_no_ip_address(user: SignedInUser) -> 
             select(LoginSession).where(LoginSession.client_name == "chrome-extension")
         ).one()
     assert row.client_version == "1.0.0"
-    assert b"127.0.0" not in row.network
+    assert b"127.0.0" not in row.network_digest
 
 
 def test_a_wrong_password_and_an_unknown_email_get_the_same_response(user: SignedInUser) -> None:

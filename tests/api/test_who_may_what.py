@@ -529,12 +529,12 @@ def test_every_route_has_an_access_rule(app: APIFlask) -> None:
     assert _without_a_rule(app) == []
 
 
-def test_a_route_without_an_access_rule_fails_with_instructions(app: APIFlask) -> None:
+def test_a_route_without_an_access_rule_fails_with_instructions(own_app: APIFlask) -> None:
     blueprint = APIBlueprint("new", __name__)
     blueprint.put("/api/new")(lambda: "")
-    app.register_blueprint(blueprint)
+    own_app.register_blueprint(blueprint)
 
-    (message,) = _without_a_rule(app)
+    (message,) = _without_a_rule(own_app)
 
     assert message.startswith("PUT /api/new has no rule in ACCESS_RULES")
 

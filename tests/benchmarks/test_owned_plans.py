@@ -65,7 +65,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         with engine.connect() as connection:
             command.upgrade(commands._config(connection), "head")  # noqa: SLF001 -- the upgrade command uses it
             connection.commit()
-        fill.fill(engine, SIZE)
+        fill.fill(engine, DigestKeys.from_settings(load()), SIZE)
         with engine.begin() as connection:
             for table in ("reveals", "revealed_values", "jobs"):
                 sql = f"UPDATE {table} SET workspace_id = :id"  # noqa: S608 -- names of this file

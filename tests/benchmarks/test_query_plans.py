@@ -13,10 +13,12 @@ from query_plans_support import explained, rescanned, scanned
 from sqlalchemy import create_engine, text
 
 from app.engine.audit import incremental
-from app.engine.jobs import usage
-from app.engine.jobs.usage import Grouping, UsageScope
 from app.engine.privacy import contact_retention, first_notices, redaction
+from app.features.usage import usage
+from app.features.usage.usage import Grouping, UsageScope
 from app.infra import clock
+from app.infra.crypto.digest_keys import DigestKeys
+from app.settings import load
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
 from benchmarks.growth.operations import READ_EVERYTHING, Service
@@ -42,7 +44,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterato
         with engine.connect() as connection:
             command.upgrade(commands._config(connection), "head")  # noqa: SLF001 -- the upgrade command uses it
             connection.commit()
-        fill.fill(engine, SIZE)
+        fill.fill(engine, DigestKeys.from_settings(load()), SIZE)
         engine.dispose()
         service = Service(url, redis_url, SIZE)
         service.operations()["audit"]()  # the first covers everything

@@ -173,8 +173,8 @@ def test_repeated_calls_to_a_provider_are_counted(fixture: CheckerFixture) -> No
     for number in range(3):
         fixture.do(
             "INSERT INTO provider_calls"
-            " (id, job_id, field, provider, subject, attempt, outcome, cost, asked_at)"
-            " SELECT :id, id, 'email', 'sandbox', question, 1, 'error', 0, created_at"
+            " (id, job_id, field, provider, subject_digest, attempt, outcome, cost, asked_at)"
+            " SELECT :id, id, 'email', 'sandbox', request_digest, 1, 'error', 0, created_at"
             " FROM jobs WHERE id = :done",
             id=f"call_{number}",
         )

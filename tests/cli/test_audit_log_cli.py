@@ -18,10 +18,10 @@ from app.engine.audit_log import heads
 from app.infra import clock
 from app.infra.database.db import Database
 from cli import command_records
-from cli.commands import GROUPS, Commands
+from cli.commands import Commands, group_names
 
 Run = Callable[..., Result]
-COMMANDS = {name: Commands().get_command(None, name) for name in GROUPS}  # type: ignore[arg-type]
+COMMANDS = {name: Commands().get_command(None, name) for name in group_names()}  # type: ignore[arg-type]
 """Imported now, so that the database of the tests has the tables of every command."""
 AGED = "UPDATE audit_log_pending SET occurred_at = '2020-01-01 00:00:00.000000'"
 

@@ -32,20 +32,20 @@ from app.engine.contacts.emails import Email
 from app.engine.contacts.suppressions.suppression_journal import JournalLine
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import table_versions
 from app.infra.database.backup import archive, authentication, key_files, postgresql, sqlite
 from app.infra.database.db import Base, Database
 from app.settings import Settings
 from cli import contacts as _all_tables  # noqa: F401 -- its imports register the tables
 from cli.application import create_app
 from cli.backups import restoring
-from cli.database import revisions
 from tools.services import postgres
 
 CANARY = "canary.of.the.backup@acme.com"
 DAYS = ("20260101T000000Z", "20260102T000000Z", "20260103T000000Z")
 LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))
 MANIFEST = archive.Manifest(datetime(2026, 1, 1, tzinfo=UTC), "sqlite", "SQLite", "0001", {}, {})
-OTHER_KEY = JournalLine("add", "another", NOW, "", "requested", "email", 2, [b"digest"])
+OTHER_KEY = JournalLine("add", "another", NOW, "", "requested", "email", [b"digest"])
 Run = Callable[..., Result]
 
 
@@ -70,7 +70,9 @@ def source(settings: Settings, tmp_path: Path) -> Iterator[Database]:
         Base.metadata.create_all(database.engine)
         with database.transaction() as session:
             session.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY)"))
-            session.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": revisions()[0]})
+            session.execute(
+                text("INSERT INTO alembic_version VALUES (:head)"), {"head": table_versions.revisions()[0]}
+            )
             account = accounts.create(
                 session,
                 a_workspace(session),
@@ -173,7 +175,7 @@ def test_the_manifest_names_the_rows_and_no_key(backup: Path, key: Path, setting
     manifest = json.loads(line)
     assert (manifest["rows"]["contacts"], manifest["rows"]["sessions"], manifest["rows"]["jobs"]) == (1, 2, 0)
     assert set(manifest["keys"]) >= {"SECRET_KEY", "SUPPRESSION_KEY"}
-    assert manifest["revision"] == revisions()[0]
+    assert manifest["revision"] == table_versions.revisions()[0]
     for secret in (settings.secret_key, settings.suppression_key):
         assert secret.encode() not in line + dump
 
@@ -201,7 +203,7 @@ def test_a_backup_older_than_an_erasure_brings_nobody_back(
     journal = str(key.with_name("journal"))
     app = create_app(dataclasses.replace(settings, database_url=url_of(source), suppression_journal=journal))
     with closing(app.extensions["services"].database):
-        erased = app.test_cli_runner().invoke(args=["contacts", "erase", "--email", CANARY, "--yes"])
+        erased = app.test_cli_runner().invoke(args=["people", "erase", "--email", CANARY, "--yes"])
     assert erased.exit_code == 0, erased.output
 
     result = run(url_of(source), "restore", backup, "--key", key, "--replace", suppression_journal=journal)
@@ -334,16 +336,18 @@ def test_a_missing_key_is_named_before_anything_changes(
     assert accepted.exit_code == 0, accepted.output
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("copies_code", [True, False])
 def test_a_backup_that_somebody_else_encrypted_for_the_public_key_is_refused(
-    run: Run, backup: Path, key: Path, source: Database, target: str, *, version: int
+    run: Run, backup: Path, key: Path, source: Database, target: str, *, copies_code: bool
 ) -> None:
-    """They know the public key and the whole content, but not the settings; version 1 had no code."""
+    """They know the public key and the whole content, but not the settings."""
     line, _, rest = decrypted(backup, key).partition(b"\n")
     dump, code = rest[: -authentication.BYTES], rest[-authentication.BYTES :]
     public = x25519.Identity.from_str(key.read_text().strip()).to_public()
-    forged = json.dumps(json.loads(line) | {"format": version, "server": "theirs"}).encode()
-    backup.write_bytes(pyrage.encrypt(forged + b"\n" + dump + (code if version == 2 else b""), [public]))
+    forged = json.dumps(json.loads(line) | {"server": "theirs"}).encode()
+    backup.write_bytes(
+        pyrage.encrypt(forged + b"\n" + dump + (code if copies_code else bytes(len(code))), [public])
+    )
 
     verified = run(url_of(source), "verify", backup, "--key", key)
     restored = run(target, "restore", backup, "--key", key)
@@ -380,6 +384,7 @@ def test_another_key_cannot_read_the_backup(run: Run, backup: Path, target: str,
     assert refusal(result) == "The backup cannot be decrypted: this is not its key, or not a backup."
 
 
+@pytest.mark.slow
 def test_a_passphrase_protects_a_new_key(run: Run, source: Database, folder: Path, tmp_path: Path) -> None:
     file, url = tmp_path / "protected.key", url_of(source)
     made = run(url, "key", file, "--passphrase", "--json", stdin="correct horse\ncorrect horse\n")
@@ -544,17 +549,31 @@ def _full_disk(*_arguments: object) -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_a_backup_of_a_later_version_is_refused(
-    run: Run, source: Database, folder: Path, key: Path, target: str
+@pytest.mark.parametrize(
+    ("revision", "reason"),
+    [
+        ("9999", "newer than this version. Install that version."),
+        ("0056", "from before version 0.1.0, and cannot be restored."),
+    ],
+)
+def test_a_backup_of_another_version_is_refused(
+    run: Run,
+    source: Database,
+    folder: Path,
+    key: Path,
+    target: str,
+    *,
+    revision: str,
+    reason: str,
 ) -> None:
     with source.transaction() as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        session.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
     run(url_of(source), "create", folder)
     [file] = folder.iterdir()
 
     result = run(target, "restore", file, "--key", key)
 
-    assert refusal(result) == "The backup is of revision 9999, newer than this version. Install that version."
+    assert refusal(result) == f"The backup is of revision {revision}, {reason}"
 
 
 @pytest.mark.skipif(not POSTGRES, reason="SQLite cannot tell who uses the file")

@@ -16,10 +16,11 @@ from alembic.migration import MigrationContext
 from apiflask import APIFlask
 from click.testing import Result
 from local_servers import POSTGRES, empty_database, free_port
+from migration_support import copy_migrations
 from sqlalchemy import Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 
-from app.infra.database import engines
+from app.infra.database import engines, table_versions
 from app.infra.database.advisory_locks import AdvisoryLock
 from app.infra.database.db import Base
 from app.settings import Settings
@@ -137,18 +138,62 @@ def test_upgrade_does_not_wait_for_a_file_that_cannot_be_opened(upgrade: Upgrade
     assert result.stderr.startswith("Error: The database cannot be used: unable to open database file.")
 
 
-def test_tables_of_a_later_version_are_refused(new_app: APIFlask) -> None:
+@pytest.mark.parametrize(
+    ("revision", "message"),
+    [
+        (
+            "9999",
+            (
+                ", which is newer than this version of the service. Install the version that migrated them,"
+                " or restore a backup of this version (docs/backup.md)."
+            ),
+        ),
+        (
+            "0056",
+            (
+                ", from before version 0.1.0, and cannot be migrated: recreate the database, or set"
+                " DATABASE_URL to an empty one, and run the command again."
+            ),
+        ),
+    ],
+)
+def test_tables_of_a_version_that_cannot_be_migrated_are_refused_with_what_to_do(
+    new_app: APIFlask, revision: str, message: str
+) -> None:
     run = new_app.test_cli_runner().invoke
     run(commands.group, ["upgrade"])
     with new_app.extensions["services"].database.engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.execute(text("UPDATE alembic_version SET version_num = :new"), {"new": revision})
 
     result = run(commands.group, ["upgrade"])
 
-    assert result.exit_code == 1
-    assert result.stderr.startswith(
-        "Error: The tables are of revision 9999, which is newer than this version"
+    assert (result.exit_code, result.stderr) == (
+        1,
+        f"Error: The tables are of revision {revision}{message}\n",
     )
+
+
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
+@pytest.mark.filterwarnings("ignore:autogenerate skipping metadata-specified expression-based index")
+def test_a_migration_is_generated_with_the_next_number_and_runs(
+    new_app: APIFlask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = copy_migrations(tmp_path, monkeypatch)
+    run = new_app.test_cli_runner().invoke
+    run(commands.group, ["upgrade"])
+    engine = new_app.extensions["services"].database.engine
+    with engine.begin() as connection:
+        connection.execute(text("DROP INDEX ix_contacts_company_id_name_key"))
+
+    result = run(commands.group, ["revision", "Index names again"])
+
+    [written] = set(versions.glob("[0-9]*.py")) - {versions / "0100_first_tables.py"}
+    assert result.stdout.endswith(f"Wrote {written}. Review it.\n")
+    assert written.name == "0101_index_names_again.py"
+    assert run(commands.group, ["upgrade"]).exit_code == 0
+    assert "ix_contacts_company_id_name_key" in {
+        index["name"] for index in inspect(engine).get_indexes("contacts")
+    }
 
 
 @pytest.mark.parametrize(
@@ -218,7 +263,7 @@ def test_a_database_that_is_not_utf8_is_refused_with_what_to_do(
 def test_a_migration_of_sqlite_that_fails_changes_nothing(tmp_path: Path, upgrade: Upgrade) -> None:
     """Otherwise a second command could continue from the middle of the first."""
     url = f"sqlite:///{tmp_path / 'data.sqlite3'}"
-    last = commands.revisions()[0]
+    last = table_versions.revisions()[0]
 
     def fail(
         _connection: object, _cursor: object, _statement: str, parameters: object, *_more: object

@@ -183,11 +183,11 @@ def test_a_copy_that_differs_is_found(run: Run, target: str, monkeypatch: pytest
 @needs_postgres
 def test_an_older_database_is_refused(run: Run, source: Database, target: str) -> None:
     with source.transaction() as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        session.execute(text("UPDATE alembic_version SET version_num = '0056'"))
 
     result = run("--to", target)
 
-    assert result.stderr.startswith("Error: The database is of revision 0001, not ")
+    assert result.stderr.startswith("Error: The database is of revision 0056, not ")
     assert result.stderr.endswith("Run first: flask database upgrade\n")
 
 

@@ -243,7 +243,9 @@ def test_a_database_without_tables_is_reported_with_the_command_to_run(base: str
     assert reported["remedy"] == "run: flask database upgrade"
 
 
-@pytest.mark.parametrize(("revision", "state"), [("0001", "behind"), ("9999", "newer than this version")])
+@pytest.mark.parametrize(
+    ("revision", "state"), [("0056", "from before version 0.1.0"), ("9999", "newer than this version")]
+)
 def test_tables_of_another_version_are_reported_with_their_revision(
     base: str, revision: str, state: str
 ) -> None:
@@ -496,7 +498,7 @@ def test_provider_settings_are_checked(
     assert state in reported["state"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_flask_reads_the_env_file(checkout: Path, environment: Mapping[str, str]) -> None:
     (checkout / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
 
@@ -509,7 +511,7 @@ def test_flask_reads_the_env_file(checkout: Path, environment: Mapping[str, str]
     assert providers.returncode == 0, providers.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_with_invalid_settings_only_doctor_works_and_other_commands_name_the_faults(checkout: Path) -> None:
     weak = 32 * "a"
     (checkout / ".env").write_text(f"SECRET_KEY={weak}\nSUPPRESSION_KEY={weak}\n")

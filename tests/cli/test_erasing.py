@@ -14,7 +14,7 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.infra import clock
 from app.infra.database.db import Database
-from cli import contacts as commands
+from cli import people as commands
 
 Run = Callable[..., Result]
 

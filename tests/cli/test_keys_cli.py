@@ -105,23 +105,8 @@ def test_a_value_that_was_changed_is_not_overwritten(
 ) -> None:
     store(database)
     with database.transaction() as writing:
-        writing.execute(text("UPDATE emails SET email_encrypted = 'enc:AAAA'"))
+        writing.execute(text("UPDATE emails SET email = 'enc:AAAA'"))
     use_keys(app, 1)
 
     assert run("rotate").exit_code == 1
-    assert session.scalars(text("SELECT email_encrypted FROM emails")).all() == ["enc:AAAA"]
-
-
-def test_a_check_names_the_columns_with_plain_values(database: Database, run: Callable[..., Result]) -> None:
-    store(database)
-    clean = run("list", "--check")
-    with database.transaction() as writing:
-        writing.execute(text("UPDATE emails SET email_encrypted = NULL, email = :value"), {"value": ADDRESS})
-
-    found = run("list", "--check")
-
-    assert (clean.exit_code, found.exit_code) == (0, 1)
-    assert "No value is plain." in clean.output
-    assert "emails.email_encrypted" in found.output
-    assert ADDRESS not in found.output
-    assert json.loads(run("list", "--check", "--json").stdout)["plain"] == {"emails.email_encrypted": 1}
+    assert session.scalars(text("SELECT email FROM emails")).all() == ["enc:AAAA"]

@@ -9,7 +9,7 @@ from click.testing import Result
 from jobs_support import DIGEST_KEYS
 from sqlalchemy import text
 
-from app.engine.jobs import webhooks
+from app.engine.events import endpoints
 from cli.workspaces import group
 
 
@@ -47,7 +47,7 @@ def test_the_webhook_secret_of_a_workspace_is_shown(run: Any) -> None:
 
     secret = json.loads(run("webhook-secret", "Acme", "--json").stdout)["secret"]
 
-    assert secret == webhooks.secret(DIGEST_KEYS, created["id"])
+    assert secret == endpoints.workspace_secret(DIGEST_KEYS, created["id"])
 
 
 def test_a_workspace_needs_a_name(run: Any) -> None:

@@ -147,13 +147,13 @@ def first_faults(shell: Shell) -> list[str]:
     return faults(shell, runnable(*EXECUTED_PAGES), is_fresh=True)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @needs_curl
 def test_every_command_prints_what_its_page_prints(first_faults: list[str]) -> None:
     assert first_faults == [], "\n".join(first_faults)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @needs_curl
 def test_after_the_demo_the_calls_return_the_same_except_balances_and_traces(
     first_faults: list[str], shell: Shell, stack: str, environment: dict[str, str]

@@ -30,14 +30,14 @@ AS_ROOT = {
     "useradd": "the user of the test is the service's user",
     "cp -r deploy/systemd": "needs systemd: honcho is started instead, as the page says",
     "install -d -o contact-lookup -m 0700 /var/backups": "needs systemd",
-    "cd /opt/contact-lookup && git fetch": "a later version: docs/upgrading.md and tests/test_upgrade.py",
+    "cd /opt/contact-lookup && git fetch": "a later version: tests/cli/test_upgrade_under_traffic.py",
 }
 """The start of the blocks and lines of docs/install.md that are left out, and the reason."""
 ELSEWHERE = {"flask backup stream": "runs on another machine, until it is stopped"}
 """The commands of docs/going-live.md that are left out, and the reason."""
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.release,
     pytest.mark.skipif(not shutil.which("git") or not (ROOT / ".git").exists(), reason="no git repository"),
 ]
 

@@ -17,6 +17,7 @@ from app.domain.kinds import TraceOutcome
 from app.infra.telemetry import metrics
 from app.settings import REQUIRED, Settings
 from cli.commands import Commands
+from tools.state import ROOT
 from workers.providers.registry import load
 from workers.providers.sandbox import SCENARIOS
 
@@ -89,6 +90,7 @@ def test_the_table_of_metrics_has_every_metric() -> None:
     listed = first_cells(section("docs/operating.md", "Watching the service"))
 
     source = "".join(inspect.getsource(module) for module in (metrics, gauges, activity_gauges))
+    source += "".join(path.read_text(encoding="utf-8") for path in (ROOT / "app" / "features").rglob("*.py"))
     exported = {name.removesuffix("_total") for name in re.findall(r'"(ext_\w+)"', source)}
 
     assert {name.removesuffix("_total") for name in listed} == exported

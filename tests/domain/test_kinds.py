@@ -2,22 +2,38 @@ from __future__ import annotations
 
 import pytest
 
-from app.domain.kinds import FORGET, OPEN, QUEUES, SWEEP, Kind, Outcome, Queue, Status, TraceOutcome
+from app.domain import kinds
+from app.domain.callers import Scope
+from app.domain.kinds import FORGET, KINDS, OPEN, SWEEP, Kind, Outcome, Queue, Status, TraceOutcome
 
 
-def test_every_kind_has_a_queue_and_upkeep_is_for_no_job() -> None:
-    assert set(QUEUES) == set(Kind)
-    assert Queue.UPKEEP not in QUEUES.values()
+def test_every_named_kind_is_specified_and_upkeep_is_for_no_job() -> None:
+    assert set(KINDS) == set(Kind)
+    assert Queue.UPKEEP not in {spec.queue for spec in KINDS.values()}
 
 
 def test_bulk_requests_and_clicks_have_different_queues() -> None:
-    bulk = [kind for kind in Kind if QUEUES[kind] is Queue.ENRICHMENT]
+    bulk = [spec.name for spec in KINDS.values() if spec.queue is Queue.ENRICHMENT]
 
     assert bulk == [Kind.ENRICHMENT_REQUEST]
 
 
 def test_no_upkeep_task_has_the_name_of_a_kind() -> None:
-    assert {SWEEP, FORGET}.isdisjoint(set(Kind))
+    assert {SWEEP, FORGET}.isdisjoint(KINDS)
+
+
+def test_only_kinds_without_price_and_items_are_free() -> None:
+    free = {spec.name for spec in KINDS.values() if spec.is_free}
+
+    assert free == {Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH}
+
+
+def test_the_setting_of_a_price_is_named_after_the_kind() -> None:
+    assert kinds.revealing("phone").price_setting == "PRICE_REVEAL_PHONE"
+
+
+def test_a_caller_sees_the_kinds_of_its_scopes() -> None:
+    assert kinds.visible_to([Scope.REVEAL, Scope.SAVE]) == {Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE}
 
 
 def test_jobs_that_are_open_are_queued_or_running() -> None:

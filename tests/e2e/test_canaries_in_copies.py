@@ -35,11 +35,11 @@ from app.engine.events.deliveries import Webhook
 from app.engine.lists import ingest
 from app.engine.lookups import profile_snapshots
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.features.webhooks import work as webhooks
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Base, Database
 from app.settings import ProviderSettings, Settings
 from tools.services import postgres
-from workers.jobs import webhooks
 from workers.providers import registry
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.pattern import Pattern

@@ -24,6 +24,8 @@ from tools.state import ROOT
 ENDPOINTS = 9
 BRUNO = ROOT / "clients" / "bruno"
 
+pytestmark = pytest.mark.release
+
 
 def skip_or_fail(message: str) -> NoReturn:
     """Skip the test for what this machine lacks; in CI it fails."""

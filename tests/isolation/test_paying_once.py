@@ -274,7 +274,7 @@ def test_a_revealed_value_is_stored_with_the_job_that_paid_for_it(harness: Worke
     with harness.database.reading() as session:
         [value], [owned] = session.scalars(select(RevealedValue)), session.scalars(select(Reveal))
         index = session.keys.ring.index("email", "ada@acme.com")
-    assert (value.field, value.value, value.job_id, owned.job_id) == (
+    assert (value.field, value.value_index, value.job_id, owned.job_id) == (
         "email",
         index,
         job.id,

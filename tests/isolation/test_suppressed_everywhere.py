@@ -48,8 +48,7 @@ HASHED = [
     ("phone", PHONE[-10:]),
 ]
 LISTS = [("plain", *item) for item in PLAIN] + [("hashed", *item) for item in HASHED]
-LISTS += [("version 1", *item) for item in PLAIN[:3]]
-LISTS += [(form, "linkedin_url", MEMBER) for form in ("plain", "hashed", "version 1")]
+LISTS += [(form, "linkedin_url", MEMBER) for form in ("plain", "hashed")]
 
 
 @pytest.fixture(params=LISTS, ids=" ".join)
@@ -58,11 +57,7 @@ def kind(request: pytest.FixtureRequest, harness: WorkerHarness) -> str:
     form, kind, value = request.param
     with harness.database.transaction() as session:
         keys = session.keys
-        entry = (
-            suppression_digests.hashed_entry(keys, kind, hash_of(value))
-            if form == "hashed"
-            else suppression_digests.Entry(kind, keys.suppression_digest(kind, value), 1)
-        )
+        entry = suppression_digests.hashed_entry(keys, kind, hash_of(value))
         if form == "plain":
             suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=NOW)
         else:

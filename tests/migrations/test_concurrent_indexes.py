@@ -6,27 +6,36 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from alembic import command
 from local_servers import POSTGRES, empty_database
+from migration_support import add_migration
 from sqlalchemy import Connection, create_engine, event, text
-from upgrade_support import migrate_to
 
 from app.settings import Settings
+from cli.database import _config
 
 pytestmark = pytest.mark.skipif(not POSTGRES, reason="SQLite has one writer")
-INDEX = "ix_contacts_company_id_name_key"
+INDEX = "ix_contacts_title"
+MIGRATION = f'indexes.create_concurrently("{INDEX}", "contacts", ["title"])'
 INVALIDATE = text("UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(:name)")
 IS_VALID = text("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:name)")
 
 
 @pytest.fixture
-def connection(tmp_path: Path, settings: Settings) -> Iterator[Connection]:
-    """A database of the version before the index."""
+def connection(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
+    """A database of this version, which the next one gives the index."""
     with empty_database(tmp_path, "concurrent") as url:
         engine = create_engine(url)
         with engine.connect() as connection:
-            migrate_to(connection, "0017")
+            upgrade(connection)
+            add_migration(tmp_path, monkeypatch, MIGRATION)
             yield connection
         engine.dispose()
+
+
+def upgrade(connection: Connection) -> None:
+    command.upgrade(_config(connection), "head")
+    connection.commit()
 
 
 @pytest.fixture
@@ -42,10 +51,10 @@ def statements(connection: Connection) -> list[str]:
 
 
 def test_an_index_is_built_without_locking_the_table(connection: Connection, statements: list[str]) -> None:
-    migrate_to(connection, "0018")
+    upgrade(connection)
 
     assert [statement for statement in statements if statement.startswith("CREATE INDEX")] == [
-        f"CREATE INDEX CONCURRENTLY {INDEX} ON contacts (company_id, name_key)"
+        f"CREATE INDEX CONCURRENTLY {INDEX} ON contacts (title)"
     ]
     assert connection.scalar(IS_VALID, {"name": INDEX}) is True
 
@@ -53,21 +62,21 @@ def test_an_index_is_built_without_locking_the_table(connection: Connection, sta
 def test_an_index_whose_construction_was_interrupted_is_built_anew(
     connection: Connection, statements: list[str]
 ) -> None:
-    connection.execute(text(f"CREATE INDEX {INDEX} ON contacts (company_id)"))
+    connection.execute(text(f"CREATE INDEX {INDEX} ON contacts (title)"))
     connection.execute(INVALIDATE, {"name": INDEX})
     connection.commit()
 
-    migrate_to(connection, "0018")
+    upgrade(connection)
 
     assert f"DROP INDEX CONCURRENTLY {INDEX}" in [statement.strip() for statement in statements]
     assert connection.scalar(IS_VALID, {"name": INDEX}) is True
 
 
 def test_a_complete_index_is_kept(connection: Connection, statements: list[str]) -> None:
-    connection.execute(text(f"CREATE INDEX {INDEX} ON contacts (company_id, name_key)"))
+    connection.execute(text(f"CREATE INDEX {INDEX} ON contacts (title)"))
     connection.commit()
 
-    migrate_to(connection, "0018")
+    upgrade(connection)
 
     assert not [statement for statement in statements if "CONCURRENTLY" in statement]
 
@@ -76,6 +85,6 @@ def test_the_limit_for_waiting_is_restored(connection: Connection) -> None:
     connection.execute(text("SET lock_timeout = '1234ms'"))
     connection.commit()
 
-    migrate_to(connection, "0018")
+    upgrade(connection)
 
     assert connection.scalar(text("SHOW lock_timeout")) == "1234ms"

@@ -92,7 +92,7 @@ def test_a_request_that_found_nothing_is_asked_again_as_a_new_one(
         balance = workspaces.balance(session, user.workspace_id)
     assert page.request.path == f"/history/{second.id}"
     assert first.request.pop(REQUEST_ID) != second.request.pop(REQUEST_ID)
-    assert (first.request, first.question) == (second.request, second.question)
+    assert (first.request, first.request_digest) == (second.request, second.request_digest)
     assert (balance.available, balance.held) == (249, 1)
 
 

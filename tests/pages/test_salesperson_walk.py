@@ -17,7 +17,7 @@ from playwright.sync_api import Playwright
 from pytest_httpserver import HTTPServer
 from salesperson_support import FOUND, UNKNOWN, import_demo, walk, write_prospects
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ def test_two_clicks_are_one_request(browser: Visitor, user: SignedInUser, ada: s
 
 
 def test_without_credits_nothing_is_charged(app: APIFlask, browser: Visitor, ada: str) -> None:
-    change_settings(app, price_reveal_email=1000)
+    change_settings(app, prices={"reveal.email": 1000, "reveal.phone": 1})
 
     page = browser.send("/reveal", field="email", contact_id=ada)
 

@@ -211,7 +211,7 @@ def test_an_admin_without_the_required_second_factor_sees_what_a_member_sees(
 
 
 def test_only_these_modules_read_a_role() -> None:
-    folders = ("app/api", "app/engine", "app/pages", "mcp_server", "workers")
+    folders = ("app/api", "app/engine", "app/features", "app/pages", "app/web", "mcp_server", "workers")
     files = [
         file for folder in folders for file in (ROOT / folder).rglob("*") if file.suffix in {".py", ".html"}
     ]

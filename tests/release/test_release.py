@@ -45,7 +45,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changelog, "notes", lambda _, version: notes(CHANGELOG, version))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.usefixtures("published")
 def test_a_release_has_its_parts_with_checksums_and_signatures(tmp_path: Path, key: Path) -> None:
     folder = tmp_path / "release"

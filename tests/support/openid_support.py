@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -28,7 +29,7 @@ class FakeOpenIdProvider:
 
     server: HTTPServer
     issuer: str
-    key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, auto_kid=True))
+    key: RSAKey = field(default_factory=cache(lambda: RSAKey.generate_key(2048, auto_kid=True)))
     profile: dict[str, Any] = field(
         default_factory=lambda: {
             "sub": "sub-ada",

@@ -193,7 +193,7 @@ def a_provider_call(session: Session, **changes: Any) -> None:
         "job_id": "job_x",
         "field": "email",
         "provider": "hunter",
-        "subject": b"",
+        "subject_digest": b"",
         "attempt": 1,
         "outcome": "hit",
         "cost": 1.0,

@@ -9,6 +9,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from tools.services import revisions
+from tools.state import State
 
 
 @pytest.fixture
@@ -52,3 +53,26 @@ def test_a_database_without_migrations_is_not_at_head(database: Path) -> None:
 
 def test_another_database_is_left_to_alembic() -> None:
     assert not revisions.is_at_head("postgresql+psycopg://localhost/leads")
+
+
+def test_a_demo_from_before_the_first_version_is_deleted_and_says_so(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    state = State(tmp_path)
+    migrated(state.database, "0056")
+    state.path("app.sqlite3-wal").touch()
+
+    revisions.discard_unreleased(state)
+
+    assert list(tmp_path.iterdir()) == []
+    assert "it is deleted and created again" in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("revision", [revisions.head(), "9999"])
+def test_the_database_of_a_demo_is_kept_otherwise(tmp_path: Path, revision: str) -> None:
+    state = State(tmp_path)
+    migrated(state.database, revision)
+
+    revisions.discard_unreleased(state)
+
+    assert state.database.exists()

@@ -71,6 +71,7 @@ def test_a_demo_account_from_a_deleted_data_directory_is_taken_over(
     assert "taken_over" not in first.read("seeded.json")[fingerprint(url)]
 
 
+@pytest.mark.slow
 def test_a_database_whose_keys_are_lost_is_reported(bare: dict[str, str], url: str, tmp_path: Path) -> None:
     seed(url, bare, State.open(tmp_path / "first"))
 

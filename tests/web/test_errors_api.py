@@ -22,14 +22,14 @@ PROBLEM_JSON = "application/problem+json"
 
 
 @pytest.fixture
-def raising(app: APIFlask) -> APIFlask:
+def raising(own_app: APIFlask) -> APIFlask:
     """The application with a view that raises the error in `app.extensions["raise"]`."""
 
-    @app.get("/raise")
+    @own_app.get("/raise")
     def view() -> None:
-        raise app.extensions["raise"]
+        raise own_app.extensions["raise"]
 
-    return app
+    return own_app
 
 
 def answer(app: APIFlask, error: Exception, **headers: str) -> tuple[int, dict[str, object], dict[str, str]]:

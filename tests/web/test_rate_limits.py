@@ -83,7 +83,7 @@ def test_every_policy_has_a_setting(app: APIFlask) -> None:
     assert all(hasattr(app.extensions["services"].settings, name) for name in names)
 
 
-def test_a_limited_view_is_described_like_any_other(app: APIFlask) -> None:
+def test_a_limited_view_is_described_like_any_other(own_app: APIFlask) -> None:
     class Answer(Schema):
         word = fields.String()
 
@@ -97,9 +97,9 @@ def test_a_limited_view_is_described_like_any_other(app: APIFlask) -> None:
         """Say a word."""
         return json_response({"word": "hello"})
 
-    app.register_blueprint(blueprint)
+    own_app.register_blueprint(blueprint)
 
-    operation = app.spec["paths"]["/described"]["get"]
+    operation = own_app.spec["paths"]["/described"]["get"]
     assert operation["summary"] == "Say a word."
     assert "200" in operation["responses"]
     assert operation["security"]

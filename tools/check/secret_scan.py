@@ -40,7 +40,10 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/domain/data/vectors.json", HEX): (22, "published hashes of websites; a test recomputes each"),
     ("app/domain/ids.py", BASE64): (4, "the alphabet of ids, and ids of examples"),
     ("app/api/company_login.py", BASE64): (1, "an example of a verifier, that of RFC 7636"),
-    ("app/api/webhook_endpoints.py", BASE64): (1, "an example of a secret, that of Standard Webhooks"),
+    ("app/features/webhooks/endpoints_api.py", BASE64): (
+        1,
+        "an example of a secret, that of Standard Webhooks",
+    ),
     ("app/engine/accounts/totp.py", BASE64): (1, "the alphabet of recovery codes"),
     ("app/sign_in_readers.py", KEYWORD): (1, "the name of a setting, with a message"),
     ("benchmarks/sign_in_timing.py", KEYWORD): (1, "a wrong password, intentionally"),

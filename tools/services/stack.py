@@ -81,6 +81,7 @@ class LocalStack:
         self._wait_for_redis()
         if self.fresh:
             self.state.clear()
+        revisions.discard_unreleased(self.state)
         if not self.state.database.exists():
             self.state.forget_seeding(f"sqlite:///{self.state.database}")
         web = stack.enter_context(_listen(self.port))

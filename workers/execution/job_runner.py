@@ -19,7 +19,7 @@ import structlog
 from celery import Task
 
 from app.domain.errors import InternalError, Problem, Unavailable
-from app.domain.kinds import QUEUES, Kind, Queue
+from app.domain.kinds import KINDS, Queue
 from app.engine.jobs import claims, leases, provider_calls, scheduling, sweeper
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import REQUEST_ID
@@ -50,8 +50,8 @@ class Resolution(Protocol):
 JobFunction: TypeAlias = Callable[[Claim, WorkerServices], Resolution]
 TryClaim: TypeAlias = Callable[..., Claim | None]
 StoredDataFunction: TypeAlias = Callable[[Session, Claim, Settings], JobResult | None]
-JOBS: dict[Kind, JobFunction] = {}
-FROM_STORED: dict[Kind, StoredDataFunction] = {}
+JOBS: dict[str, JobFunction] = {}
+FROM_STORED: dict[str, StoredDataFunction] = {}
 JOB_BY_TASK: dict[str, str] = {}
 """The job that each Celery task of this process runs, which may be another than its message names.
 
@@ -61,7 +61,7 @@ _last_served: dict[Queue, str] = {}
 """The workspace of the last job that this process claimed from each queue."""
 
 
-def job(kind: Kind, *, from_stored: StoredDataFunction | None = None) -> Callable[[JobFunction], JobFunction]:
+def job(kind: str, *, from_stored: StoredDataFunction | None = None) -> Callable[[JobFunction], JobFunction]:
     """Register the job function of a kind as the Celery task of the same name."""
 
     def register(work: JobFunction) -> JobFunction:
@@ -82,7 +82,7 @@ def job(kind: Kind, *, from_stored: StoredDataFunction | None = None) -> Callabl
             finally:
                 JOB_BY_TASK.pop(request.id, None)
 
-        celery_app.celery.task(task, name=kind.value, bind=True)
+        celery_app.celery.task(task, name=kind, bind=True)
         return work
 
     return register
@@ -113,23 +113,22 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
     last_served = _last_served.get(source, "")
     try_claim = partial(scheduling.claim_next, queue=source, job_id=job_id, last_served=last_served)
     started = time.time_ns()
-    claim, is_settled = _claim_or_settle(services, job_id, try_claim)
+    try:
+        claim, is_settled = _claim(services, job_id, try_claim, use_stored=True)
+    except Exception as error:  # noqa: BLE001 -- the claim was rolled back too; the next one handles the error
+        log.info("job not settled with its claim", job=job_id, error=type(error).__name__)
+        claim, is_settled = _claim(services, job_id, try_claim)
     if claim is None:
         return
     _last_served[source] = claim.workspace_id
-    with _span(claim, started, services):
+    attributes = {"job.id": claim.job_id, "job.kind": claim.kind, "job.queue": claim.queue.value}
+    parent = trace_links.parent_of(services.settings.redis_url, claim.job_id)
+    with tracing.span(f"job {claim.kind}", attributes, parent=parent, started=started, serves=True):
         if is_settled:
             services.notifier.notify(claim.job_id)
             return
         JOB_BY_TASK[task_id] = claim.job_id
         _work_on(claim, JOBS[claim.kind], services)
-
-
-def _span(claim: Claim, started: int, services: WorkerServices) -> AbstractContextManager[object]:
-    """Return the span of a job, below that of the request that submitted it."""
-    attributes = {"job.id": claim.job_id, "job.kind": claim.kind.value, "job.queue": claim.queue.value}
-    parent = trace_links.parent_of(services.settings.redis_url, claim.job_id)
-    return tracing.span(f"job {claim.kind}", attributes, parent=parent, started=started, serves=True)
 
 
 def run(job_id: str, work: JobFunction, services: WorkerServices) -> None:
@@ -150,36 +149,24 @@ def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
         except LeaseLost:
             log.warning("lease lost, result discarded")
             return
-        _log_settled(outcome, started)
+        log.info("job settled", outcome=outcome, ms=clock.milliseconds_since(started))
     services.notifier.notify(claim.job_id)
 
 
 def _log_fields(claim: Claim) -> AbstractContextManager[None]:
     """Add the job to each line of the log in this block, and the HTTP request that submitted it."""
     submitted_by = {REQUEST_ID: claim.request[REQUEST_ID]} if REQUEST_ID in claim.request else {}
-    return structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value, **submitted_by)
-
-
-def _log_settled(outcome: str | None, started: float) -> None:
-    log.info("job settled", outcome=outcome, ms=clock.milliseconds_since(started))
-
-
-def _claim_or_settle(services: WorkerServices, job_id: str, try_claim: TryClaim) -> tuple[Claim | None, bool]:
-    """Claim a job, and settle it in the same transaction if stored data resolves it.
-
-    Return the claim, and whether the job is settled.
-    """
-    try:
-        return _claim(services, job_id, try_claim, use_stored=True)
-    except Exception as error:  # noqa: BLE001 -- the claim was rolled back too; the next one handles the error
-        log.info("job not settled with its claim", job=job_id, error=type(error).__name__)
-        return _claim(services, job_id, try_claim)
+    return structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind, **submitted_by)
 
 
 def _claim(
     services: WorkerServices, job_id: str, try_claim: TryClaim, *, use_stored: bool = False
 ) -> tuple[Claim | None, bool]:
-    """Claim a job, or count the reason why the job named in the message cannot be claimed."""
+    """Claim a job, or count the reason why the job named in the message cannot be claimed.
+
+    Return the claim, and whether the job is settled: with `use_stored`, it is settled in the same transaction
+    if stored data resolves it.
+    """
     settings, now, started = services.settings, database_clock.now(), time.monotonic()
     lease = timedelta(seconds=settings.lease_seconds)
     result = refusal = None
@@ -194,14 +181,14 @@ def _claim(
         log.info("message refused", job=job_id, reason=refusal.value)
     if claim is not None and result is not None:
         with _log_fields(claim):
-            _log_settled(result.code, started)
+            log.info("job settled", outcome=result.code, ms=clock.milliseconds_since(started))
     return claim, result is not None
 
 
 def _settle_from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult | None:
     """Settle the job if stored data resolves it; a job that was moved to another queue needs a provider."""
     resolve = FROM_STORED.get(claim.kind)
-    if resolve is None or not claim.is_first or claim.queue is not QUEUES[claim.kind]:
+    if resolve is None or not claim.is_first or claim.queue is not KINDS[claim.kind].queue:
         return None
     result = resolve(session, claim, settings)
     if result is not None:
@@ -242,6 +229,6 @@ def _move_to_queue(claim: Claim, move: MoveToQueue, services: WorkerServices) ->
         log.warning("lease lost, result discarded")
         return
     log.debug("job moved to queue", queue=move.queue.value)
-    if not services.publisher.push(claim.kind.value, move.queue, [claim.job_id]):
+    if not services.publisher.push(claim.kind, move.queue, [claim.job_id]):
         with services.database.transaction() as session:
             sweeper.mark_unpublished(session, [claim.job_id])

@@ -1,4 +1,4 @@
-"""Encrypts stored values under the current key, after an upgrade or once a new key is set."""
+"""Encrypts stored values under the current key, once a new one is set."""
 
 from __future__ import annotations
 

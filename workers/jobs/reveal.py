@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from app.engine.jobs.leases import JobResult
 from app.engine.lookups import disclosure, offers
 from app.engine.lookups.disclosure import Disclosure
 from app.engine.lookups.field_requests import ContactField, FieldRequest
+from app.engine.lookups.offers import Offer
 from app.engine.privacy import redaction
 from app.infra.database.session import Session
 from app.settings import Settings
@@ -36,12 +37,13 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
 
     """
     request = FieldRequest.parse(field, claim.request)
+    purchase = field_resolver.purchase_of(claim, price=settings.prices[claim.kind], now=claim.claimed_at)
     known = offers.assess(
         session,
         claim.workspace_id,
         Subject(**claim.request["subject"]),
         request,
-        field_resolver.offer_of(claim, settings.prices[claim.kind]),
+        Offer(purchase.is_affordable, claim.purpose),
         default_max_age=settings.default_max_age,
         now=claim.claimed_at,
     )
@@ -49,12 +51,10 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
         return JobResult(outcome=None, error=settings.purpose_rule.refusal())
     if known.suppressed:
         return _suppressed(session, claim, is_told=not known.is_hidden)
-    purchase = field_resolver.purchase_of(
-        claim, price=settings.prices[claim.kind], countries=known.countries, now=claim.claimed_at
-    )
     is_paid = known.owned or purchase.is_affordable
     if known.contact is None or not known.has_fresh_value or not is_paid:
         return None
+    purchase = replace(purchase, countries=known.countries)
     disclosed = disclosure.disclose(session, purchase, known.contact, request, known.data)
     if disclosed is None:
         return None

@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from typing import TypeAlias
 
 from app.domain.errors import JobExpired, WorkerLost
-from app.domain.kinds import FORGET, SWEEP, Kind, Queue
+from app.domain.kinds import FORGET, SWEEP, Queue
 from app.engine.accounts import sessions
 from app.engine.crm import pushes
 from app.engine.events import events
-from app.engine.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
+from app.engine.jobs import idempotency, jobs, provider_calls, sweeper
 from app.engine.jobs.sweeper import StaleJob
 from app.engine.ledger import spending_limits
 from app.engine.lists import imported_rows, queued_imports
@@ -30,18 +29,18 @@ from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.settings import Settings
 from workers.execution import maintenance
+from workers.execution.feature import Step, work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, uploads, webhooks
+from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, uploads
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
+FEATURES = work_parts()
 FULL_QUEUE = 200
 """Queue length above which no messages are republished."""
 RARE_TURNS = 60
 FOLLOWER_PAUSE = 3
 """How many times as long a worker pauses that found the steps just run by another worker."""
-
-Step: TypeAlias = Callable[[WorkerServices], object]
 
 
 @maintenance.task(SWEEP)
@@ -73,11 +72,10 @@ def _purges(settings: Settings) -> Iterator[Step]:
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
     kept = stored_uploads.retention(settings.upload_retention_days, settings.job_retention_days)
     jobs_before = now - timedelta(days=settings.job_retention_days)
-    for purge in (
+    expired: tuple[Callable[[Session], object], ...] = (
         partial(idempotency.purge_expired, now=now),
         partial(sessions.purge_expired, now=now),
         partial(spending_limits.purge_expired, now=now),
-        partial(webhook_attempts.purge_expired, now=now),
         partial(events.purge_expired, now=now),
         partial(queued_imports.purge_expired, before=jobs_before),
         partial(pushes.purge_expired, before=jobs_before),
@@ -88,7 +86,9 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
-    ):
+        *(partial(purge, now=now) for part in FEATURES for purge in part.purges),
+    )
+    for purge in expired:
         yield partial(_purge, purge)
     for purge_batch in (
         partial(stored_uploads.purge_expired, before=now - kept),
@@ -158,11 +158,11 @@ def _sweep_batch(services: WorkerServices) -> int:
 
 
 def _publish(services: WorkerServices, stale_jobs: list[StaleJob]) -> None:
-    groups: defaultdict[tuple[Kind, Queue], list[str]] = defaultdict(list)
+    groups: defaultdict[tuple[str, Queue], list[str]] = defaultdict(list)
     for job in stale_jobs:
         groups[job.kind, job.queue].append(job.job_id)
     for (kind, target), job_ids in groups.items():
-        if not services.publisher.push(kind.value, target, job_ids):
+        if not services.publisher.push(kind, target, job_ids):
             with services.database.transaction() as session:
                 sweeper.mark_unpublished(session, job_ids)
 
@@ -177,11 +177,11 @@ class Sweeper:
     STEPS: Sequence[Step] = (
         sweep_once,
         audit_log.seal_pending,
-        webhooks.send_due,
         uploads.send_due,
         imports.send_due,
         crm_pushes.send_due,
         mailbox_codes.send_due,
+        *(step for part in FEATURES for step in part.sweeps),
     )
     RARE_STEPS: Sequence[Step] = (audit.audit_if_due,)
     """Steps that run once in RARE_TURNS turns, because they take longer and are not urgent."""

@@ -191,7 +191,7 @@ class DatabaseCallGateway:
         self, session: Session, key: CallKey, terms: Terms, request: ProviderRequest, now: datetime
     ) -> CallRefused | Pending | CallResult | None:
         """Return why the call must not be made: opted out, answered, in flight, or too expensive."""
-        if provider_opt_outs.is_in_effect(session, provider=key.provider, question=key.subject):
+        if provider_opt_outs.is_in_effect(session, provider=key.provider, subject_digest=key.subject):
             return CallResult(ProviderResponse(outcome=TraceOutcome.SUPPRESSED), now)
         miss_ttl = timedelta(days=terms.miss_days)
         since = now - (miss_ttl if request.max_age is None else min(miss_ttl, request.max_age))
@@ -259,7 +259,7 @@ def record_opt_out(session: Session, provider: Provider, request: ProviderReques
         session,
         provider=provider.name,
         field=request.field.value,
-        question=provider_calls.subject_digest(
+        subject_digest=provider_calls.subject_digest(
             session.keys, request.field.value, request.types, request.subject
         ),
         subject=request.subject,

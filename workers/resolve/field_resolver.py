@@ -90,7 +90,7 @@ def resolve_field(
             claim.workspace_id,
             subject,
             field_request,
-            offer_of(claim, price),
+            Offer(is_paid=price <= claim.budget, purpose=claim.purpose),
             default_max_age=services.settings.default_max_age,
             now=database_clock.value(session),
         )
@@ -251,12 +251,9 @@ def store(
     return StoredField(suppressed=is_hidden)
 
 
-def offer_of(claim: Claim, price: int) -> Offer:
-    """Return what a job can do with a field of this price."""
-    return Offer(is_paid=price <= claim.budget, purpose=claim.purpose)
-
-
-def purchase_of(claim: Claim, *, price: int, countries: frozenset[str], now: datetime) -> Purchase:
+def purchase_of(
+    claim: Claim, *, price: int, countries: frozenset[str] = frozenset(), now: datetime
+) -> Purchase:
     """Return the purchase of a field by a job; `countries` are those known of the person."""
     return Purchase(
         workspace_id=claim.workspace_id,

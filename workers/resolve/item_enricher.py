@@ -18,7 +18,7 @@ from app.engine.jobs.jobs import JobItem
 from app.engine.lookups import known_people, representations
 from app.engine.lookups.contact_data import requested_identifiers
 from app.engine.lookups.disclosure import Disclosure
-from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
+from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
 from app.engine.matching import caller_identifiers, contact_matching, survivorship
 from app.engine.matching.survivorship import SourceRecords
 from app.engine.privacy import redaction
@@ -121,7 +121,7 @@ def _paid_fields(
         if name.value not in claim.request["fields"]:
             continue
         _renew(claim, services)
-        price = services.settings.prices[JOB_KIND_BY_FIELD[name]]
+        price = services.settings.price_of(name)
         try:
             resolved = field_resolver.resolve_field(
                 claim, services, subject, field_request, price=price, item=item.index, countries=countries

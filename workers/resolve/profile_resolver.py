@@ -16,7 +16,7 @@ from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
 from app.engine.lookups import offers
-from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, JOB_KIND_BY_FIELD
+from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
 from app.engine.lookups.field_requests import ContactField
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.lookups.offers import Offer
@@ -115,7 +115,7 @@ def _known(
     """Return what is stored of the person, also if a value that the job sells is all that tells of it."""
     sold = [name for name in DEFAULT_FIELD_REQUESTS if name.value in claim.request["fields"]]
     for name in sold or [ContactField.EMAIL]:
-        price = settings.prices[JOB_KIND_BY_FIELD[name]]
+        price = settings.price_of(name)
         known = offers.assess(
             session,
             claim.workspace_id,

@@ -19,7 +19,7 @@ from celery.worker import state
 from celery.worker.request import Request
 
 from app.domain.errors import Unavailable
-from app.domain.kinds import Kind, Queue
+from app.domain.kinds import KINDS, Queue
 from app.engine.queues import worker_heartbeats
 from app.infra.telemetry.log import log
 from workers.execution import shutdown_flag
@@ -103,6 +103,6 @@ class Shutdown:
 def _republish(services: WorkerServices, request: Request) -> None:
     """Republish a message to its queue, unless it is periodic and comes again."""
     job_id = job_of(request)
-    if job_id and request.name in set(Kind):
+    if job_id and request.name in KINDS:
         source = Queue(request.delivery_info["routing_key"])
         services.publisher.push(request.name, source, [job_id])

@@ -14,9 +14,9 @@ from flask import Response, send_from_directory
 from flask_swagger_ui import __file__ as swagger_ui
 
 from app.api.docs import openapi_errors, openapi_headers
-from app.api.docs.operations import Operation, operation_of
 from app.domain.errors import IdempotencyKeyReused, Problem, ValidationFailed
 from app.web.bodies import idempotency_header, received_files
+from app.web.operations import Operation, operation_of
 from app.web.schemas.fields import StrictSchema
 from app.web.schemas.job_schemas import JobResponseSchema
 

@@ -7,10 +7,10 @@ from html import escape
 from apiflask import APIBlueprint
 from flask import Response
 
-from app.api.docs.operations import documented
 from app.domain.errors import NotFound, Problem, all_problems
 from app.web import html_pages
 from app.web.bodies.body import json_response
+from app.web.operations import documented
 
 blueprint = APIBlueprint("problems", __name__, tag="Problems")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from prometheus_client.core import Metric
 from sqlalchemy import func, select
 
 from app.api.ops import given_up
@@ -14,8 +15,6 @@ from app.api.ops.probes import Probe
 from app.domain.kinds import Queue
 from app.engine.accounts import workspaces
 from app.engine.audit_log import backups
-from app.engine.jobs import webhook_stats
-from app.engine.jobs.webhook_stats import WebhookStats
 from app.engine.lists import queued_imports
 from app.engine.lists.queued_imports import Backlog
 from app.engine.privacy import first_notices
@@ -28,6 +27,7 @@ from app.infra.database import database_clock
 from app.infra.database.db import UtcDateTime
 from app.infra.database.session import Session
 from app.settings import Settings
+from app.web.feature import web_parts
 from app.web.services import AppServices
 
 RECOUNT_SECONDS = 300.0
@@ -55,7 +55,7 @@ class DatabaseActivity:
     started_at: datetime | None
     lost_workers: dict[Queue, int]
     jobs: RecentJobs
-    webhooks: WebhookStats
+    features: list[Metric]
     credits: dict[str, int]
     providers: dict[str, ProviderActivity]
     imports: Backlog
@@ -90,7 +90,7 @@ class Activity:
                 _started_at(session),
                 worker_heartbeats.count_lost(session, now=now),
                 recent_jobs.read(session, now=now),
-                webhook_stats.read(session, now=now),
+                [gauge for part in web_parts() for gauge in part.gauges(session, now)],
                 workspaces.credit_totals(session),
                 _providers(session, self._services.settings, now),
                 queued_imports.backlog(session),

@@ -10,7 +10,6 @@ from prometheus_client.registry import Collector
 
 from app.api.ops.activity import Activity, DatabaseActivity, ProviderActivity
 from app.api.ops.probes import ProbeTimeout, Unreachable
-from app.engine.jobs.webhook_stats import WebhookStats
 from app.engine.lists.queued_imports import OPEN_STATUSES, Backlog
 
 
@@ -70,7 +69,7 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
     for state, amount in database.credits.items():
         credits.add_metric([state], amount)
     yield from (lost, finished, crashed, credits)
-    yield from _of_webhooks(database.webhooks)
+    yield from database.features
     yield from _of_providers(database.providers)
     yield from _of_imports(database.imports)
     given_up = GaugeMetricFamily(
@@ -98,27 +97,6 @@ def _of_imports(backlog: Backlog) -> Iterator[Metric]:
         value=backlog.bytes_left,
     )
     yield from (imports, left)
-
-
-def _of_webhooks(webhooks: WebhookStats) -> Iterator[Metric]:
-    waiting = GaugeMetricFamily(
-        "ext_webhooks",
-        "Undelivered webhooks: due for an attempt, or retrying after a failed one.",
-        labels=["state"],
-    )
-    waiting.add_metric(["due"], webhooks.due)
-    waiting.add_metric(["retrying"], webhooks.retrying)
-    attempts = GaugeMetricFamily(
-        "ext_webhook_attempts", "Attempts to deliver a webhook in the last minute.", labels=["outcome"]
-    )
-    for state, count in webhooks.attempts.items():
-        attempts.add_metric([state.value], count)
-    oldest = GaugeMetricFamily(
-        "ext_oldest_webhook_seconds",
-        "Seconds that the oldest due webhook has waited for its attempt.",
-        value=webhooks.wait.total_seconds(),
-    )
-    yield from (waiting, attempts, oldest)
 
 
 def _of_providers(providers: Mapping[str, ProviderActivity]) -> Iterator[Metric]:

@@ -83,7 +83,7 @@ def _of_database(status: DatabaseStatus) -> Iterator[Metric]:
         wait.add_metric([queue.value], health.wait.total_seconds())
         living.add_metric([queue.value], health.consuming)
     for count in status.counts:
-        jobs.add_metric([count.kind.value, count.status.value], count.jobs)
+        jobs.add_metric([count.kind, count.status.value], count.jobs)
     yield from (wait, living, jobs, _of_clocks(status), _of_refusals(status))
     if status.audit is not None:
         yield from _of_audit(status.audit, status.now)

@@ -34,7 +34,7 @@ class ApiKey(Base):
     name: Mapped[str]
     prefix: Mapped[str]
     scopes: Mapped[list[Any]]
-    hash: Mapped[bytes] = mapped_column(unique=True)
+    token_hash: Mapped[bytes] = mapped_column(unique=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
@@ -69,7 +69,7 @@ def create(
         name=name,
         prefix=tokens.shown_prefix(token),
         scopes=[scope.value for scope in Scope if scope in granted],
-        hash=tokens.digest(token),
+        token_hash=tokens.digest(token),
         created_at=now,
         expires_at=expires_at,
     )

@@ -49,7 +49,7 @@ class _Token(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _token(kind: TokenKind, name: str, now: Moment) -> Statement[_Token]:
-    """Return the query for a token by `hash` or by `id`, with its account and the current time."""
+    """Return the query for a token by `token_hash` or by `id`, with its account and the current time."""
     table, accounts = _TABLES[kind].__table__, Account.__table__
     columns = [table.c[name] if name in table.c else null().label(name) for name in _OWN]
     account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role)
@@ -80,9 +80,9 @@ def authenticate(
 
     """
     kind = tokens.kind_of(token)
-    statement = _token(kind, "hash", now)
+    statement = _token(kind, "token_hash", now)
     with slot(), database.reading() as session:
-        row = _valid(statement.first(session, {"hash": tokens.digest(token)}), kind, lifetime)
+        row = _valid(statement.first(session, {"token_hash": tokens.digest(token)}), kind, lifetime)
     if row.last_used_at is None or row.last_used_at <= row.now - WRITE_EVERY:
         _record_use(database, kind, row)
         row = row._replace(last_used_at=row.now)

@@ -46,15 +46,15 @@ class Method(StrEnum):
 class LoginSession(Base):
     """A login session. `expires_at` is its absolute expiry; the idle limit counts from `last_used_at`.
 
-    `network` is a keyed digest of the network it was started from, see `app.engine.accounts.login_throttle`.
+    `network_digest` is a keyed digest of the network it was started from (see `login_throttle`).
     """
 
     __tablename__ = "sessions"
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"), index=True)
-    hash: Mapped[bytes] = mapped_column(unique=True)
-    network: Mapped[bytes]
+    token_hash: Mapped[bytes] = mapped_column(unique=True)
+    network_digest: Mapped[bytes]
     client_name: Mapped[str | None]
     client_version: Mapped[str | None]
     method: Mapped[str] = mapped_column(server_default=Method.PASSWORD.value)
@@ -91,8 +91,8 @@ def start(
     started = LoginSession(
         id=new_id("ses"),
         account_id=account_id,
-        hash=tokens.digest(token),
-        network=network,
+        token_hash=tokens.digest(token),
+        network_digest=network,
         client_name=client_name,
         client_version=client_version,
         method=method.value,
@@ -156,7 +156,11 @@ def end_everywhere(session: Session, *, now: Moment) -> int:
 def has_signed_in_from(session: Session, account_id: str | None, network: bytes) -> bool:
     """Return whether a stored session of the account was started from this network."""
     found = session.scalar(
-        select(exists().where(LoginSession.account_id == (account_id or ""), LoginSession.network == network))
+        select(
+            exists().where(
+                LoginSession.account_id == (account_id or ""), LoginSession.network_digest == network
+            )
+        )
     )
     return bool(found)
 

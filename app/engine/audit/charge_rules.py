@@ -7,15 +7,14 @@ from app.engine.audit.rule import REFUND, REPAIR, SEE_JOB, Rule
 RULES = (
     Rule(
         "charged_for_an_answer",
-        "only found values are charged: a successful reveal, or an item of an enrichment",
+        "only found values are charged: a successful job with a price, or an item of an enrichment",
         REFUND,
         """
         SELECT id, workspace_id, 'charged 0' AS expected,
                'charged ' || charged || ', ' || kind || ' ' || status || coalesce(' ' || outcome, '') AS found
         FROM jobs
-        WHERE charged > 0 AND kind <> 'enrichment_request'
-              AND (kind NOT IN ('reveal.email', 'reveal.phone') OR status <> 'succeeded'
-                   OR coalesce(outcome, '') <> 'found')
+        WHERE charged > 0 AND NOT {charged_by_item:kind}
+              AND NOT ({charged_once:kind} AND status = 'succeeded' AND coalesce(outcome, '') = 'found')
               AND {job:id}
         UNION ALL
         SELECT i.job_id, j.workspace_id, 'charged 0',
@@ -34,7 +33,7 @@ RULES = (
         FROM jobs j
         LEFT JOIN (SELECT job_id, sum(charged) AS charged FROM job_items WHERE {job:job_id}
                    GROUP BY job_id) i ON i.job_id = j.id
-        WHERE j.kind = 'enrichment_request' AND j.charged <> coalesce(i.charged, 0) AND {job:j.id}
+        WHERE {charged_by_item:j.kind} AND j.charged <> coalesce(i.charged, 0) AND {job:j.id}
         """,
     ),
     Rule(
@@ -46,11 +45,11 @@ RULES = (
         WITH suspects AS MATERIALIZED (
             SELECT j.id, j.workspace_id, j.charged, j.result ->> 'contact_id' AS contact_id
             FROM jobs j
-            WHERE j.kind IN ('reveal.email', 'reveal.phone') AND j.charged > 0 AND {job:j.id}
+            WHERE {revealed_field:j.kind} IS NOT NULL AND j.charged > 0 AND {job:j.id}
                   AND NOT EXISTS (SELECT 1 FROM reveals r
                                   WHERE r.workspace_id = j.workspace_id
                                         AND r.contact_id = j.result ->> 'contact_id'
-                                        AND r.field = substr(j.kind, 8) AND r.job_id = j.id
+                                        AND r.field = {revealed_field:j.kind} AND r.job_id = j.id
                                         AND r.credits >= j.charged AND {job:r.job_id}))
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'a reveal of ' || j.charged AS expected,
                'none for this job' AS found
@@ -75,24 +74,18 @@ RULES = (
         """,
     ),
     Rule(
-        # Values revealed before revealed_values existed have no job; their reveals are not checked. The time
-        # of the first is read only if there are suspects: no index has it.
         "charged_value_is_new",
         "a charged reveal returned a value that the workspace did not own under any contact",
         REFUND,
         """
-        WITH suspects AS MATERIALIZED (
-            SELECT r.contact_id, r.workspace_id, r.job_id, r.created_at
-            FROM reveals r
-            WHERE r.credits > 0 AND r.refunded_at IS NULL AND {job:r.job_id}
-                  AND NOT EXISTS (SELECT 1 FROM revealed_values v
-                                  WHERE v.workspace_id = r.workspace_id AND v.field = r.field
-                                        AND v.contact_id = r.contact_id AND v.job_id = r.job_id)
-                  AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.job_id = r.job_id AND l.kind = 'refund'))
-        SELECT contact_id AS id, workspace_id, 'a value of its own' AS expected,
-               'none for job ' || job_id AS found
-        FROM suspects
-        WHERE created_at >= (SELECT min(v.created_at) FROM revealed_values v WHERE v.job_id IS NOT NULL)
+        SELECT r.contact_id AS id, r.workspace_id, 'a value of its own' AS expected,
+               'none for job ' || r.job_id AS found
+        FROM reveals r
+        WHERE r.credits > 0 AND r.refunded_at IS NULL AND {job:r.job_id}
+              AND NOT EXISTS (SELECT 1 FROM revealed_values v
+                              WHERE v.workspace_id = r.workspace_id AND v.field = r.field
+                                    AND v.contact_id = r.contact_id AND v.job_id = r.job_id)
+              AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.job_id = r.job_id AND l.kind = 'refund')
         """,
     ),
     Rule(

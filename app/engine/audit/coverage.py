@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.types import TypeEngine
+
+from app.domain.kinds import KINDS
 
 Parameters: TypeAlias = Mapping[str, tuple[Any, TypeEngine[Any]]]
 """The values and types of parameters by name."""
@@ -15,7 +17,7 @@ Parameters: TypeAlias = Mapping[str, tuple[Any, TypeEngine[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """A condition on a column, which is named where it is inserted: `{job:j.id}`."""
+    """A condition on a column, or another expression; the column is named where it is used: `{job:j.id}`."""
 
     sql: str
 
@@ -42,7 +44,7 @@ class Coverage:
     def bind(self, template: str, parameters: Parameters) -> TextClause:
         """Return the SQL with these conditions and parameters; more parameters may be given than it has."""
         conditions = {name: _Condition(getattr(self, name)) for name in ("job", "entry", "key", "limit")}
-        sql = template.format_map(conditions)
+        sql = template.format_map(conditions | _kind_expressions())
         given = {**self.parameters, **parameters}
         return text(sql).bindparams(
             *(
@@ -51,6 +53,21 @@ class Coverage:
                 if f":{name}" in sql
             )
         )
+
+
+def _kind_expressions() -> dict[str, _Condition]:
+    """Return the conditions on the kind of a job that charges need, and the field that the kind reveals."""
+    kinds = KINDS.values()
+    fields = " ".join(f"WHEN '{spec.name}' THEN '{spec.reveals}'" for spec in kinds if spec.reveals)
+    return {
+        "charged_once": _is_any(spec.name for spec in kinds if spec.price is not None),
+        "charged_by_item": _is_any(spec.name for spec in kinds if spec.has_items),
+        "revealed_field": _Condition(f"CASE ? {fields} END"),
+    }
+
+
+def _is_any(names: Iterable[str]) -> _Condition:
+    return _Condition("? IN ({})".format(", ".join(f"'{name}'" for name in names)))
 
 
 EVERYTHING = Coverage()

@@ -2,7 +2,7 @@
 
 A reveal records itself in the statement that stores it, so that none is stored without its entry and the
 reveal costs no further statement. The reason of the entry is the purpose that was stated for the reveal. The
-migrations 0033 and 0043 create the same triggers in existing databases.
+first migration creates the same triggers.
 """
 
 from __future__ import annotations

@@ -46,32 +46,26 @@ _UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "s
 class Email(Base):
     """One address of one contact, normalised.
 
-    `email` is encrypted; `email_index` is its blind index, by which it is found. Rows of releases without
-    encryption have the address itself in the column of the index until it is encrypted in the background.
-    `type` is work or personal; `status` is one of contract 2.7. `form` is the pattern of the address, such as
-    `{first}.{last}`, with spelling options as in `{f}{last} particles:joined`, or `OTHER`; null if the name
-    cannot tell, or if the address is a role or was itself guessed from a pattern. `sources` is a list of
-    `{"provider", "kind", "first_seen_at", "last_seen_at"}`. Freshness counts from `last_seen_at`.
+    `email` is encrypted; `email_index` is its blind index, by which it is found. `type` is work or personal;
+    `status` is one of contract 2.7. `form` is the pattern of the address, such as `{first}.{last}`, with
+    spelling options as in `{f}{last} particles:joined`, or `OTHER`; null if the name cannot tell, or if the
+    address is a role or was itself guessed from a pattern. `sources` is a list of `{"provider", "kind",
+    "first_seen_at", "last_seen_at"}`. Freshness counts from `last_seen_at`.
     `reported_at` is when a second workspace last confirmed a bounce; only a later verdict overrides it.
     """
 
     __tablename__ = "emails"
     __table_args__ = (
-        UniqueConstraint("contact_id", "email_index", name="uq_emails_contact_id_email"),
-        Index("ix_emails_email", "email_index"),
+        UniqueConstraint("contact_id", "email_index"),
+        Index("ix_emails_email_index", "email_index"),
         Index("ix_emails_domain", "domain", "id", "form", sqlite_where=LEARNED, postgresql_where=LEARNED),
         Index("ix_emails_retained_since", RETAINED_SINCE),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     contact_id: Mapped[str] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
-    email_index: Mapped[str] = mapped_column("email", key="email_index")
-    email: Mapped[str] = mapped_column(
-        "email_encrypted",
-        EncryptedText("emails.email", index="email_index", field="email"),
-        key="email",
-        nullable=True,
-    )
+    email_index: Mapped[str]
+    email: Mapped[str] = mapped_column(EncryptedText("emails.email", index="email_index", field="email"))
     domain: Mapped[str]
     type: Mapped[str]
     status: Mapped[str]

@@ -43,20 +43,15 @@ class Phone(Base):
 
     __tablename__ = "phones"
     __table_args__ = (
-        UniqueConstraint("contact_id", "e164_index", name="uq_phones_contact_id_e164"),
-        Index("ix_phones_e164", "e164_index"),
+        UniqueConstraint("contact_id", "e164_index"),
+        Index("ix_phones_e164_index", "e164_index"),
         Index("ix_phones_retained_since", RETAINED_SINCE),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     contact_id: Mapped[str] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
-    e164_index: Mapped[str] = mapped_column("e164", key="e164_index")
-    e164: Mapped[str] = mapped_column(
-        "e164_encrypted",
-        EncryptedText("phones.e164", index="e164_index", field="phone"),
-        key="e164",
-        nullable=True,
-    )
+    e164_index: Mapped[str]
+    e164: Mapped[str] = mapped_column(EncryptedText("phones.e164", index="e164_index", field="phone"))
     national: Mapped[str] = mapped_column(EncryptedText("phones.national"))
     extension: Mapped[str | None]
     country: Mapped[str | None]

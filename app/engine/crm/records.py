@@ -22,7 +22,7 @@ _KEPT = 4
 
 
 class CrmWrittenRecord(Base):
-    """The record of a contact in a CRM; `written` has the digests of values by property, newest first."""
+    """The record of a contact in a CRM; `written_digests` are those of values by property, newest first."""
 
     __tablename__ = "crm_records"
 
@@ -33,7 +33,7 @@ class CrmWrittenRecord(Base):
         ForeignKey("contacts.id", ondelete="CASCADE"), primary_key=True, index=True
     )
     crm_id: Mapped[str | None]
-    written: Mapped[dict[str, Any]]
+    written_digests: Mapped[dict[str, Any]]
 
 
 class WrittenValues:
@@ -42,7 +42,7 @@ class WrittenValues:
     def __init__(self, keys: DigestKeys, record: CrmWrittenRecord) -> None:
         self._keys = keys
         self._context = f"{record.connection_id}/{record.contact_id}"
-        self._digests: Mapping[str, list[str]] = dict(record.written)
+        self._digests: Mapping[str, list[str]] = dict(record.written_digests)
         self.crm_id = record.crm_id
 
     def has(self, name: str, value: str) -> bool:
@@ -71,7 +71,7 @@ def lock(session: Session, connection_id: str, contact_id: str) -> CrmWrittenRec
     """Return the row of a contact in a CRM, inserted if there is none, locked until the transaction ends."""
     session.execute(
         insert(session, CrmWrittenRecord)
-        .values(connection_id=connection_id, contact_id=contact_id, written={})
+        .values(connection_id=connection_id, contact_id=contact_id, written_digests={})
         .on_conflict_do_nothing()
     )
     return session.get_one(
@@ -86,5 +86,5 @@ def written_values(session: Session, record: CrmWrittenRecord) -> WrittenValues:
 
 def note(session: Session, record: CrmWrittenRecord, values: Mapping[str, str]) -> None:
     """Note the values as written by a push; done before the request, since its response may be lost."""
-    record.written = written_values(session, record).with_values(values)
+    record.written_digests = written_values(session, record).with_values(values)
     session.flush()

@@ -1,6 +1,6 @@
 """The table of webhooks: what is delivered to which URL, and the state of its delivery.
 
-`app.engine.jobs.webhooks` delivers the rows. They are inserted here and there, in the transaction of what
+The feature for webhooks delivers the rows. They are inserted here and there, in the transaction of what
 they report, so nothing is reported that was rolled back, and nothing is lost.
 """
 
@@ -12,8 +12,10 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, select, text, update
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain.event_types import JOB_FINISHED
 from app.domain.ids import new_id
 from app.engine.accounts.workspaces import foreign_key
+from app.engine.events import endpoints
 from app.engine.events.endpoints import DisabledReason, WebhookEndpoint
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
@@ -72,6 +74,13 @@ def subscribe_url(session: Session, *, workspace_id: str, job_id: str, url: str,
         .values(**values, attempts=0, next_at=now, created_at=now)
         .on_conflict_do_nothing()
     )
+
+
+def subscribe_endpoints(session: Session, *, workspace_id: str, job_id: str, now: Moment) -> None:
+    """Insert the deliveries of a job's end to the workspace's endpoints for finished jobs."""
+    receivers = endpoints.enabled(session, [workspace_id])
+    subscribed = [(endpoint, job_id) for endpoint in receivers if JOB_FINISHED in endpoint.types]
+    insert_for(session, subscribed, now=now)
 
 
 def insert_for(

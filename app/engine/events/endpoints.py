@@ -148,6 +148,11 @@ def secret(keys: DigestKeys, endpoint_id: str) -> str:
     return f"whsec_{base64.b64encode(keys.digest('webhook endpoint', endpoint_id)).decode()}"
 
 
+def workspace_secret(keys: DigestKeys, workspace_id: str) -> str:
+    """Return the secret of a workspace, which signs deliveries to URLs that requests named."""
+    return f"whsec_{base64.b64encode(keys.digest('webhook', workspace_id)).decode()}"
+
+
 def record_result(session: Session, endpoint_id: str, *, delivered: bool, now: Moment) -> None:
     """Record a success, or since when all deliveries fail. The caller locks the webhook only after it.
 

@@ -12,7 +12,7 @@ from sqlalchemy import BindParameter, and_, case, or_, select, update
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from app.domain.kinds import Kind, Queue, Status
+from app.domain.kinds import Queue, Status
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.session import Session
@@ -44,7 +44,7 @@ class Claim:
 
     job_id: str
     workspace_id: str
-    kind: Kind
+    kind: str
     queue: Queue
     request: dict[str, Any]
     attempts: int
@@ -149,7 +149,7 @@ def to_claim(row: ClaimRow | None) -> Claim | None:
     return Claim(
         job_id=row.id,
         workspace_id=row.workspace_id,
-        kind=Kind(row.kind),
+        kind=row.kind,
         queue=Queue(row.queue),
         request=row.request,
         attempts=row.attempts,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.kinds import Kind, Outcome
+from app.domain.kinds import KINDS, Outcome
 from app.domain.records.subjects import Subject
 from app.engine.accounts.accounts import Account
 from app.engine.contacts.contacts import Contact
@@ -64,7 +64,7 @@ def _accounts(session: Session, page: Sequence[StoredJob]) -> dict[str, dict[str
 def _subjects(session: Session, page: Sequence[StoredJob]) -> dict[str, Subject]:
     """Return the subject of each single-person job, with the id of the contact found, by job id."""
     single = [job for job in page if job.outcome != Outcome.SUPPRESSED and job.progress_total == 1]
-    enrichments = [job.id for job in single if job.kind == Kind.ENRICHMENT_REQUEST]
+    enrichments = [job.id for job in single if KINDS[job.kind].has_items]
     items = session.scalars(select(JobItem).where(JobItem.job_id.in_(enrichments)))
     sources: dict[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]] = {
         job.id: (job.request, job.result) for job in single

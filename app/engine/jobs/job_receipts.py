@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import Outcome, Status
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.engine.jobs.stored_jobs import StoredJob
@@ -26,8 +26,8 @@ COLUMNS = (
 class JobFilter:
     """Which jobs are listed; None is no filter. `kinds` are those that the caller may see."""
 
-    kinds: Collection[Kind]
-    kind: Kind | None = None
+    kinds: Collection[str]
+    kind: str | None = None
     status: Status | None = None
     outcome: Outcome | None = None
     account: str | None = None

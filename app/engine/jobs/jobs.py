@@ -16,6 +16,7 @@ from sqlalchemy import (
     Index,
     Select,
     String,
+    TextClause,
     and_,
     bindparam,
     delete,
@@ -24,8 +25,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain import kinds as job_kinds
 from app.domain.errors import JobNotFound
-from app.domain.kinds import OPEN, Kind, Queue, Status
+from app.domain.kinds import KINDS, OPEN, Queue, Status
 from app.engine.accounts.workspaces import Balance, Workspace, foreign_key
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.stored_jobs import StoredJob
@@ -48,7 +50,7 @@ REQUEST_ID = "request_id"
 LIVE = text("status IN ('queued', 'running')")
 _UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
 BY_KEY = text("key_id IS NOT NULL")
-_HASH_LOOKUP = text("kind IN ('company_by_hash', 'leads_by_website_hash')")
+
 RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
 """The condition for finished jobs that have not been redacted. Indexes are used for the same text only."""
 
@@ -56,27 +58,33 @@ RETAINED = text("finished_at IS NOT NULL AND request <> '{}'")
 _ITEM = ("job_id", "index")
 
 
+def _deleted_kinds() -> TextClause:
+    """Return the condition for jobs that are deleted; the index is used for the same text only."""
+    names = ", ".join(f"'{name}'" for name in sorted(job_kinds.deleted()))
+    return text(f"kind IN ({names})")
+
+
 class Job(Base):
     """A unit of work for one workspace.
 
-    `key_id` is the API key that submitted it, null for a session.
-    `question` is the 32-byte digest of kind, subject and options: a workspace has at most one open job with
-    it. `held` is the number of credits reserved for the job, `charged` the number spent so far. `attempts`
-    counts claims of the queued job, `crashes` claims that took over from a lost worker. A running job belongs
-    to the holder of `lease_token` until `lease_until`. `queue` is the queue whose workers run it next.
+    `key_id` is the API key that submitted it, null for a session. `request_digest` is the 32-byte digest of
+    kind, subject and options: a workspace has at most one open job with it. `held` is the number of credits
+    reserved for the job, `charged` the number spent so far. `attempts` counts claims of the queued job,
+    `crashes` claims that took over from a lost worker. A running job belongs to the holder of `lease_token`
+    until `lease_until`. `queue` is the queue whose workers run it next.
     """
 
     __tablename__ = "jobs"
     __table_args__ = (
         Index(
-            "uq_jobs_open_question",
+            "uq_jobs_open_request",
             "workspace_id",
-            "question",
+            "request_digest",
             unique=True,
             sqlite_where=LIVE,
             postgresql_where=LIVE,
         ),
-        Index("ix_jobs_workspace_id_question", "workspace_id", "question", "created_at"),
+        Index("ix_jobs_workspace_id_request_digest", "workspace_id", "request_digest", "created_at"),
         Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
         Index("ix_jobs_key_id", "key_id", "created_at", sqlite_where=BY_KEY, postgresql_where=BY_KEY),
         Index("ix_jobs_live", "run_after", sqlite_where=LIVE, postgresql_where=LIVE),
@@ -90,7 +98,12 @@ class Job(Base):
             postgresql_where=_UNSUCCESSFUL,
         ),
         Index("ix_jobs_retained", "finished_at", sqlite_where=RETAINED, postgresql_where=RETAINED),
-        Index("ix_jobs_hash_lookup", "finished_at", sqlite_where=_HASH_LOOKUP, postgresql_where=_HASH_LOOKUP),
+        Index(
+            "ix_jobs_hash_lookup",
+            "finished_at",
+            sqlite_where=_deleted_kinds(),
+            postgresql_where=_deleted_kinds(),
+        ),
         CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
         CheckConstraint("charged <= held", name="charged_within_held"),
     )
@@ -101,7 +114,7 @@ class Job(Base):
     key_id: Mapped[str | None] = mapped_column(String(28))
     kind: Mapped[str]
     queue: Mapped[str] = mapped_column(server_default=Queue.INTERACTIVE.value)
-    question: Mapped[bytes]
+    request_digest: Mapped[bytes]
     request: Mapped[dict[str, Any]] = mapped_column(EncryptedJson("jobs.request"))
     status: Mapped[str]
     outcome: Mapped[str | None]
@@ -157,9 +170,7 @@ _OPEN_ID = Statement(
 )
 
 
-def get(
-    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
-) -> StoredJob:
+def get(session: Session, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS) -> StoredJob:
     """Return the row of the workspace's job with this id and one of these kinds.
 
     Raises:
@@ -173,7 +184,7 @@ def get(
 
 
 def get_with_balance(
-    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
+    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS
 ) -> tuple[StoredJob, Balance]:
     """Return the job as `get` does, and the balance of its workspace, in one query.
 
@@ -202,7 +213,7 @@ def latest(
     status: str | None,
     before: str | None,
     limit: int,
-    kinds: Collection[Kind] = frozenset(Kind),
+    kinds: Collection[str] = KINDS,
 ) -> list[StoredJob]:
     """Return the workspace's jobs of these kinds that are older than job `before`, newest first."""
     query = latest_query(workspace_id, status=status, before=before, limit=limit, kinds=kinds)
@@ -215,7 +226,7 @@ def rows(session: Session, query: Select[*tuple[Any, ...]]) -> list[StoredJob]:
 
 
 def latest_query(
-    workspace_id: str, *, status: str | None, before: str | None, limit: int, kinds: Collection[Kind]
+    workspace_id: str, *, status: str | None, before: str | None, limit: int, kinds: Collection[str]
 ) -> Select[*tuple[Any, ...]]:
     """Return the query of `latest`, which reads an index in its order."""
     of_kinds = (Job.workspace_id == workspace_id, Job.kind.in_(sorted(kinds)))
@@ -270,6 +281,7 @@ def purge_hash_lookups(session: Session, *, before: Moment) -> None:
 
     Their idempotency keys are deleted too: a replay runs the lookup again, which costs nothing.
     """
-    old = select(Job.id).where(_HASH_LOOKUP, Job.finished_at < before)
+    is_old = (_deleted_kinds(), Job.finished_at < before)
+    old = select(Job.id).where(*is_old)
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(old)))
-    session.execute(delete(Job).where(_HASH_LOOKUP, Job.finished_at < before))
+    session.execute(delete(Job).where(*is_old))

@@ -44,17 +44,16 @@ class ProviderCall(Base):
     """One call of one provider for one field of one subject.
 
     `outcome` is a trace outcome, `started` or `pending`; `status` is the status of the best address, `reason`
-    why there is no result. `cost`
-    is in the provider's credits; while the call is open, it is the maximum cost. `ticket` is the poll token
-    of an asynchronous provider, `reply` the values; both are deleted when the job ends. `subject` is the
-    digest of the subject and the requested types, `item` the index in an enrichment, `attempt` the attempt
-    of the job.
+    why there is no result. `cost` is in the provider's credits; while the call is open, it is the maximum
+    cost. `ticket` is the poll token of an asynchronous provider, `reply` the values; both are deleted when
+    the job ends. `subject_digest` is the digest of the subject and the requested types, `item` the index in
+    an enrichment, `attempt` the attempt of the job.
     """
 
     __tablename__ = "provider_calls"
     __table_args__ = (
         Index("ix_provider_calls_job_id", "job_id"),
-        Index("ix_provider_calls_subject", "subject", "provider", "asked_at"),
+        Index("ix_provider_calls_subject_digest", "subject_digest", "provider", "asked_at"),
         Index("ix_provider_calls_provider_asked_at", "provider", "asked_at"),
         Index("ix_provider_calls_field_asked_at", "field", "asked_at"),
         Index("ix_provider_calls_asked_at", "asked_at"),
@@ -65,7 +64,7 @@ class ProviderCall(Base):
     item: Mapped[int | None]
     field: Mapped[str]
     provider: Mapped[str]
-    subject: Mapped[bytes]
+    subject_digest: Mapped[bytes]
     country: Mapped[str | None]
     attempt: Mapped[int]
     outcome: Mapped[str]
@@ -121,7 +120,7 @@ def find_reusable(session: Session, key: CallKey) -> ProviderCall | None:
             ProviderCall.item.is_(None) if key.item is None else ProviderCall.item == key.item,
             ProviderCall.field == key.field,
             ProviderCall.provider == key.provider,
-            ProviderCall.subject == key.subject,
+            ProviderCall.subject_digest == key.subject,
             or_(ProviderCall.outcome.in_([*CONCLUSIVE_OUTCOMES, PENDING]), failed),
             or_(ProviderCall.reply.is_not(None), ProviderCall.outcome == PENDING),
         )
@@ -148,7 +147,7 @@ def has_conclusive_answer(session: Session, key: CallKey, *, since: Moment, fres
         )
         .outerjoin(Job, Job.id == ProviderCall.job_id)
         .where(
-            ProviderCall.subject == key.subject,
+            ProviderCall.subject_digest == key.subject,
             ProviderCall.provider == key.provider,
             ProviderCall.asked_at >= since,
             ProviderCall.outcome.in_(CONCLUSIVE_OUTCOMES),
@@ -181,7 +180,7 @@ def is_in_flight(session: Session, key: CallKey, *, since: Moment, now: Moment) 
         select(ProviderCall.id)
         .join(Job, and_(Job.id == ProviderCall.job_id, Job.status.in_(OPEN), shares_reply))
         .where(
-            ProviderCall.subject == key.subject,
+            ProviderCall.subject_digest == key.subject,
             ProviderCall.provider == key.provider,
             or_(pending, running),
             not_(same_item),
@@ -221,7 +220,7 @@ def start(session: Session, key: CallKey, *, cost: float, now: Moment) -> str:
         item=key.item,
         field=key.field,
         provider=key.provider,
-        subject=key.subject,
+        subject_digest=key.subject,
         country=key.country,
         attempt=key.attempt,
         outcome=STARTED,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, bindparam, false, literal, select, true
 
 from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequired, SpendingLimitReached
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import KINDS, Outcome, Status
 from app.engine.contacts import bounce_reports, emails
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.jobs import jobs
@@ -23,7 +23,10 @@ from app.infra.database.database_clock import Moment, column
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
-SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
+SAME_REQUEST = (
+    Job.workspace_id == bindparam("workspace_id"),
+    Job.request_digest == bindparam("dedup_digest"),
+)
 """The conditions for the jobs of an equal request."""
 _RETRYABLE_CODES = frozenset(
     {InsufficientCredits.code, SpendingLimitReached.code, ProviderFailed.code, PurposeRequired.code}
@@ -45,6 +48,9 @@ class Freshness:
     def for_outcome(self, outcome: str | None) -> timedelta:
         """Return how long a job with this outcome is reused."""
         return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
+
+
+NO_REUSE = Freshness(timedelta(0), timedelta(0))
 
 
 class _Beside(NamedTuple):
@@ -92,7 +98,7 @@ def _is_reusable(session: Session, job: StoredJob, beside: _Beside) -> bool:
     changes = (beside.last_import, beside.last_suppression)
     if any(change is not None and change >= job.created_at for change in changes):
         return False
-    items = jobs.items(session, job.id) if job.kind == Kind.ENRICHMENT_REQUEST else []
+    items = jobs.items(session, job.id) if KINDS[job.kind].has_items else []
     return not _is_cut_short(items) and not _has_bounced(session, job, items)
 
 

@@ -13,20 +13,18 @@ from typing import Any
 
 from sqlalchemy import bindparam, case, or_, select, update
 
-from app.domain.errors import ContactNotFound, InsufficientCredits, PurposeRequired
+from app.domain.errors import InsufficientCredits, PurposeRequired
 from app.domain.ids import new_id
-from app.domain.kinds import OPEN, QUEUES, Kind, Status
+from app.domain.kinds import KINDS, OPEN, Status
 from app.domain.records.subjects import Subject
-from app.engine.contacts.suppressions import suppression_checks
-from app.engine.events import endpoints
-from app.engine.jobs import jobs, result_reuse, webhooks
-from app.engine.jobs.jobs import LIMITED_BY, PURPOSE, Job, JobItem
-from app.engine.jobs.result_reuse import SAME_REQUEST, Freshness
+from app.engine.events import deliveries, endpoints
+from app.engine.jobs import jobs, quotes, result_reuse
+from app.engine.jobs.jobs import LIMITED_BY, Job, JobItem
+from app.engine.jobs.quotes import Quote, RevealPrice
+from app.engine.jobs.result_reuse import NO_REUSE, SAME_REQUEST, Freshness
 from app.engine.jobs.stored_jobs import StoredJob
-from app.engine.ledger import credits, ownership
-from app.engine.lookups import contact_data, known_people
-from app.engine.lookups.field_requests import FieldRequest
-from app.engine.matching import candidates, reverse_lookups
+from app.engine.ledger import credits
+from app.engine.matching import reverse_lookups
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert_into
 from app.infra.database.encrypted_columns import encrypted
@@ -42,26 +40,17 @@ _OPEN_JOB = Statement(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RevealPrice:
-    """What the price of a reveal depends on; `credits` is the price of a field that is not yet owned."""
-
-    subject: Subject
-    field_request: FieldRequest
-    credits: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
     """A request for a job.
 
     `request` is the input for the worker. `dedup_key` identifies equal requests; it does not contain the
     client reference and the webhook. `price` is held on submission; that of a reveal is computed in the
     submitting transaction. With `allow_partial_hold`, fewer credits are enough, and the job reports the items
-    for which credits ran out. `items` are the requests of an enrichment, `refusal` why it is not accepted, if
-    it is not that of an earlier use of its idempotency key. `job_id` is that of a new job.
+    for which credits ran out. `items` are the requests of an enrichment, `refusal` why it is not accepted
+    unless it is free, or that of an earlier use of its idempotency key. `job_id` is that of a new job.
     """
 
-    kind: Kind
+    kind: str
     workspace_id: str
     account_id: str | None
     key_id: str | None = None
@@ -79,11 +68,13 @@ class JobRequest:
 class SubmitResult:
     """The job of a request: a new one, to be published, or an existing open or finished one.
 
-    `has_endpoints` is whether the workspace of a new job has webhook endpoints.
+    `is_held` is whether the credits of a new job are held already, `has_endpoints` whether its workspace has
+    webhook endpoints.
     """
 
     job: StoredJob
     is_new: bool = False
+    is_held: bool = False
     has_endpoints: bool = False
 
     @property
@@ -97,27 +88,40 @@ def submit(
 ) -> SubmitResult:
     """Return the existing job of an equal request, or insert a job and hold its price.
 
+    A job of a free kind is always run again: `freshness` says for how long others are reused.
+
     Raises:
         InsufficientCredits: the workspace cannot pay, or a spending limit is reached; nothing is stored.
         PurposeRequired: a purpose is required for everyone, and the request states none; nothing is stored.
         ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
-    _check_purpose(session, job_request)
-    price = _price(session, job_request)
-    submitted, is_held = _insert_or_find(
-        session, job_request, price, freshness=freshness, deadline=deadline, now=now
-    )
+    quote = quotes.quote(session, job_request.workspace_id, job_request.price)
+    if job_request.refusal is not None and not quote.is_free():
+        raise job_request.refusal
+    if KINDS[job_request.kind].is_free:
+        freshness = NO_REUSE
+    submitted = _insert_or_find(session, job_request, quote, freshness=freshness, deadline=deadline, now=now)
     job = submitted.job
     if submitted.is_new:
-        _add_items(session, job, job_request)
-        _hold(session, job, job_request, 0 if is_held else job.held, now=now)
+        session.add_all(
+            JobItem(job_id=job.id, index=index, request=request, charged=0)
+            for index, request in enumerate(job_request.items)
+        )
+        _hold(session, submitted, job_request, quote, now=now)
         session.flush()
         if submitted.has_endpoints:
-            webhooks.subscribe_endpoints(session, job, now=now)
+            _subscribe_endpoints(session, job, now=now)
         reverse_lookups.admit(session, job.workspace_id, _tried(job_request), now=now)
-    webhooks.subscribe(session, job, job_request.webhook_url, now=now)
+    if (url := job_request.webhook_url) is not None:
+        deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=now)
     return submitted
+
+
+def _subscribe_endpoints(session: Session, job: StoredJob, *, now: Moment) -> None:
+    """Subscribe the workspace's endpoints to the end of a job, unless it is as frequent as page views."""
+    if not KINDS[job.kind].is_free:
+        deliveries.subscribe_endpoints(session, workspace_id=job.workspace_id, job_id=job.id, now=now)
 
 
 def _tried(job_request: JobRequest) -> list[Subject]:
@@ -131,31 +135,16 @@ def _tried(job_request: JobRequest) -> list[Subject]:
     return [Subject(**subjects[0])] if len(subjects) == 1 else []
 
 
-def _check_purpose(session: Session, job_request: JobRequest) -> None:
-    """Raise PurposeRequired if a purpose is required for everyone, and a request with a price has none.
-
-    If it is required for some countries only, the worker decides, because it knows the person's country.
-    """
-    if job_request.refusal is not None:
-        raise job_request.refusal
-    price, rule = job_request.price, session.settings.purpose_rule
-    if isinstance(price, int) or not rule.is_everywhere or PURPOSE in job_request.request:
-        return
-    if not _is_free(session, job_request.workspace_id, price):
-        raise rule.refusal()
-
-
-def _hold(session: Session, job: StoredJob, job_request: JobRequest, amount: int, *, now: Moment) -> None:
-    """Reserve this amount of credits for a new job, or less if the request allows it.
-
-    A reveal that cannot be paid is read more closely: it may be free, because the workspace owns
-    the values under another name or contact, or because the person is suppressed.
+def _hold(
+    session: Session, submitted: SubmitResult, job_request: JobRequest, quote: Quote, *, now: Moment
+) -> None:
+    """Reserve the credits of a new job, or less if the request allows it, or none if it turns out to be free.
 
     Raises:
         InsufficientCredits: the workspace cannot pay, or a spending limit is reached.
 
     """
-    price = job_request.price
+    job, amount = submitted.job, 0 if submitted.is_held else submitted.job.held
     changes: dict[str, Any] = {}
     if job_request.allow_partial_hold:
         held, limit = credits.hold_up_to(session, job.workspace_id, job.id, amount, now=now)
@@ -166,7 +155,7 @@ def _hold(session: Session, job: StoredJob, job_request: JobRequest, amount: int
         try:
             credits.hold(session, job.workspace_id, job.id, amount, now=now)
         except InsufficientCredits:
-            if isinstance(price, int) or not _is_free(session, job.workspace_id, price):
+            if not quote.is_free():
                 raise
             held = 0
         else:
@@ -174,22 +163,16 @@ def _hold(session: Session, job: StoredJob, job_request: JobRequest, amount: int
     session.execute(update(Job).where(Job.id == job.id).values(held=held, **changes))
 
 
-def _is_free(session: Session, workspace_id: str, price: RevealPrice) -> bool:
-    """Return whether a reveal costs nothing: the values are owned, or the person is suppressed."""
-    is_owned, identifiers = known_people.is_owned(session, workspace_id, price.subject, price.field_request)
-    return is_owned or bool(suppression_checks.suppressed(session, identifiers))
-
-
 def _insert_or_find(
     session: Session,
     job_request: JobRequest,
-    price: _Price,
+    quote: Quote,
     *,
     freshness: Freshness,
     deadline: timedelta,
     now: Moment,
-) -> tuple[SubmitResult, bool]:
-    """Insert the job, unless an equal one is open or its result can be reused; return whether it is held.
+) -> SubmitResult:
+    """Insert the job, unless an equal one is open or its result can be reused.
 
     A unique index decides between concurrent equal requests: the second waits for the first transaction and
     then finds its job. A finished job is searched after the insertion, since an equal one may be submitted
@@ -198,9 +181,9 @@ def _insert_or_find(
     digest = _dedup_digest(session, job_request)
     same_request = {"workspace_id": job_request.workspace_id, "dedup_digest": digest}
     while True:
-        inserted, has_endpoints = _insert(session, job_request, digest, price, deadline=deadline, now=now)
+        inserted, has_endpoints = _insert(session, job_request, digest, quote, deadline=deadline, now=now)
         if inserted is None and (opened := _OPEN_JOB.first(session, same_request)) is not None:
-            return SubmitResult(opened), False
+            return SubmitResult(opened)
         to_hold = None if job_request.allow_partial_hold else inserted
         finished, is_held = result_reuse.find_or_hold(
             session, same_request, to_hold, freshness=freshness, now=now
@@ -208,44 +191,10 @@ def _insert_or_find(
         if finished is not None:
             if inserted is not None:
                 jobs.remove(session, inserted.id)
-            return SubmitResult(finished), False
+            return SubmitResult(finished)
         if inserted is not None:
-            return SubmitResult(inserted, is_new=True, has_endpoints=has_endpoints), is_held
+            return SubmitResult(inserted, is_new=True, is_held=is_held, has_endpoints=has_endpoints)
         # The open job was finished since the insertion, and its result cannot be reused.
-
-
-@dataclass(frozen=True, slots=True)
-class _Price:
-    """The credits to hold, and the parameters of the conditions under which the job is free instead."""
-
-    credits: int
-    parameters: dict[str, Any]
-
-
-def _price(session: Session, job_request: JobRequest) -> _Price:
-    """Return the credits to hold. A reveal is free if the contact's field is owned or the person suppressed.
-
-    Neither is read here: the statement that inserts the job looks for the contact by id or profile and for
-    the identifiers that the caller has given. The worker, which reads all that is stored, charges nothing
-    where more turns out to be owned or suppressed.
-
-    Raises:
-        ContactNotFound: the subject of a reveal has a contact id that does not exist.
-
-    """
-    price = job_request.price
-    if isinstance(price, int):
-        return _Price(price, suppression_checks.parameters() | ownership.field_parameters())
-    subject, field = price.subject, price.field_request.field.value
-    if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
-        raise ContactNotFound
-    (told,) = reverse_lookups.visible(session, job_request.workspace_id, [subject])
-    listed = suppression_checks.request_parameters(
-        session, contact_data.requested_identifiers(told, names=False)
-    )
-    profile = subject.linkedin_url if subject.contact_id is None else None
-    owned = ownership.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
-    return _Price(price.credits, listed | owned)
 
 
 def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
@@ -256,14 +205,14 @@ def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
     parts: list[Any] = [job_request.kind, job_request.dedup_key]
     if rules := session.settings.regional_rules:
         parts.append(rules.key)
-    return session.keys.digest("question", json.dumps(parts, sort_keys=True))
+    return session.keys.digest("job request", json.dumps(parts, sort_keys=True))
 
 
 def _insert(
     session: Session,
     job_request: JobRequest,
     digest: bytes,
-    price: _Price,
+    quote: Quote,
     *,
     deadline: timedelta,
     now: Moment,
@@ -277,13 +226,13 @@ def _insert(
         "workspace_id": job_request.workspace_id,
         "account_id": job_request.account_id,
         "key_id": job_request.key_id,
-        "kind": job_request.kind.value,
-        "queue": QUEUES[job_request.kind].value,
-        "question": digest,
+        "kind": job_request.kind,
+        "queue": KINDS[job_request.kind].queue.value,
+        "request_digest": digest,
         "request": encrypted(session, Job.request, job_request.job_id, job_request.request),
         "status": Status.QUEUED.value,
         "trace": [],
-        "held": price.credits,
+        "held": quote.credits,
         "charged": 0,
         "already_owned": False,
         "progress_done": 0,
@@ -294,7 +243,7 @@ def _insert(
     }
     statement = _insertion(tuple(values), deadline, now)
     parameters = {f"new_{name}": value for name, value in values.items()}
-    row = statement.first(session, parameters | price.parameters)
+    row = statement.first(session, parameters | quote.parameters)
     return (None, False) if row is None else (StoredJob._make(row[:-1]), row[-1])
 
 
@@ -303,7 +252,7 @@ def _insertion(names: tuple[str, ...], deadline: timedelta, now: Moment) -> Stat
     """Return the statement that inserts a job and returns it, unless an equal one is open."""
     columns = Job.__table__.c
     values: dict[str, Any] = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names}
-    is_free = or_(suppression_checks.IS_ANY_OF_FEW, ownership.is_field_owned(values["workspace_id"]))
+    is_free = quotes.is_free_by_key(values["workspace_id"])
     values["held"] = case((is_free, 0), else_=values["held"])
     values |= {"run_after": now, "deadline_at": now + deadline, "created_at": now}
     has_endpoints = endpoints.any_enabled(values["workspace_id"]).label("has_endpoints")
@@ -316,8 +265,3 @@ def _insertion(names: tuple[str, ...], deadline: timedelta, now: Moment) -> Stat
             .returning(*jobs.STORED, has_endpoints)
         ),
     )
-
-
-def _add_items(session: Session, job: StoredJob, job_request: JobRequest) -> None:
-    for index, request in enumerate(job_request.items):
-        session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))

@@ -12,7 +12,7 @@ from sqlalchemy import and_, or_, select, update
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.errors import JobNotFound
-from app.domain.kinds import OPEN, Kind, Queue, Status
+from app.domain.kinds import OPEN, Queue, Status
 from app.engine.jobs import provider_calls
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits
@@ -30,7 +30,7 @@ class StaleJob:
     """A job whose message must be published again."""
 
     job_id: str
-    kind: Kind
+    kind: str
     queue: Queue
 
 
@@ -97,7 +97,7 @@ def republish(
         .returning(Job.id, Job.kind, Job.queue)
         .execution_options(synchronize_session=False)
     )
-    return [StaleJob(row.id, Kind(row.kind), Queue(row.queue)) for row in rows]
+    return [StaleJob(row.id, row.kind, Queue(row.queue)) for row in rows]
 
 
 def mark_unpublished(session: Session, job_ids: Sequence[str]) -> None:

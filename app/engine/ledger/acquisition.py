@@ -21,8 +21,8 @@ def _acquire_values(dialect: str) -> ReturningInsert[Any]:
     columns = RevealedValue.__table__.c
     shared = (bindparam(name, type_=columns[name].type) for name in names)
     rows = select(*shared, items_of(dialect, "values").c.value).where(text("1 = 1"))  # SQLite needs a WHERE
-    insertion = insert_into(dialect, RevealedValue).from_select([*names, "value"], rows)
-    return insertion.on_conflict_do_nothing().returning(RevealedValue.value)
+    insertion = insert_into(dialect, RevealedValue).from_select([*names, "value_index"], rows)
+    return insertion.on_conflict_do_nothing().returning(RevealedValue.value_index)
 
 
 def _acquire_field(dialect: str, is_wanted: ColumnElement[bool] | None = None) -> ReturningInsert[Any]:
@@ -52,16 +52,16 @@ def _acquire(dialect: str) -> ReturningInsert[Any] | Select[Any]:
     if dialect == "sqlite":
         return insertion.returning(false().label("is_acquired"))
     added = insertion.cte("added")
-    acquired = _acquire_field(dialect, is_wanted=select(added.c.value).exists()).cte("acquired")
-    return select(added.c.value, select(acquired.c.contact_id).exists().label("is_acquired"))
+    acquired = _acquire_field(dialect, is_wanted=select(added.c.value_index).exists()).cte("acquired")
+    return select(added.c.value_index, select(acquired.c.contact_id).exists().label("is_acquired"))
 
 
 class _Value(NamedTuple):
-    value: str
+    value_index: str
 
 
 class _Acquired(NamedTuple):
-    value: str
+    value_index: str
     is_acquired: bool
 
 
@@ -112,7 +112,8 @@ def acquire_values(
     """
     parameters: dict[str, Any] = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
     parameters |= {"job_id": job_id, "created_at": now, "values": sorted(set(values))}
-    return frozenset(row.value for row in _ACQUIRE_VALUES.all(session, parameters))
+    added = _ACQUIRE_VALUES.all(session, parameters)
+    return frozenset(row.value_index for row in added)
 
 
 def acquire_field(

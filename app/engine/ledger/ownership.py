@@ -27,7 +27,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_value
+from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_index
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of
 
@@ -68,7 +68,7 @@ def owned_value(field: str, value: ColumnElement[Any]) -> ScalarSelect[str]:
         .where(
             RevealedValue.workspace_id == _WORKSPACE,
             RevealedValue.field == field,
-            RevealedValue.value == value,
+            RevealedValue.value_index == value,
         )
         .scalar_subquery()
     )
@@ -87,9 +87,9 @@ def _owned(dialect: str) -> CompoundSelect[*tuple[Any, ...]]:
     """Return the query of owned fields, whose `value` is null, and of owned values."""
     fields = owned_fields(dialect).add_columns(cast(null(), String).label("value"))
     values = (
-        select(stored.c.contact_id, literal(field).label("field"), stored_value(field).label("value"))
+        select(stored.c.contact_id, literal(field).label("field"), stored_index(field).label("value"))
         .where(any_of(dialect, stored.c.contact_id, "contact_ids"))
-        .where(owned_value(field, stored_value(field)).is_not(None))
+        .where(owned_value(field, stored_index(field)).is_not(None))
         for field, stored in STORED.items()
     )
     return union_all(fields, *values)

@@ -81,9 +81,9 @@ class Reveal(Base):
 class RevealedValue(Base):
     """An e-mail or phone that a workspace may see in full, under every contact that has it.
 
-    `value` is its blind index. `contact_id` is the contact under which it was revealed first. `job_id` is the
-    job that was charged; null if the value was added to a field owned already. If two jobs reveal the same
-    value concurrently, the primary key lets one of them insert it, and only that one charges.
+    `value_index` is its blind index. `contact_id` is the contact under which it was revealed first. `job_id`
+    is the job that was charged; null if the value was added to a field owned already. If two jobs reveal the
+    same value concurrently, the primary key lets one of them insert it, and only that one charges.
     """
 
     __tablename__ = "revealed_values"
@@ -91,7 +91,7 @@ class RevealedValue(Base):
 
     workspace_id: Mapped[str] = mapped_column(foreign_key(), primary_key=True)
     field: Mapped[str] = mapped_column(primary_key=True)
-    value: Mapped[str] = mapped_column(primary_key=True)
+    value_index: Mapped[str] = mapped_column(primary_key=True)
     contact_id: Mapped[str] = mapped_column(String(28), ForeignKey("contacts.id", ondelete="CASCADE"))
     job_id: Mapped[str | None]
     created_at: Mapped[datetime]
@@ -112,17 +112,17 @@ STORED = {
         name,
         column("id", String),
         column("contact_id", String),
-        column(value, String),
+        column(index, String),
         column("first_seen_at", UtcDateTime),
     )
-    for field, name, value in (("email", "emails", "email"), ("phone", "phones", "e164"))
+    for field, name, index in (("email", "emails", "email_index"), ("phone", "phones", "e164_index"))
 }
-_COLUMN = {"email": "email", "phone": "e164"}
+_INDEX = {"email": "email_index", "phone": "e164_index"}
 
 
-def stored_value(field: str) -> ColumnElement[str]:
-    """Return the column of the stored values of a field, email or phone."""
-    return STORED[field].c[_COLUMN[field]]
+def stored_index(field: str) -> ColumnElement[str]:
+    """Return the column of the blind indexes of a field, email or phone."""
+    return STORED[field].c[_INDEX[field]]
 
 
 def add_to_owners(session: Session, field: str, value_ids: Collection[str]) -> None:
@@ -136,7 +136,9 @@ def reassign_shared(session: Session, contact_ids: Collection[str]) -> None:
     A value that a workspace paid for remains owned under the other contacts.
     """
     for field, values in STORED.items():
-        shared = and_(stored_value(field) == RevealedValue.value, values.c.contact_id.not_in(contact_ids))
+        shared = and_(
+            stored_index(field) == RevealedValue.value_index, values.c.contact_id.not_in(contact_ids)
+        )
         others = select(func.min(values.c.contact_id)).where(shared)
         session.execute(
             update(RevealedValue)
@@ -155,35 +157,25 @@ def first_contact_id(session: Session, workspace_id: str, field: str, value: str
     query = select(RevealedValue.contact_id).where(
         RevealedValue.workspace_id == workspace_id,
         RevealedValue.field == field,
-        RevealedValue.value.in_(stored_forms(session, field, [value])),
+        RevealedValue.value_index.in_(stored_forms(session, field, [value])),
     )
     return session.scalar(query.order_by(RevealedValue.created_at).limit(1))
 
 
 def replace_indexes(session: Session, field: str, indexes: Mapping[str, str]) -> None:
-    """Replace indexes of revealed values; call it while the stored values have the old ones."""
-    having = select(STORED[field].c.contact_id).where(stored_value(field).in_(indexes))
-    _replace(session, field, indexes, RevealedValue.contact_id.in_(having))
+    """Replace indexes of revealed values, unless the workspace owns the value under the new one already.
 
-
-def replace_plain_values(session: Session, field: str) -> None:
-    """Replace revealed values of earlier releases, which are not indexes, by their indexes."""
-    is_plain = RevealedValue.value.contains("@" if field == "email" else "+")
-    query = select(RevealedValue.value).where(RevealedValue.field == field, is_plain)
-    values = session.scalars(query.distinct()).all()
-    ring = session.keys.ring
-    _replace(session, field, {value: ring.index(field, value) for value in values}, is_plain)
-
-
-def _replace(
-    session: Session, field: str, indexes: Mapping[str, str], condition: ColumnElement[bool]
-) -> None:
-    """Store revealed values under new indexes, unless the workspace owns them under these already."""
+    Call it while the stored values have the old ones.
+    """
+    having = select(STORED[field].c.contact_id).where(stored_index(field).in_(indexes))
     table = cast("Table", RevealedValue.__table__)
-    is_old = and_(table.c.field == field, table.c.value.in_(indexes), condition)
+    is_old = and_(table.c.field == field, table.c.value_index.in_(indexes), table.c.contact_id.in_(having))
     rows = session.execute(delete(table).where(is_old).returning(*table.c)).all()
     if rows:
-        new = [dict(zip(table.c.keys(), row, strict=True)) | {"value": indexes[row.value]} for row in rows]
+        new = [
+            dict(zip(table.c.keys(), row, strict=True)) | {"value_index": indexes[row.value_index]}
+            for row in rows
+        ]
         session.execute(insert(session, RevealedValue).on_conflict_do_nothing(), new)
 
 
@@ -194,14 +186,14 @@ def _insert_owned(session: Session, field: str, added: ColumnElement[bool]) -> N
         select(
             Reveal.workspace_id,
             Reveal.field,
-            stored_value(field),
+            stored_index(field),
             values.c.contact_id,
             values.c.first_seen_at,
         )
         .join(values, values.c.contact_id == Reveal.contact_id)
         .where(Reveal.field == field, Reveal.refunded_at.is_(None), added)
     )
-    names = ["workspace_id", "field", "value", "contact_id", "created_at"]
+    names = ["workspace_id", "field", "value_index", "contact_id", "created_at"]
     session.execute(insert(session, RevealedValue).from_select(names, owners).on_conflict_do_nothing())
 
 
@@ -286,8 +278,8 @@ def _delete_owned(session: Session, workspace_id: str, contact_id: str, field: s
         RevealedValue.contact_id == contact_id,
         RevealedValue.field == field,
     )
-    deleted = session.scalars(statement.returning(RevealedValue.value)).all()
+    deleted = session.scalars(statement.returning(RevealedValue.value_index)).all()
     if deleted:
         _insert_owned(
-            session, field, and_(stored_value(field).in_(deleted), Reveal.workspace_id == workspace_id)
+            session, field, and_(stored_index(field).in_(deleted), Reveal.workspace_id == workspace_id)
         )

@@ -29,15 +29,15 @@ _DIGEST_BYTES = 32
 class CompanyCardKey(Base):
     """The id and the key of the card of a website or company page.
 
-    `hash` is that of the company, `oprf_key` the `OprfKey.id` that it was computed with. `wrapped_key` is
-    encrypted with `OprfKey.wrap`; its context is the id of the card.
+    `company_hash` is that of the company, `oprf_key_id` the `OprfKey.id` that it was computed with.
+    `wrapped_key` is encrypted with `OprfKey.wrap`; its context is the id of the card.
     """
 
     __tablename__ = "company_card_keys"
 
     card_id: Mapped[bytes] = mapped_column(primary_key=True)
-    hash: Mapped[bytes] = mapped_column(index=True)
-    oprf_key: Mapped[bytes]
+    company_hash: Mapped[bytes] = mapped_column(index=True)
+    oprf_key_id: Mapped[bytes]
     wrapped_key: Mapped[bytes]
 
 
@@ -46,7 +46,7 @@ def update(database: Database, key: OprfKey) -> array[int]:
 
     No transaction is open while it computes. What it has stored before it is interrupted is kept.
     """
-    _delete_all(database, and_(CompanyCardKey.oprf_key == key.id, *_is_removed()))
+    _delete_all(database, and_(CompanyCardKey.oprf_key_id == key.id, *_is_removed()))
     with database.reading(no_deadline=True) as session:
         missing = b"".join(_missing(session, key))
     for start in range(0, len(missing), COMPUTED_AT_ONCE * _DIGEST_BYTES):
@@ -61,18 +61,18 @@ def update(database: Database, key: OprfKey) -> array[int]:
 
 def delete_others(database: Database, key: OprfKey | None) -> None:
     """Delete the card keys that were computed with other keys; all of them without a key."""
-    _delete_all(database, CompanyCardKey.oprf_key != (key.id if key else b""))
+    _delete_all(database, CompanyCardKey.oprf_key_id != (key.id if key else b""))
 
 
 def _computed(digest: bytes, key: OprfKey) -> dict[str, bytes]:
     card_id, card_key = company_cards.card_key(key.output(digest))
     wrapped_key = key.wrap(card_key, card_id)
-    return {"card_id": card_id, "hash": digest, "oprf_key": key.id, "wrapped_key": wrapped_key}
+    return {"card_id": card_id, "company_hash": digest, "oprf_key_id": key.id, "wrapped_key": wrapped_key}
 
 
 def _missing(session: Session, key: OprfKey) -> Iterator[bytes]:
     for column in HASHES:
-        is_known = exists().where(CompanyCardKey.hash == column, CompanyCardKey.oprf_key == key.id)
+        is_known = exists().where(CompanyCardKey.company_hash == column, CompanyCardKey.oprf_key_id == key.id)
         page, last = select(column).where(~is_known).order_by(column).limit(ROWS_AT_ONCE), b""
         while hashes := session.scalars(page.where(column > last)).all():
             yield from filter(None, hashes)
@@ -81,14 +81,14 @@ def _missing(session: Session, key: OprfKey) -> Iterator[bytes]:
 
 def _card_ids(session: Session, key: OprfKey) -> Iterator[bytes]:
     column, last = CompanyCardKey.card_id, b""
-    page = select(column).where(CompanyCardKey.oprf_key == key.id).order_by(column).limit(ROWS_AT_ONCE)
+    page = select(column).where(CompanyCardKey.oprf_key_id == key.id).order_by(column).limit(ROWS_AT_ONCE)
     while ids := session.scalars(page.where(column > last)).all():
         yield from ids
         last = ids[-1]
 
 
 def _is_removed() -> Sequence[ColumnElement[bool]]:
-    return [~exists().where(column == CompanyCardKey.hash) for column in HASHES]
+    return [~exists().where(column == CompanyCardKey.company_hash) for column in HASHES]
 
 
 def _delete_all(database: Database, condition: ColumnElement[bool]) -> None:

@@ -31,9 +31,9 @@ ETAG_DIGITS = 32
 class CompanyFilter(Base):
     """The newest file with fingerprints of this size; without `content`, none has been built.
 
-    `source` is the digest of what the file was built from: the keys and the public keys. `version` is the
-    time of the build in seconds since 1970, or one more than the version before. `oprf_key` is the public key
-    of the OPRF; all entries of the file then have their card keys stored (`card_keys`).
+    `source_digest` is the digest of what the file was built from: the keys and the public keys. `version` is
+    the time of the build in seconds since 1970, or one more than the version before. With `oprf_public_key`,
+    the public key of the OPRF, all entries of the file have their card keys stored (`card_keys`).
     """
 
     __tablename__ = "company_filters"
@@ -42,10 +42,10 @@ class CompanyFilter(Base):
     checked_at: Mapped[datetime]
     version: Mapped[int] = mapped_column(BigInteger, default=0)
     entries: Mapped[int] = mapped_column(default=0)
-    source: Mapped[bytes | None]
+    source_digest: Mapped[bytes | None]
     etag: Mapped[str | None]
     content: Mapped[bytes | None]
-    oprf_key: Mapped[bytes | None]
+    oprf_public_key: Mapped[bytes | None]
 
 
 class StoredFilter(NamedTuple):
@@ -81,7 +81,7 @@ def build(database: Database, key: Ed25519PrivateKey, oprf_key: OprfKey | None =
     with database.reading(no_deadline=True) as session:
         keys = array("Q", sorted(map(company_filter_file.key_of, _digests(session))))
         source = hashlib.sha256(public_keys + keys.tobytes()).digest()
-        is_built = _is_built(session, source, oprf_key)
+        is_built = _is_built(session, source)
         seconds = int(database_clock.value(session).timestamp())
     if is_built:
         card_keys.delete_others(database, oprf_key)  # a build that was interrupted leaves them
@@ -93,15 +93,14 @@ def build(database: Database, key: Ed25519PrivateKey, oprf_key: OprfKey | None =
         with database.transaction() as session:
             row = session.get_one(CompanyFilter, bits, with_for_update=True)
             _store(row, built, max(seconds, row.version + 1), key, oprf_key)
-            row.source = source
+            row.source_digest = source
     card_keys.delete_others(database, oprf_key)
     return True
 
 
-def _is_built(session: Session, source: bytes, oprf_key: OprfKey | None) -> bool:
-    """Return whether all files are built from this; those of an earlier release have no card keys."""
-    stored = map(tuple, session.execute(select(CompanyFilter.source, CompanyFilter.oprf_key)))
-    return set(stored) == {(source, oprf_key.public if oprf_key else None)}
+def _is_built(session: Session, source: bytes) -> bool:
+    """Return whether all files are built from this."""
+    return set(session.scalars(select(CompanyFilter.source_digest))) == {source}
 
 
 def _digests(session: Session) -> Iterator[bytes]:
@@ -116,8 +115,8 @@ def _digests(session: Session) -> Iterator[bytes]:
 def _store(
     row: CompanyFilter, built: FuseFilter, version: int, key: Ed25519PrivateKey, oprf_key: OprfKey | None
 ) -> None:
-    row.oprf_key = oprf_key.public if oprf_key else None
-    unsigned = company_filter_file.encode(built, version, row.oprf_key or b"")
+    row.oprf_public_key = oprf_key.public if oprf_key else None
+    unsigned = company_filter_file.encode(built, version, row.oprf_public_key or b"")
     row.content = unsigned + key.sign(unsigned)
     row.etag = hashlib.sha256(row.content).hexdigest()[:ETAG_DIGITS]
     row.version, row.entries = version, built.entries
@@ -137,7 +136,7 @@ def content(session: Session, bits: int) -> tuple[str, bytes] | None:
 
 def oprf_key(session: Session) -> bytes | None:
     """Return the public OPRF key with which all entries have card keys; None if the file is not keyed."""
-    key: bytes | None = session.scalar(last_built(CompanyFilter.oprf_key))
+    key: bytes | None = session.scalar(last_built(CompanyFilter.oprf_public_key))
     return key
 
 

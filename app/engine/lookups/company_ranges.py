@@ -79,14 +79,18 @@ def _card_keys(session: Session, prefix: str, key: OprfKey) -> dict[bytes, CardK
     are not joined: PostgreSQL plans without knowing the range, and could read all of them.
     """
     low, high = (bound[:ID_BYTES] for bound in prefix_bounds(prefix))
-    in_range = and_(CompanyCardKey.card_id.between(low, high), CompanyCardKey.oprf_key == key.id)
-    columns = (CompanyCardKey.hash, CompanyCardKey.card_id, CompanyCardKey.wrapped_key)
-    query = company_filters.last_built(CompanyFilter.oprf_key, *columns).outerjoin(CompanyCardKey, in_range)
+    in_range = and_(CompanyCardKey.card_id.between(low, high), CompanyCardKey.oprf_key_id == key.id)
+    columns = (CompanyCardKey.company_hash, CompanyCardKey.card_id, CompanyCardKey.wrapped_key)
+    query = company_filters.last_built(CompanyFilter.oprf_public_key, *columns).outerjoin(
+        CompanyCardKey, in_range
+    )
     rows = session.execute(query).all()
-    if not rows or rows[0].oprf_key != key.public:
+    if not rows or rows[0].oprf_public_key != key.public:
         raise FilterKeyUnknown
     return {
-        row.hash: CardKey(row.card_id, key.unwrap(row.wrapped_key, row.card_id)) for row in rows if row.hash
+        row.company_hash: CardKey(row.card_id, key.unwrap(row.wrapped_key, row.card_id))
+        for row in rows
+        if row.company_hash
     }
 
 

@@ -74,8 +74,10 @@ def disclose(
     oldest = purchase.now - field_request.max_age if field_request.max_age and not is_owned else None
     if not field_requests.is_any_since(values, oldest):
         return None
-    if not is_owned and purchase.purpose is None:
-        _check_purpose(session, data.country_of(contact), *purchase.countries)
+    rule = session.settings.purpose_rule
+    needs_purpose = not is_owned and rule.requires(data.country_of(contact), *purchase.countries)
+    if needs_purpose and purchase.purpose is None:
+        raise rule.refusal()
     charge = 0 if is_owned else _charge(session, purchase, contact.id, field_request.field, values, data)
     values_json = [_object(row, primary=index == 0) for index, row in enumerate(values)]
     return Disclosure(contact.id, values_json, charge=charge or 0, already_owned=charge is None or is_owned)
@@ -91,13 +93,6 @@ def _shown(
         for row in values
         if not rules or not any(hidden_values.is_hidden(rules, row, country) for country in countries)
     ]
-
-
-def _check_purpose(session: Session, *countries: str | None) -> None:
-    """Raise PurposeRequired if a purpose must be stated for a person in these countries; None is unknown."""
-    rule = session.settings.purpose_rule
-    if rule.requires(*countries):
-        raise rule.refusal()
 
 
 def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from app.domain import kinds
 from app.domain.errors import ContactNotFound
-from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
 from app.engine.lookups import known_people
 from app.engine.lookups.field_requests import TYPES, ContactField, FieldRequest, MinStatus
@@ -18,7 +18,6 @@ from app.engine.lookups.known_people import KnownPerson
 from app.infra.database.session import Session
 from app.settings import Settings
 
-JOB_KIND_BY_FIELD = {ContactField.EMAIL: Kind.REVEAL_EMAIL, ContactField.PHONE: Kind.REVEAL_PHONE}
 DEFAULT_FIELD_REQUESTS = {
     ContactField.EMAIL: FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.VALID),
     ContactField.PHONE: FieldRequest(
@@ -112,7 +111,7 @@ def _costs(known: Mapping[ContactField, KnownPerson], prices: Mapping[str, int])
     costs: Counter[str] = Counter()
     for field, person in known.items():
         if not person.owned:
-            price = prices[JOB_KIND_BY_FIELD[field]]
+            price = prices[kinds.revealing(field).name]
             costs["credits_max"] += price
             costs["credits_min"] += price if person.has_fresh_value else 0
     return costs

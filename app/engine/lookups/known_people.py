@@ -183,7 +183,7 @@ def find(
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    match = contact_matching.find(session, subject, workspace_id=workspace_id, is_sale=is_sale)
+    (match,) = contact_matching.find_many(session, [subject], workspace_id=workspace_id, is_sale=is_sale)
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
     people = match.remembered or ([match.contact] if match.contact else [])

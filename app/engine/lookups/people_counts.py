@@ -40,8 +40,8 @@ MAX_AGE = timedelta(hours=1)
 class PeopleCount(Base):
     """The people of a large company who match a filter, by department.
 
-    Counting them takes the longer the more people the company has. `filter` is `Filter.key`. People without a
-    department are under "".
+    Counting them takes the longer the more people the company has. `filter_key` is `Filter.key`. People
+    without a department are under "".
     """
 
     __tablename__ = "people_counts"
@@ -49,7 +49,7 @@ class PeopleCount(Base):
     company_id: Mapped[str] = mapped_column(
         String(28), ForeignKey("companies.id", ondelete="CASCADE"), primary_key=True
     )
-    filter: Mapped[str] = mapped_column(primary_key=True)
+    filter_key: Mapped[str] = mapped_column(primary_key=True)
     departments: Mapped[dict[str, Any]]
     counted_at: Mapped[datetime]
 
@@ -76,7 +76,7 @@ def is_stored(company_id: SQLColumnExpression[str], criteria: Filter) -> ColumnE
     """
     return and_(
         PeopleCount.company_id == company_id,
-        PeopleCount.filter == criteria.key,
+        PeopleCount.filter_key == criteria.key,
         PeopleCount.counted_at > DatabaseNow() - MAX_AGE,
         func.coalesce(PeopleCount.counted_at > import_runs.LATEST, true()),
         func.coalesce(PeopleCount.counted_at > suppression_checks.LATEST, true()),
@@ -110,8 +110,8 @@ def _count(session: Session, company_ids: Sequence[str]) -> dict[str, Counter[st
 def store(session: Session, company_id: str, criteria: Filter, departments: Mapping[str, int]) -> None:
     """Insert or replace the counts."""
     values = {"departments": dict(departments), "counted_at": now()}
-    statement = insert(session, PeopleCount).values(company_id=company_id, filter=criteria.key, **values)
-    session.execute(statement.on_conflict_do_update(index_elements=["company_id", "filter"], set_=values))
+    statement = insert(session, PeopleCount).values(company_id=company_id, filter_key=criteria.key, **values)
+    session.execute(statement.on_conflict_do_update(index_elements=["company_id", "filter_key"], set_=values))
 
 
 def purge_expired(session: Session, *, before: Moment) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from app.domain import kinds
 from app.domain.findings import EmailStatus
-from app.domain.kinds import Kind
 from app.domain.normal.masks import mask_email, mask_phone
 from app.engine.contacts.bounce_reports import BOUNCED
 from app.engine.contacts.emails import FORMER
@@ -59,11 +59,12 @@ def masked_fields(data: ContactData, contact_id: str, prices: Mapping[str, int])
     Values known to be invalid are omitted.
     """
     entries = []
-    for field, kind, rows, mask in (
-        ("email", Kind.REVEAL_EMAIL, _best_of_type(data.emails.get(contact_id, ())), _masked_email),
-        ("phone", Kind.REVEAL_PHONE, _best_of_type(data.phones.get(contact_id, ())), _masked_phone),
+    for field, rows, mask in (
+        ("email", _best_of_type(data.emails.get(contact_id, ())), _masked_email),
+        ("phone", _best_of_type(data.phones.get(contact_id, ())), _masked_phone),
     ):
-        entries += [_entry(field, row, mask, owned=data.owns(row), price=prices[kind]) for row in rows]
+        price = prices[kinds.revealing(field).name]
+        entries += [_entry(field, row, mask, owned=data.owns(row), price=price) for row in rows]
     return entries
 
 

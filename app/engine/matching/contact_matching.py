@@ -95,10 +95,10 @@ def find_many(
         _by_keys(subject, people)
         for subject, people in zip(subjects, candidates.by_keys(session, subjects), strict=True)
     ]
-    if workspace_id is not None:
+    if workspace_id is not None and any(match.outcome != "matched" for match in matches):
         matches = _or_remembered(session, workspace_id, given, matches)
     missed = [subject for subject, match in zip(subjects, matches, strict=True) if match.outcome == "none"]
-    employers = candidate_companies(session, missed)
+    employers = candidate_companies(session, missed) if missed else {}
     return [
         replace(
             _by_name(session, subject, employers.get(subject, ())) if match.outcome == "none" else match,

@@ -8,7 +8,7 @@ as if it were not in the request, whether it is stored or not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -33,7 +33,7 @@ from app.domain import reverse_lookups
 from app.domain.records.subjects import Subject
 from app.domain.reverse_lookups import WINDOW, Attempt
 from app.engine.accounts.workspaces import foreign_key
-from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_value
+from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_index
 from app.engine.matching.caller_identifiers import CallerIdentifier
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database import advisory_locks, database_clock
@@ -53,9 +53,9 @@ class ReverseLookup(Base):
     __table_args__ = (Index("ix_reverse_lookups_tried_at", "tried_at"),)
 
     workspace_id: Mapped[str] = mapped_column(foreign_key(), primary_key=True)
-    value: Mapped[bytes] = mapped_column(primary_key=True)
-    domain: Mapped[bytes | None]
-    person: Mapped[bytes | None]
+    value_digest: Mapped[bytes] = mapped_column(primary_key=True)
+    domain_digest: Mapped[bytes | None]
+    person_digest: Mapped[bytes | None]
     tried_at: Mapped[datetime]
 
 
@@ -102,10 +102,21 @@ def admit(session: Session, workspace_id: str, subjects: Sequence[Subject], *, n
     new = _admissible(session, workspace_id, subjects)
     if not new:
         return
-    rows = [asdict(attempt) | {"workspace_id": workspace_id, "tried_at": now} for attempt in new]
+    rows = [
+        {
+            "workspace_id": workspace_id,
+            "value_digest": attempt.value,
+            "domain_digest": attempt.domain,
+            "person_digest": attempt.person,
+            "tried_at": now,
+        }
+        for attempt in new
+    ]
     insertion = insert(session, ReverseLookup).values(rows)
-    written = {name: insertion.excluded[name] for name in ("domain", "person", "tried_at")}
-    session.execute(insertion.on_conflict_do_update(index_elements=["workspace_id", "value"], set_=written))
+    written = {name: insertion.excluded[name] for name in ("domain_digest", "person_digest", "tried_at")}
+    session.execute(
+        insertion.on_conflict_do_update(index_elements=["workspace_id", "value_digest"], set_=written)
+    )
 
 
 def purge_expired(session: Session, *, now: Moment) -> None:
@@ -123,7 +134,7 @@ def _admissible(session: Session, workspace_id: str, subjects: Iterable[Subject]
     if not new:
         return []
     since = database_clock.now() - WINDOW
-    query = select(ReverseLookup.value, ReverseLookup.domain, ReverseLookup.person)
+    query = select(ReverseLookup.value_digest, ReverseLookup.domain_digest, ReverseLookup.person_digest)
     query = query.where(ReverseLookup.workspace_id == workspace_id, ReverseLookup.tried_at > since)
     before = [Attempt(*row) for row in session.execute(query)]
     attempts = [_attempt(session, value, subject) for value, subject in new]
@@ -164,30 +175,30 @@ def _digest(session: Session, value: Value) -> bytes:
 def _known_by(now: Moment) -> CompoundSelect[*tuple[Any, ...]]:
     """Return the query for which values the workspace owns, has tried since a day before, or remembers."""
     indexes: BindParameter[Any] = bindparam("indexes", expanding=True)
-    owned = select(literal(_OWNED).label("kind"), _NO_DIGEST, RevealedValue.value.label("indexed"))
+    owned = select(literal(_OWNED).label("kind"), _NO_DIGEST, RevealedValue.value_index.label("indexed"))
     of_owned_fields = (
-        select(literal(_OWNED), _NO_DIGEST, stored_value(field))
+        select(literal(_OWNED), _NO_DIGEST, stored_index(field))
         .join(Reveal, Reveal.contact_id == stored.c.contact_id)
         .where(
             Reveal.workspace_id == _WORKSPACE,
             Reveal.field == field,
             Reveal.refunded_at.is_(None),
-            stored_value(field).in_(indexes),
+            stored_index(field).in_(indexes),
         )
         for field, stored in STORED.items()
     )
-    tried = select(literal(_TRIED), ReverseLookup.value, _NO_INDEX)
+    tried = select(literal(_TRIED), ReverseLookup.value_digest, _NO_INDEX)
     remembered = select(literal(_REMEMBERED), CallerIdentifier.digest, _NO_INDEX)
     return union_all(
         owned.where(
             RevealedValue.workspace_id == _WORKSPACE,
             RevealedValue.field.in_(reverse_lookups.KINDS),
-            RevealedValue.value.in_(indexes),
+            RevealedValue.value_index.in_(indexes),
         ),
         *of_owned_fields,
         tried.where(
             ReverseLookup.workspace_id == _WORKSPACE,
-            ReverseLookup.value.in_(_DIGESTS),
+            ReverseLookup.value_digest.in_(_DIGESTS),
             ReverseLookup.tried_at > now - WINDOW,
         ),
         remembered.where(CallerIdentifier.workspace_id == _WORKSPACE, CallerIdentifier.digest.in_(_DIGESTS)),

@@ -1,16 +1,17 @@
 """Finds the rows that mention a person, and keeps the index that they are found with.
 
 The index is written in the background, so that no request waits for it. What is not indexed yet is read:
-open jobs, and what changed in the last minutes. After an upgrade, and after the clock has gone back, the
-next indexing covers everything.
+open jobs, and what changed in the last minutes. After the clock has gone back, the next indexing covers
+everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, Table, delete, select, update
 
@@ -19,30 +20,45 @@ from app.domain.records.person_matcher import PersonMatcher, parts
 from app.engine.contacts.bulk import batched
 from app.engine.mentions.mention_sources import SETTLING, SOURCES, Key, Place, Source
 from app.engine.mentions.mention_tables import MentionPosition
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import database_clock
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert
 from app.infra.database.session import Session
 
+Contents: TypeAlias = Mapping[Key, Any]
+Prepared: TypeAlias = Mapping[Key, tuple[Any, list[bytes]]]
+
 BATCH = 500
 BATCH_CHARACTERS = 1 << 20
 _BEGINNING: Place = (datetime.fromtimestamp(0, UTC), "", -1)
 
 
-def is_behind(session: Session, source: Source, *, now: Moment) -> bool:
-    """Return whether `index_next` has rows to index; a read without locks."""
-    position = session.get(MentionPosition, source.name)
-    return bool(_settled(session, source, position, now, limit=1))
+def read_next(session: Session, source: Source, *, now: Moment) -> Contents:
+    """Return the contents of the next batch of settled rows of the source, by key; a read without locks."""
+    rows = _settled(session, source, session.get(MentionPosition, source.name), now)
+    return dict(zip(map(source.key_of, rows), _first(source.contents(session, rows)), strict=False))
 
 
-def index_next(session: Session, source: Source, *, now: Moment) -> int:
-    """Index the next batch of settled rows of the source; return how many there were."""
-    rows = _settled(session, source, _locked(session, source), now, limit=BATCH)
+def prepare(keys: DigestKeys, contents: Contents) -> Prepared:
+    """Return the contents with their digests; this takes processor time, and needs no transaction."""
+    return {key: (content, _digests(keys, tokens_in(content))) for key, content in contents.items()}
+
+
+def index_next(
+    session: Session, source: Source, *, now: Moment, prepared: Prepared = MappingProxyType({})
+) -> int:
+    """Index the next batch of settled rows of the source; return how many there were.
+
+    The digests of rows that changed since they were prepared, or were not, are computed here: what an erasure
+    has removed meanwhile is not stored.
+    """
+    rows = _settled(session, source, _locked(session, source), now)
     if rows:
         contents = _first(source.contents(session, rows))
         rows = rows[: len(contents)]
-        _store(session, source, rows, contents)
+        _store(session, source, rows, contents, prepared)
         at, last_id, last_number = source.place_of(rows[-1])
         values = {"at": at, "last_id": last_id, "last_number": last_number, "key_check": _check(session)}
         session.execute(update(MentionPosition).where(MentionPosition.source == source.name).values(values))
@@ -98,18 +114,18 @@ def lock(session: Session) -> None:
 
 
 def _settled(
-    session: Session, source: Source, position: MentionPosition | None, now: Moment, *, limit: int
+    session: Session, source: Source, position: MentionPosition | None, now: Moment
 ) -> Sequence[Any]:
     """Return the first rows behind the position that have settled."""
     place = _place(session, position, now)
     query = source.query.where(source.behind(place), source.changed_at <= now - SETTLING)
-    return session.execute(query.order_by(*source.order).limit(limit)).all()
+    return session.execute(query.order_by(*source.order).limit(BATCH)).all()
 
 
 def _indexed_keys(session: Session, source: Source, matcher: PersonMatcher) -> list[Key]:
     table = _table(source)
     columns = [table.c[name] for name in source.mention_key]
-    digests = _digests(session, tokens_of(matcher))
+    digests = _digests(session.keys, tokens_of(matcher))
     found = (
         session.execute(select(*columns).where(table.c.digest.in_(part)).distinct())
         for part in batched(digests)
@@ -142,20 +158,34 @@ def _first(contents: Sequence[Any]) -> Sequence[Any]:
     return contents[: max(1, sum(1 for length in lengths if length <= BATCH_CHARACTERS))]
 
 
-def _store(session: Session, source: Source, rows: Sequence[Any], contents: Sequence[Any]) -> None:
+def _store(
+    session: Session,
+    source: Source,
+    rows: Sequence[Any],
+    contents: Sequence[Any],
+    prepared: Prepared = MappingProxyType({}),
+) -> None:
     """Replace the mentions of these rows."""
-    keys, table = [source.key_of(row) for row in rows], _table(source)
+    keys, table, own = [source.key_of(row) for row in rows], _table(source), session.keys
     session.execute(delete(table).where(source.has_key(keys, table)))
     mentions = [
         dict(zip(source.mention_key, key, strict=True)) | {"digest": digest}
         for key, content in zip(keys, contents, strict=True)
-        for digest in _digests(session, tokens_in(content))
+        for digest in _digests_of(own, content, prepared.get(key))
     ]
     insert_all(session, source.mentions, mentions)
 
 
-def _digests(session: Session, tokens: Iterable[str]) -> list[bytes]:
-    keys = session.keys
+def _digests_of(
+    keys: DigestKeys, content: object, prepared: tuple[object, list[bytes]] | None
+) -> list[bytes]:
+    """Return the digests of the content: those that were prepared, if it is what they were made of."""
+    if prepared is not None and prepared[0] == content:
+        return prepared[1]
+    return _digests(keys, tokens_in(content))
+
+
+def _digests(keys: DigestKeys, tokens: Iterable[str]) -> list[bytes]:
     return [keys.mention_digest(token) for token in tokens]
 
 

@@ -91,11 +91,11 @@ def _is_owned_address() -> SQLColumnExpression[bool]:
         .exists()
     )
     value: ColumnElement[bool] = (
-        select(RevealedValue.value)
+        select(RevealedValue.value_index)
         .where(
             RevealedValue.workspace_id == WORKSPACE,
             RevealedValue.field == "email",
-            RevealedValue.value == Email.email_index,
+            RevealedValue.value_index == Email.email_index,
         )
         .exists()
     )

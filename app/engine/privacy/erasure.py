@@ -19,10 +19,10 @@ from typing import Any
 from sqlalchemy import and_, delete, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app.domain import kinds
 from app.domain.audit_actions import Action
 from app.domain.errors import ContactNotFound
 from app.domain.event_types import EventType
-from app.domain.kinds import Kind
 from app.domain.normal.names.name_keys import name_key, nickname_of
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.suppression_lists import forms
@@ -48,13 +48,13 @@ from app.engine.matching import caller_identifiers
 from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import JOBS, PROFILE_TEXTS, PROFILES, UPLOAD_ROWS
 from app.engine.privacy import recipient_events, redaction
+from app.engine.privacy.holdings import all_holdings
 from app.engine.quality.verifications import Verification
 from app.engine.uploads import erasure as upload_erasure
 from app.engine.uploads.erasure import RowKey
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.session import Session
 
-_LOOKUPS = frozenset({Kind.COMPANY_BY_HASH.value, Kind.LEADS_BY_WEBSITE_HASH.value})
 _OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {
     "contacts": Contact.id,
     "emails": Email.contact_id,
@@ -232,7 +232,8 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     for job in jobs:
         redaction.redact(session, job, erasure_plan.matcher, now=now)
     redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
-    redaction.delete_webhooks(session, erasure_plan.matcher)
+    for holdings in all_holdings():
+        holdings.erase(session, erasure_plan.matcher)
     mentions.reindex(session, JOBS, [(job_id,) for job_id in job_ids])
     mentions.reindex(session, PROFILES, [(profile_id,) for profile_id in erasure_plan.mentioning_ids])
     mentions.reindex(session, UPLOAD_ROWS, [*erasure_plan.upload_rows, *erasure_plan.mentioning_rows])
@@ -293,7 +294,7 @@ def _jobs(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str
     referring_ids: set[str] = set()
     lookup_ids: set[str] = set()
     for row, content in mentions.find(session, JOBS, matcher):
-        if row.kind in _LOOKUPS and row.finished_at:
+        if row.kind in kinds.deleted() and row.finished_at:
             lookup_ids.add(row.id)
         elif matcher.matches(redaction.without_references(content)):
             job_ids.add(row.id)

@@ -37,9 +37,9 @@ _BATCH = 50
 
 
 class MailboxCode(Base):
-    """The code of an address; `address` is its keyed digest, and `email` is encrypted.
+    """The code of an address; `address_digest` is keyed, and `email` is encrypted.
 
-    `code` is the digest of the last code that was sent, null before it. `next_at` is when the message is due.
+    `code_digest` is of the last code that was sent, null before it. `next_at` is when the message is due.
     """
 
     __tablename__ = "mailbox_codes"
@@ -48,9 +48,9 @@ class MailboxCode(Base):
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
-    address: Mapped[bytes] = mapped_column(unique=True, index=True)
+    address_digest: Mapped[bytes] = mapped_column(unique=True, index=True)
     email: Mapped[bytes]
-    code: Mapped[bytes | None]
+    code_digest: Mapped[bytes | None]
     next_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -75,15 +75,19 @@ def request(session: Session, email: str, *, now: Moment) -> str:
     values = {
         "id": code_id,
         "email": encryption.encrypt(session.keys, _PURPOSE, code_id, email.encode()),
-        "code": None,
+        "code_digest": None,
         "next_at": now,
         "sent_at": None,
         "expires_at": now + LIFETIME,
     }
-    insertion = insert_into(session.get_bind().dialect.name, MailboxCode).values(address=address, **values)
+    insertion = insert_into(session.get_bind().dialect.name, MailboxCode).values(
+        address_digest=address, **values
+    )
     is_old = MailboxCode.expires_at < now + USABLE_FOR
-    session.execute(insertion.on_conflict_do_update(index_elements=["address"], set_=values, where=is_old))
-    return session.scalars(select(MailboxCode.id).where(MailboxCode.address == address)).one()
+    session.execute(
+        insertion.on_conflict_do_update(index_elements=["address_digest"], set_=values, where=is_old)
+    )
+    return session.scalars(select(MailboxCode.id).where(MailboxCode.address_digest == address)).one()
 
 
 def due(session: Session, *, now: Moment) -> Sequence[str]:
@@ -106,7 +110,7 @@ def begin_sending(session: Session, code_id: str, *, now: Moment) -> CodeMessage
     row = session.execute(
         update(MailboxCode)
         .where(*is_due)
-        .values(code=_digest(session, code), next_at=now + _SENDING)
+        .values(code_digest=_digest(session, code), next_at=now + _SENDING)
         .returning(MailboxCode.email)
         .execution_options(synchronize_session=False)
     ).one_or_none()
@@ -124,11 +128,11 @@ def finish_sending(session: Session, code_id: str, *, now: Moment) -> None:
 
 def use(session: Session, address: bytes, code: str, *, now: Moment) -> bool:
     """Delete the code of the address if it is this one; return whether it is. A code can be used once."""
-    is_valid = (MailboxCode.address == address, MailboxCode.expires_at > now)
-    stored, given = session.scalar(select(MailboxCode.code).where(*is_valid)), _digest(session, code)
+    is_valid = (MailboxCode.address_digest == address, MailboxCode.expires_at > now)
+    stored, given = session.scalar(select(MailboxCode.code_digest).where(*is_valid)), _digest(session, code)
     if stored is None or not hmac.compare_digest(stored, given):
         return False
-    used = delete(MailboxCode).where(*is_valid, MailboxCode.code == given).returning(MailboxCode.id)
+    used = delete(MailboxCode).where(*is_valid, MailboxCode.code_digest == given).returning(MailboxCode.id)
     return session.scalar(used.execution_options(synchronize_session=False)) is not None
 
 

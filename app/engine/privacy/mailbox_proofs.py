@@ -26,7 +26,7 @@ _PURPOSE = "mailbox proof"
 
 
 class MailboxProof(Base):
-    """A request to prove a mailbox; `address` is its keyed digest, and `email` is encrypted.
+    """A request to prove a mailbox; `address_digest` is keyed, and `email` is encrypted.
 
     `opened_at` is when the right code was entered.
     """
@@ -34,7 +34,7 @@ class MailboxProof(Base):
     __tablename__ = "mailbox_proofs"
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
-    address: Mapped[bytes]
+    address_digest: Mapped[bytes]
     email: Mapped[bytes]
     attempts: Mapped[int]
     opened_at: Mapped[datetime | None]
@@ -46,7 +46,7 @@ def request(session: Session, email: str, *, now: Moment) -> str:
     proof_id = new_id("mbx")
     sealed = encryption.encrypt(session.keys, _PURPOSE, proof_id, email.encode())
     address = mailbox_codes.address_digest(session, email)
-    values = {"address": address, "attempts": 0, "expires_at": now + mailbox_codes.USABLE_FOR}
+    values = {"address_digest": address, "attempts": 0, "expires_at": now + mailbox_codes.USABLE_FOR}
     session.add(MailboxProof(id=proof_id, email=sealed, **values))
     session.flush()
     return proof_id
@@ -63,7 +63,7 @@ def enter(session: Session, proof_id: str, code: str, *, now: Moment) -> bool:
             MailboxProof.expires_at > now,
         )
         .values(attempts=MailboxProof.attempts + 1)
-        .returning(MailboxProof.address)
+        .returning(MailboxProof.address_digest)
         .execution_options(synchronize_session=False)
     )
     if address is None or not mailbox_codes.use(session, address, code, now=now):

@@ -12,15 +12,13 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Update, delete, or_, select, update
+from sqlalchemy import Update, delete, select, update
 
 from app.domain.kinds import Outcome, Status
 from app.domain.records.person_matcher import PersonMatcher
 from app.domain.records.profile_links import spellings
 from app.domain.records.subjects import Subject
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.events.deliveries import OF_CALLER, Webhook
-from app.engine.events.endpoints import WebhookEndpoint
 from app.engine.jobs import provider_calls
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import RETAINED, Job, JobItem
@@ -52,7 +50,7 @@ def redact(session: Session, job: Job, matcher: PersonMatcher, *, now: datetime)
     matching_items = [item for item in items if matcher.matches([item.request, item.result, item.error])]
     if not matching_items and not matcher.matches([job.request, job.result, job.error, job.trace]):
         return
-    job.question = secrets.token_bytes(32)
+    job.request_digest = secrets.token_bytes(32)
     if job.finished_at is None:
         if items:
             _requeue(job, now)
@@ -83,16 +81,6 @@ def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
     session.execute(delete(Job).where(Job.id.in_(job_ids)))
 
 
-def delete_webhooks(session: Session, matcher: PersonMatcher) -> int:
-    """Delete webhooks whose URL contains the person's data; return how many."""
-    of_callers = session.execute(select(Webhook.id, Webhook.url).where(OF_CALLER))
-    ids = [row.id for row in of_callers if matcher.matches(row.url)]
-    endpoints = session.execute(select(WebhookEndpoint.id, WebhookEndpoint.url))
-    endpoint_ids = [row.id for row in endpoints if matcher.matches(row.url)]
-    named = or_(Webhook.id.in_(ids), Webhook.endpoint_id.in_(endpoint_ids))
-    return len(session.scalars(delete(Webhook).where(named).returning(Webhook.id)).all())
-
-
 def delete_idempotency_keys(session: Session, references: Sequence[str]) -> int:
     """Delete the idempotency keys of these records, so that a replay is a new request; return how many."""
     deletion = delete(IdempotencyKey).where(IdempotencyKey.reference.in_(references))
@@ -106,7 +94,7 @@ def remove_subject(session: Session, job_id: str, request: dict[str, Any]) -> No
         .where(Job.id == job_id)
         .values(
             request=encrypted(session, Job.request, job_id, without_subject(request)),
-            question=secrets.token_bytes(32),
+            request_digest=secrets.token_bytes(32),
         )
         .execution_options(synchronize_session=False)
     )
@@ -158,7 +146,7 @@ def _redact_errors(session: Session, job_ids: Sequence[str]) -> None:
 def _redact_contents(session: Session, job_ids: Sequence[str]) -> None:
     empty: dict[str, Any] = {"request": {}, "result": None}
     for job_id in job_ids:
-        values = empty | {"question": secrets.token_bytes(32)}
+        values = empty | {"request_digest": secrets.token_bytes(32)}
         session.execute(_core_update(Job).where(Job.id == job_id).values(values))
     session.execute(_core_update(JobItem).where(JobItem.job_id.in_(job_ids)).values(empty))
 
@@ -193,7 +181,7 @@ def _delete_references(job: Job, items: Sequence[JobItem], matcher: PersonMatche
         if matcher.matches(row.request.get(_REFERENCE)):
             row.request = {name: value for name, value in row.request.items() if name != _REFERENCE}
             if items:
-                job.question = secrets.token_bytes(32)
+                job.request_digest = secrets.token_bytes(32)
 
 
 def _end(session: Session, job: Job, now: datetime) -> None:
@@ -221,6 +209,6 @@ def _redact_calls(session: Session, job_id: str, items: Sequence[int] | None) ->
     session.execute(
         update(ProviderCall)
         .where(ProviderCall.job_id == job_id, *([] if items is None else [ProviderCall.item.in_(items)]))
-        .values(subject=secrets.token_bytes(32), reply=None, ticket=None)
+        .values(subject_digest=secrets.token_bytes(32), reply=None, ticket=None)
         .execution_options(synchronize_session=False)
     )

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Text,
     Update,
     bindparam,
-    delete,
     select,
     tuple_,
     type_coerce,
@@ -42,7 +41,7 @@ class Change:
     """A row to encrypt: its primary key, the stored and the new values, and the new index by the old one."""
 
     key: tuple[Any, ...]
-    stored: dict[str, str | None]
+    stored: dict[str, str]
     values: dict[str, Any]
     indexes: dict[str, str]
 
@@ -83,7 +82,6 @@ def encrypt(session: Session, table: Table, rows: Sequence[Row[*tuple[Any, ...]]
     free = _free(session, table, changes)
     if field is not None and free:
         reveals.replace_indexes(session, field, _indexes(free))
-        free = _without_duplicates(session, table, free)
     _write(session, table, free)
     return len(changes)
 
@@ -118,10 +116,9 @@ def _changes(session: Session, table: Table, rows: Iterable[Row[*tuple[Any, ...]
         for column, stored in zip(columns, row[width:], strict=False):
             type_, name = _type(column), row_name(*change.key)
             index = row[-1] if type_.index else None
-            text = index if stored is None else stored
-            if text is None or text in EMPTY or _is_under(ring.current_id, type_, text):
+            if stored is None or stored in EMPTY or key_id_of(type_.ciphertext(stored)) == ring.current_id:
                 continue
-            plain = type_.decrypted(ring, name, text)
+            plain = type_.decrypted(ring, name, stored)
             change.stored[column.key] = stored
             change.values[column.key] = type_.encrypted(ring, name, plain)
             if index is not None:
@@ -140,33 +137,6 @@ def _free(session: Session, table: Table, changes: Sequence[Change]) -> list[Cha
     return [change for change in changes if change.key in keys and held.isdisjoint(change.indexes.values())]
 
 
-def _without_duplicates(session: Session, table: Table, changes: Sequence[Change]) -> list[Change]:
-    """Delete the rows whose contact has the same value under the new index, and return the other changes.
-
-    A process of the previous release inserts such a row if it still runs after the upgrade, because it does
-    not find the encrypted value.
-    """
-    (name,) = [type_.index for type_ in map(_type, _columns(table)) if type_.index]
-    query, indexes = select(table.c.id, table.c.contact_id, table.c[name]), _new_indexes(changes)
-    known = (session.execute(query.where(table.c.id.in_(part))) for part in batched(indexes))
-    contacts = {row.id: row.contact_id for part in known for row in part}
-    stored = (
-        session.execute(query.where(table.c[name].in_(part))) for part in batched(set(indexes.values()))
-    )
-    owners = {(row[1], row[2]): row.id for part in stored for row in part}
-    duplicates = {
-        key for key, index in indexes.items() if owners.setdefault((contacts[key], index), key) != key
-    }
-    for part in batched(duplicates):
-        session.execute(delete(table).where(table.c.id.in_(part)))
-    return [change for change in changes if change.key[0] not in duplicates]
-
-
-def _new_indexes(changes: Sequence[Change]) -> dict[str, str]:
-    """Return the new index by the id of its row."""
-    return {change.key[0]: index for change in changes for index in change.indexes.values()}
-
-
 def _write(session: Session, table: Table, changes: Sequence[Change]) -> None:
     """Store the new values in the locked rows that are as they were read."""
     groups: dict[tuple[str, ...], list[Change]] = {}
@@ -181,9 +151,7 @@ def _write(session: Session, table: Table, changes: Sequence[Change]) -> None:
 def _update(table: Table, columns: Sequence[str], compared: Sequence[str]) -> Update:
     """Return the statement that stores these columns of a row if the compared ones are as they were read."""
     is_row = [column == bindparam(f"key_{place}") for place, column in enumerate(table.primary_key)]
-    is_same = [
-        _text(table.c[name]).is_not_distinct_from(bindparam(f"old_{name}", type_=Text())) for name in compared
-    ]
+    is_same = [_text(table.c[name]) == bindparam(f"old_{name}", type_=Text()) for name in compared]
     values = {name: bindparam(f"new_{name}", type_=table.c[name].type) for name in columns}
     return update(table).where(*is_row, *is_same).values(values)
 
@@ -217,9 +185,3 @@ def _type(column: Column[Any]) -> EncryptedText:
 def _text(column: Column[Any]) -> ColumnElement[str]:
     """Return the column as the text that is stored."""
     return type_coerce(sql_cast(column, Text), Text)
-
-
-def _is_under(key_id: int, type_: EncryptedText, stored: str) -> bool:
-    """Return whether a stored text is encrypted under this key; a plain one may contain the same letters."""
-    ciphertext = type_.ciphertext(stored)
-    return ciphertext is not None and key_id_of(ciphertext) == key_id

@@ -1,4 +1,4 @@
-"""Encrypts stored values again under the current key, and values of earlier releases for the first time.
+"""Encrypts stored values again under the current key.
 
 A table is read in batches in the order of its primary key, each batch in a transaction of its own, which also
 stores the position. An interrupted run continues there. After a pass that changed anything, another one looks
@@ -15,7 +15,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts import totp
 from app.engine.crm import connections
-from app.engine.ledger import reveals
 from app.engine.privacy import reencrypted_rows
 from app.engine.uploads import upload_files
 from app.engine.uploads.upload_tables import UploadFile
@@ -103,9 +102,6 @@ def _encrypt_batch(session: Session, table: Table, row: EncryptionProgress, now:
     if found:
         row.position = list(found[-1][: len(table.primary_key)])
         return
-    field = reencrypted_rows.indexed_field(table)
-    if field is not None:
-        reveals.replace_plain_values(session, field)
     row.finished_at = None if row.pending else now
     row.position, row.pending = [], 0
 

@@ -75,7 +75,7 @@ def _apply(session: Session, line: JournalLine, applied: Applied) -> None:
     if line.key != session.keys.suppression_fingerprint:
         applied.other_key += len(line.digests)
     elif line.action == ADD:
-        entries = [Entry(line.kind, digest, line.version) for digest in line.digests]
+        entries = [Entry(line.kind, digest) for digest in line.digests]
         listing = Listing(line.reason, line.list_name)
         applied.added += suppressions.suppress_entries(session, entries, listing, now=line.at)
     else:

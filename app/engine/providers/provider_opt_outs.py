@@ -12,20 +12,18 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import SmallInteger, String, UniqueConstraint, bindparam, func, select
+from sqlalchemy import String, UniqueConstraint, bindparam, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
 from app.domain.records.subjects import EXACT, Subject
 from app.engine.contacts.suppressions import suppression_checks, suppression_digests, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Entry, Identifier
-from app.engine.contacts.suppressions.suppressions import OPT_OUTS, Listing, Suppression
+from app.engine.contacts.suppressions.suppressions import OPT_OUTS, Listing
 from app.infra.database.db import Base, insert
 from app.infra.database.session import Session
 
 REASON = "a provider said that this person opted out"
-UNREVIEWED = "a provider said so, or gave a suppressed value"
-"""The reason of entries from before opt-outs were recorded: some hide people named only by a caller."""
 _LISTING = Listing(REASON, OPT_OUTS)
 _LISTABLE = frozenset({"email", "linkedin_url"})
 
@@ -40,30 +38,29 @@ class OptOutState(StrEnum):
 
 
 class ProviderOptOut(Base):
-    """One refusal by one provider, without personal data: `question` and `digest` are keyed digests.
+    """One refusal by one provider, without personal data: `subject_digest` and `digest` are keyed digests.
 
     `asked_by` names the fields of the request. `kind` and `digest` are those of its one e-mail or profile,
     None if it had none or several. `state` is `listed` if that value went on the suppression list at once.
     """
 
     __tablename__ = "provider_opt_outs"
-    __table_args__ = (UniqueConstraint("provider", "question"),)
+    __table_args__ = (UniqueConstraint("provider", "subject_digest"),)
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     provider: Mapped[str]
     field: Mapped[str]
-    question: Mapped[bytes]
+    subject_digest: Mapped[bytes]
     asked_by: Mapped[list[Any]]
     kind: Mapped[str | None]
     digest: Mapped[bytes | None]
-    version: Mapped[int] = mapped_column(SmallInteger, server_default="1")
     state: Mapped[str]
     created_at: Mapped[datetime]
     reviewed_at: Mapped[datetime | None]
 
 
 def record(
-    session: Session, *, provider: str, field: str, question: bytes, subject: Subject, now: datetime
+    session: Session, *, provider: str, field: str, subject_digest: bytes, subject: Subject, now: datetime
 ) -> None:
     """Insert the opt-out, and suppress its e-mail or profile if the request had no other identifier.
 
@@ -75,11 +72,10 @@ def record(
         "id": new_id("opt"),
         "provider": provider,
         "field": field,
-        "question": question,
+        "subject_digest": subject_digest,
         "asked_by": sorted(name for name in subject.as_dict() if name != "contact_id"),
         "kind": identifier and identifier.kind,
         "digest": identifier and suppression_digests.digest(session.keys, identifier),
-        "version": suppression_digests.VERSION,
         "state": (OptOutState.LISTED if is_alone else OptOutState.OPEN).value,
         "created_at": now,
     }
@@ -92,14 +88,14 @@ def record(
 
 _STANDING = select(ProviderOptOut.id).where(
     ProviderOptOut.provider == bindparam("provider"),
-    ProviderOptOut.question == bindparam("question"),
+    ProviderOptOut.subject_digest == bindparam("subject_digest"),
     ProviderOptOut.state != OptOutState.DISMISSED.value,
 )
 
 
-def is_in_effect(session: Session, *, provider: str, question: bytes) -> bool:
+def is_in_effect(session: Session, *, provider: str, subject_digest: bytes) -> bool:
     """Return whether the provider refused exactly this request and the operator has not dismissed that."""
-    return session.scalar(_STANDING, {"provider": provider, "question": question}) is not None
+    return session.scalar(_STANDING, {"provider": provider, "subject_digest": subject_digest}) is not None
 
 
 def latest(session: Session, *, all_states: bool, limit: int) -> Sequence[ProviderOptOut]:
@@ -120,7 +116,7 @@ def accept(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool:
     """Mark the opt-out as accepted and suppress its e-mail or profile; False if it has none."""
     if opt_out.digest is None or opt_out.kind is None:
         return False
-    entry = Entry(opt_out.kind, opt_out.digest, opt_out.version)
+    entry = Entry(opt_out.kind, opt_out.digest)
     suppressions.suppress_entries(session, [entry], _LISTING, now=now)
     opt_out.state, opt_out.reviewed_at = OptOutState.ACCEPTED.value, now
     return True
@@ -141,12 +137,6 @@ def dismiss(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool
         return False
     removed = suppressions.remove_digest(session, opt_out.digest, reason=REASON)
     return removed and not suppression_checks.is_listed(session, opt_out.digest)
-
-
-def unreviewed(session: Session) -> dict[str, int]:
-    """Return, by kind, the number of suppressions from before opt-outs were recorded."""
-    query = select(Suppression.kind, func.count()).where(Suppression.reason == UNREVIEWED)
-    return {row[0]: row[1] for row in session.execute(query.group_by(Suppression.kind))}
 
 
 def _identifier(subject: Subject) -> Identifier | None:

@@ -17,8 +17,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, func, select
 
+from app.domain import kinds
 from app.domain.findings import EmailStatus
-from app.domain.kinds import Kind
 from app.domain.records.person_matcher import PersonMatcher
 from app.engine.contacts import hidden_values
 from app.engine.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
@@ -168,10 +168,10 @@ def _revoke_ownership(
 
 
 def _revoke_in_reveals(session: Session, job_ids: Sequence[str], addresses: Collection[str]) -> None:
-    is_reveal = (Job.id.in_(job_ids), Job.kind == Kind.REVEAL_EMAIL, Job.result.is_not(None))
+    is_reveal = (Job.id.in_(job_ids), Job.kind == kinds.revealing("email").name, Job.result.is_not(None))
     for row in _returning(session, select(Job.id, Job.result).where(*is_reveal), addresses):
         job = session.get_one(Job, row.id)
-        job.result, job.question = _without(job.result, addresses), secrets.token_bytes(32)
+        job.result, job.request_digest = _without(job.result, addresses), secrets.token_bytes(32)
 
 
 def _revoke_in_items(session: Session, job_ids: Sequence[str], addresses: Collection[str]) -> None:

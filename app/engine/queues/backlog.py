@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import case, func, select, text
 
-from app.domain.kinds import Kind, Queue, Status
+from app.domain.kinds import KINDS, Queue, Status
 from app.engine.jobs.jobs import Job
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
@@ -20,7 +20,7 @@ _LIVE = text("jobs.status IN ('queued', 'running')")  # spelled as in ix_jobs_li
 class Count:
     """The number of queued or running jobs of a kind."""
 
-    kind: Kind
+    kind: str
     status: Status
     jobs: int
 
@@ -47,8 +47,8 @@ def counts(session: Session) -> list[Count]:
     query = select(Job.kind, Job.status, func.count()).where(_LIVE).group_by(Job.kind, Job.status)
     counts_by_state = {(kind, status): count for kind, status, count in session.execute(query)}
     return [
-        Count(kind, status, counts_by_state.get((kind.value, status.value), 0))
-        for kind in Kind
+        Count(kind, status, counts_by_state.get((kind, status.value), 0))
+        for kind in KINDS
         for status in (Status.QUEUED, Status.RUNNING)
     ]
 

@@ -18,7 +18,7 @@ from app.domain.kinds import Kind
 from app.engine.accounts.workspaces import balance
 from app.engine.jobs import submission
 from app.engine.jobs.jobs import PURPOSE, Job, JobItem
-from app.engine.jobs.result_reuse import Freshness
+from app.engine.jobs.result_reuse import NO_REUSE
 from app.engine.jobs.submission import JobRequest
 from app.engine.uploads import starters
 from app.engine.uploads.upload_tables import Upload, UploadChunk, UploadRow, UploadStatus
@@ -31,7 +31,6 @@ SIZE = 100
 WINDOW = 4
 """The open jobs of an upload. Only they hold credits, and only they occupy threads of the workers."""
 MAX_CREDITS = "max_credits"
-_NO_REUSE = Freshness(timedelta(0), timedelta(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def _submit(
         items=chunk.requests,
     )
     deadline = timedelta(seconds=settings.job_deadline_seconds)
-    return submission.submit(session, job_request, freshness=_NO_REUSE, deadline=deadline, now=now).job.id
+    return submission.submit(session, job_request, freshness=NO_REUSE, deadline=deadline, now=now).job.id
 
 
 def _is_current(session: Session, upload: Upload, chunk: NextChunk) -> bool:
@@ -173,8 +172,7 @@ def shortage(session: Session, upload: Upload) -> str:
 
 def prices(upload: Upload, settings: Settings) -> list[int]:
     """Return the prices of the fields that the upload asks for."""
-    by_field = {"email": settings.price_reveal_email, "phone": settings.price_reveal_phone}
-    return [by_field[field] for field in upload.fields]
+    return [settings.price_of(field) for field in upload.fields]
 
 
 def _open_count(session: Session, upload_id: str) -> int:

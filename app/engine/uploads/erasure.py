@@ -78,7 +78,7 @@ def blank(session: Session, keys: Sequence[RowKey], matcher: PersonMatcher) -> N
 
 def clear(session: Session, keys: Sequence[RowKey]) -> None:
     """Delete what the rows say, and the digest from which it could be guessed; none is submitted any more."""
-    blank: dict[str, Any] = {"cells": [], "subject": None, "person": None, "is_pending": False}
+    blank: dict[str, Any] = {"cells": [], "subject": None, "person_digest": None, "is_pending": False}
     changes: list[dict[str, Any]] = [
         {"upload_id": upload_id, "number": number, **blank} for upload_id, number in keys
     ]

@@ -22,7 +22,7 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
     values = [*(("email", form) for form in emails), *(("phone", form) for form in phones)]
     query = select(RevealedValue.contact_id).where(
         RevealedValue.workspace_id == upload.workspace_id,
-        tuple_(RevealedValue.field, RevealedValue.value).in_(values),
+        tuple_(RevealedValue.field, RevealedValue.value_index).in_(values),
     )
     found = sorted(set(session.scalars(query))) if values else []
     return found, rows[-1].number + 1 if len(rows) == limit else None

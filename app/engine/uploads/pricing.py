@@ -161,7 +161,7 @@ def _without_erased(session: Session, upload_id: str, changes: list[dict[str, An
     )
     locked = session.execute(rows.order_by(UploadRow.number).with_for_update()).all()
     filled = {row.number for row in locked if row.cells}
-    return [change for change in changes if change["number"] in filled or change["person"] is None]
+    return [change for change in changes if change["number"] in filled or change["person_digest"] is None]
 
 
 def finish(session: Session, turn: Turn, counts: Counter[str], phones_read_as: str | None) -> None:
@@ -190,12 +190,16 @@ def _is_erased(row: UploadRow) -> bool:
 
 def _first_rows(session: Session, turn: Turn, before: int, people: Sequence[bytes]) -> dict[bytes, int]:
     """Return the first of the earlier rows about each of these people."""
-    query = select(UploadRow.person, func.min(UploadRow.number)).where(
+    query = select(UploadRow.person_digest, func.min(UploadRow.number)).where(
         UploadRow.upload_id == turn.upload_id,
         UploadRow.number < before,
-        is_among(session, UploadRow.__table__.c.person, people),
+        is_among(session, UploadRow.__table__.c.person_digest, people),
     )
-    return {person: number for person, number in session.execute(query.group_by(UploadRow.person)) if person}
+    return {
+        person: number
+        for person, number in session.execute(query.group_by(UploadRow.person_digest))
+        if person
+    }
 
 
 def _digest(item: ItemEstimate) -> bytes:
@@ -208,7 +212,7 @@ def _blank(row: UploadRow) -> dict[str, Any]:
         "upload_id": row.upload_id,
         "number": row.number,
         "subject": None,
-        "person": None,
+        "person_digest": None,
         "cost": 0,
         "fault": None,
         "duplicate_of": None,
@@ -218,7 +222,7 @@ def _blank(row: UploadRow) -> dict[str, Any]:
 
 def _named(digest: bytes, item: ItemEstimate, duplicate_of: int | None) -> dict[str, Any]:
     return {
-        "person": digest,
+        "person_digest": digest,
         "cost": item.credits_max,
         "duplicate_of": duplicate_of,
         "is_pending": duplicate_of is None,

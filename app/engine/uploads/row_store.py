@@ -127,7 +127,7 @@ def _values(session: Session, upload_id: str, number: int, row: Row, cells: Sequ
         "line": row.line,
         "cells": encrypted(session, UploadRow.cells, row_name(upload_id, number), list(cells)),
         "subject": None,
-        "person": None,
+        "person_digest": None,
         "cost": 0,
         "is_readable": row.fault is None,
         "fault": row.fault,

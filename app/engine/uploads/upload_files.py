@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, LargeBinary, SQLColumnExpression, func, literal, select
+from sqlalchemy import ColumnElement, LargeBinary, func, literal, select
 
 from app.engine.uploads.upload_tables import UploadFile
 from app.infra.crypto.encryption import open_sealed, seal
 from app.infra.database.session import Session
 
-MARK = b"enc:"
-"""The beginning of an encrypted file; a file of an earlier release has another one."""
-
 
 def encrypted(session: Session, upload_id: str, content: bytes) -> bytes:
     """Return the bytes of a file as they are stored."""
-    return MARK + seal(session.keys.ring, _context(upload_id), content)
+    return seal(session.keys.ring, _context(upload_id), content)
 
 
 def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
@@ -24,9 +21,7 @@ def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
         Undecryptable: it was changed, belongs to another upload, or its key is not set.
 
     """
-    if not stored.startswith(MARK):
-        return stored
-    return open_sealed(session.keys.ring, _context(upload_id), stored.removeprefix(MARK))
+    return open_sealed(session.keys.ring, _context(upload_id), stored)
 
 
 def encrypt_next(session: Session) -> bool:
@@ -54,12 +49,8 @@ def is_any_outdated(session: Session) -> bool:
 
 
 def _is_outdated(session: Session) -> ColumnElement[bool]:
-    return ~begins_with(UploadFile.content, MARK + bytes((session.keys.ring.current_id,)))
-
-
-def begins_with(content: SQLColumnExpression[bytes], start: bytes) -> ColumnElement[bool]:
-    """Return the condition that a stored file begins with these bytes."""
-    return func.substr(content, 1, len(start)) == literal(start, LargeBinary())
+    key_id = bytes((session.keys.ring.current_id,))
+    return func.substr(UploadFile.content, 1, 1) != literal(key_id, LargeBinary())
 
 
 def _context(upload_id: str) -> str:

@@ -109,9 +109,9 @@ class UploadRow(Base):
     """A row of an uploaded list, in the order of the file.
 
     A row that is not readable has a fault of the file; another one has a fault if it identifies no person.
-    `person` is a digest of the person that it names, `cost` the most that finding them costs, `duplicate_of`
-    the number of the first row about the same person. `is_pending` means that it waits
-    for a job. `chunk` and `item` are the job's number and the item in it, while it waits those of a job that
+    `person_digest` identifies the person that it names, `cost` is the most that finding them costs,
+    `duplicate_of` the number of the first row about the same person. `is_pending` means that it waits for a
+    job. `chunk` and `item` are the job's number and the item in it, while it waits those of a job that
     found a part. `charged` is what earlier jobs charged for it, `tries` how many of them ended without its
     result.
     """
@@ -119,7 +119,7 @@ class UploadRow(Base):
     __tablename__ = "upload_rows"
     __table_args__ = (
         Index("uq_upload_rows_item", "upload_id", "chunk", "item", unique=True),
-        Index("ix_upload_rows_person", "upload_id", "person", "number"),
+        Index("ix_upload_rows_person_digest", "upload_id", "person_digest", "number"),
         Index(
             "ix_upload_rows_pending", "upload_id", "number", sqlite_where=_PENDING, postgresql_where=_PENDING
         ),
@@ -132,7 +132,7 @@ class UploadRow(Base):
     line: Mapped[int]
     cells: Mapped[list[Any]] = mapped_column(EncryptedJson("upload_rows.cells", _ROW))
     subject: Mapped[dict[str, Any] | None] = mapped_column(EncryptedJson("upload_rows.subject", _ROW))
-    person: Mapped[bytes | None]
+    person_digest: Mapped[bytes | None]
     cost: Mapped[int]
     is_readable: Mapped[bool]
     fault: Mapped[str | None]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from redis.exceptions import RedisError
 
-from app.domain.kinds import QUEUES, Kind, Queue
+from app.domain.kinds import KINDS, Queue
 from app.infra.broker import broker, redis_client, task_messages
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.telemetry import metrics
@@ -26,9 +26,9 @@ class JobPublisher:
         self._redis = redis_client.guarded(redis_url)
         self._queues = broker.guarded(broker_url or redis_url)
 
-    def publish(self, kind: Kind, job_ids: Iterable[str]) -> bool:
+    def publish(self, kind: str, job_ids: Iterable[str]) -> bool:
         """Publish the jobs to the queue of their kind; return False at once if the broker is unavailable."""
-        return self.push(kind.value, QUEUES[kind], job_ids)
+        return self.push(kind, KINDS[kind].queue, job_ids)
 
     def push(self, task: str, queue: Queue, ids: Iterable[str]) -> bool:
         """Publish a message of the task for each id; return False at once if the broker is unavailable."""

@@ -8,9 +8,6 @@ from app.infra.database.session import Session
 
 
 def stored_forms(session: Session, field: str, values: Iterable[str]) -> dict[str, str]:
-    """Return each text that may stand for one of the values in a column of indexes, with the value.
-
-    These are the indexes under all keys and, for rows of earlier releases, the value itself.
-    """
+    """Return the indexes of the values under all keys, each with its value."""
     ring = session.keys.ring
     return {form: value for value in values for form in ring.indexes(field, value)}

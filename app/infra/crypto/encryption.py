@@ -11,13 +11,11 @@ import secrets
 from collections.abc import Iterable
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.crypto.key_ring import KeyRing
 
 NONCE_BYTES = 12
-_PURPOSE = "encryption"
 
 
 class Undecryptable(ValueError):  # noqa: N818 -- named after what is wrong with the value
@@ -79,16 +77,4 @@ def decrypt(keys: DigestKeys, purpose: str, context: str, encrypted: bytes) -> b
         Undecryptable: it cannot be read with these keys, purpose and context.
 
     """
-    try:
-        return open_sealed(keys.ring, f"{purpose}|{context}", encrypted)
-    except Undecryptable:
-        return _decrypt_first_form(keys, purpose, context, encrypted)
-
-
-def _decrypt_first_form(keys: DigestKeys, purpose: str, context: str, encrypted: bytes) -> bytes:
-    """Return a secret that a release before key ids encrypted, under a key derived from SECRET_KEY."""
-    cipher = AESGCM(keys.digest(_PURPOSE, purpose))
-    try:
-        return cipher.decrypt(encrypted[:NONCE_BYTES], encrypted[NONCE_BYTES:], context.encode())
-    except (InvalidTag, ValueError):
-        raise Undecryptable from None
+    return open_sealed(keys.ring, f"{purpose}|{context}", encrypted)

@@ -59,11 +59,8 @@ class KeyRing:
         return _index(self.keys[0][1], field, value)
 
     def indexes(self, field: str, value: str) -> tuple[str, ...]:
-        """Return every text under which a value may be stored: its index under each key, and itself.
-
-        Earlier releases stored the value itself; it is encrypted in the background.
-        """
-        return (*(_index(key, field, value) for _, key in self.keys), value)
+        """Return every index under which a value may be stored: one for each key."""
+        return tuple(_index(key, field, value) for _, key in self.keys)
 
 
 @lru_cache(maxsize=64)

@@ -5,14 +5,13 @@ copied to another row or column cannot be read. Each SELECT of such a column als
 the ORM encrypts when it flushes. A statement of Core takes its values from `encrypted`; any other value is
 refused, so that nothing is stored in plain text by mistake.
 
-Null and empty values are stored as they are. Plain values of earlier releases can be read.
+Null and empty values are stored as they are.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, cast
@@ -26,7 +25,6 @@ from sqlalchemy import (
     String,
     Text,
     event,
-    func,
     literal_column,
 )
 from sqlalchemy import cast as sql_cast
@@ -44,7 +42,6 @@ MARK = "enc:"
 """The beginning of encrypted text; the rest is the encrypted value in base64."""
 EMPTY = frozenset({"", "{}", "[]", "null"})
 """The texts of empty values, which are stored as they are."""
-_FORM = re.compile(rf"{MARK}[A-Za-z0-9+/]*={{0,2}}")
 _KEY_DIGITS = 4
 """The characters of base64 that contain the id of the key."""
 _ROW_END = "|"
@@ -69,8 +66,7 @@ class EncryptedText(TypeDecorator[str]):
     """A column of encrypted texts.
 
     `name` is `table.column`, which is authenticated; `row` are the columns of the primary key. `index` is the
-    column of blind indexes. Where it still has a value of an earlier release, that is read. `field` is the
-    kind of value, whose indexes have their own key.
+    column of blind indexes, and `field` the kind of value, whose indexes have their own key.
     """
 
     impl = String
@@ -95,10 +91,9 @@ class EncryptedText(TypeDecorator[str]):
             return column
         prefix = (element.key or "").removesuffix(self.name.partition(".")[2])
         parts: list[ColumnElement[Any]] = [sql_cast(table.c[prefix + name], Text) for name in self.row]
-        stored = func.coalesce(element, table.c[prefix + self.index]) if self.index else element
         separators = [_KEY_SEPARATOR] * (len(parts) - 1) + [_ROW_END]
         text = parts[0]
-        for separator, part in zip(separators, [*parts[1:], sql_cast(stored, Text)], strict=True):
+        for separator, part in zip(separators, [*parts[1:], sql_cast(element, Text)], strict=True):
             text = text.op("||")(literal_column(f"'{separator}'")).op("||", return_type=self)(part)
         return text
 
@@ -147,12 +142,11 @@ class EncryptedText(TypeDecorator[str]):
             Undecryptable: as in `decrypt_text`.
 
         """
-        ciphertext = self.ciphertext(stored)
-        return stored if ciphertext is None else decrypt_text(ring, self.context(row), ciphertext)
+        return decrypt_text(ring, self.context(row), self.ciphertext(stored)) if stored else stored
 
-    def ciphertext(self, stored: str) -> str | None:
-        """Return the encrypted text in a stored text, or None if it is plain, of an earlier release."""
-        return stored if _FORM.fullmatch(stored) else None
+    def ciphertext(self, stored: str) -> str:
+        """Return the encrypted text in a stored text that is not empty."""
+        return stored
 
 
 class EncryptedJson(EncryptedText):
@@ -179,14 +173,15 @@ class EncryptedJson(EncryptedText):
 
     def decrypted(self, ring: KeyRing, row: str, stored: str) -> object:
         """Return the value of stored JSON, as for a text."""
-        ciphertext = self.ciphertext(stored)
-        return json.loads(stored if ciphertext is None else decrypt_text(ring, self.context(row), ciphertext))
+        is_empty = stored in EMPTY
+        return json.loads(
+            stored if is_empty else decrypt_text(ring, self.context(row), self.ciphertext(stored))
+        )
 
-    def ciphertext(self, stored: str) -> str | None:
-        """Return the encrypted text in stored JSON, as for a text."""
+    def ciphertext(self, stored: str) -> str:
+        """Return the encrypted text in stored JSON, as for a text; "" if it has none."""
         value = json.loads(stored)
-        text = value.get(_ENCRYPTED) if isinstance(value, dict) else None
-        return text if isinstance(text, str) and _FORM.fullmatch(text) else None
+        return str(value.get(_ENCRYPTED, "")) if isinstance(value, dict) else ""
 
 
 def dumps(value: object) -> str:

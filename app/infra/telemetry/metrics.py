@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from prometheus_client import Counter, Gauge, Histogram
 
 REQUESTS = Counter("ext_requests_total", "Responses by endpoint and status.", ["endpoint", "status"])
@@ -19,8 +21,17 @@ API_START_TIME = Gauge(
     "Unix time at which the newest process of the API started.",
     multiprocess_mode="livemax",
 )
-API_HEARTBEAT = Gauge(
-    "ext_api_heartbeat_seconds",
-    "Unix time at which the process of the API that is the longest without a sign of life gave its last one.",
-    multiprocess_mode="livemin",
-)
+
+
+@cache
+def api_heartbeat() -> Gauge:
+    """Return the gauge of this process's last sign of life.
+
+    A gauge is 0 until it is set. It exists only in processes that set it, so not in gunicorn's arbiter: the
+    least of all is shown.
+    """
+    return Gauge(
+        "ext_api_heartbeat_seconds",
+        "Unix time of the last sign of life of the API's process that has given none for the longest.",
+        multiprocess_mode="livemin",
+    )

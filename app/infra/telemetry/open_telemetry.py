@@ -6,19 +6,16 @@ statements, which may contain personal data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import cast
 
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import SpanKind
+from opentelemetry.trace import Span, SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
-from app.infra.telemetry.tracing import Attributes, Span
 
 _HEADER = "traceparent"
 _propagator = TraceContextTextMapPropagator()
@@ -40,7 +37,13 @@ class OpenTelemetryTracer:
 
     @contextmanager
     def span(
-        self, name: str, attributes: Attributes, *, parent: str | None, started: int | None, serves: bool
+        self,
+        name: str,
+        attributes: Mapping[str, str | int],
+        *,
+        parent: str | None,
+        started: int | None,
+        serves: bool,
     ) -> Iterator[Span]:
         """Record a span; an exception is not recorded, because its text may contain personal data."""
         context = None if parent is None else _propagator.extract({_HEADER: parent})
@@ -54,7 +57,7 @@ class OpenTelemetryTracer:
             record_exception=False,
             set_status_on_exception=False,
         ) as recorded:
-            yield cast("Span", recorded)
+            yield recorded
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from typing import Protocol, TypeAlias
 
 Attributes: TypeAlias = Mapping[str, str | int]
@@ -48,9 +47,9 @@ _tracers: list[Tracer] = []
 def start(endpoint: str, *, service: str) -> None:
     """Send the spans of this process to an OTLP endpoint; do nothing without one."""
     if endpoint and not _tracers:
-        _tracers.append(
-            import_module("app.infra.telemetry.open_telemetry").connect(endpoint, service=service)
-        )
+        from app.infra.telemetry import open_telemetry  # noqa: PLC0415 -- see the module's docstring
+
+        _tracers.append(open_telemetry.connect(endpoint, service=service))
 
 
 def is_on() -> bool:

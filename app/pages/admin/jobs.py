@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flask import Response, request
 
+from app.domain import kinds
 from app.domain.kinds import Status
 from app.engine.jobs import job_history, jobs
 from app.pages import repeats
-from app.pages.history import LISTED
 from app.web.pages import paging
 from app.web.pages.access import admin_only
 from app.web.pages.blueprint import PageBlueprint
@@ -33,7 +33,7 @@ def index() -> Response:
             status=chosen if chosen in set(Status) else None,
             before=before,
             limit=paging.ROWS + 1,
-            kinds=LISTED,
+            kinds=kinds.charged(),
         )
         shown, older = paging.split(rows, lambda job: job.id)
         described = job_history.describe_with_names(session, caller().workspace_id, shown)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from threading import Event
 
 from flask import Response, g
 
-from app.domain.kinds import FREE_KINDS, QUEUES, Kind, Queue
+from app.domain import kinds
+from app.domain.kinds import KINDS, Queue
 from app.engine.jobs import jobs, submission
 from app.engine.jobs.jobs import REQUEST_ID
 from app.engine.jobs.result_reuse import Freshness
@@ -18,12 +19,11 @@ from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.jobs.submission import JobRequest, SubmitResult
 from app.infra.database import database_clock
 from app.infra.telemetry import trace_links
-from app.settings import Settings
 from app.web import admission
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
 from app.web.jobs import waiting
 from app.web.jobs.job_responses import job_response
-from app.web.jobs.waiting import JobSnapshot, WaitPreference, wait_budget, wait_for
+from app.web.jobs.waiting import WaitPreference, wait_budget, wait_for
 from app.web.services import AppServices, services
 from app.web.sign_in.auth import caller
 
@@ -60,14 +60,19 @@ def submit_and_wait(
     # Before the job exists: once it is committed, the message of another job may lead a worker to it.
     with app.listener.subscribe(request.job_id) as finished, wait_budget(app) as preference:
         submitted = _submit_in_turn(app, request, finished, preference, private=private)
-        snapshot = _wait(app, submitted, finished, preference)
+        job, is_new = submitted.result.job, submitted.result.is_new
+        with nullcontext(finished) if is_new else app.listener.subscribe(job.id) as ended:
+            snapshot = wait_for(
+                app, job, ended, preference, is_new=is_new, is_published=submitted.is_published
+            )
     response = job_response(
         replace(snapshot, client_reference=client_reference),
         preference,
         repeated=submitted.result.is_finished and not submitted.replayed,
         headers=REPLAYED if submitted.replayed else None,
     )
-    _delete_if_private(snapshot.job)
+    if private:
+        _delete_if_private(snapshot.job)
     return response
 
 
@@ -79,7 +84,7 @@ def poll(job_id: str) -> Response:
 
     """
     app = services()
-    snapshot = waiting.read(app, caller().workspace_id, job_id, kinds=caller().kinds)
+    snapshot = waiting.read(app, caller().workspace_id, job_id, kinds=kinds.visible_to(caller().scopes))
     with app.listener.subscribe(job_id) as finished, wait_budget(app, default=0) as preference:
         if preference.seconds and snapshot.job.finished_at is None:
             snapshot = wait_for(app, snapshot.job, finished, preference)
@@ -100,24 +105,13 @@ def _submit_in_turn(
         job = submitted.result.job
         trace_links.remember(app.settings.redis_url, job.id)
         submitted.is_published = app.publisher.publish(request.kind, [job.id])
-        if QUEUES[request.kind] != Queue.INTERACTIVE or not submitted.is_published:
+        if KINDS[request.kind].queue is not Queue.INTERACTIVE or not submitted.is_published:
             return submitted
         if preference.seconds:
             finished.wait(TURN_SECONDS)
         else:
             threading.Thread(target=_end_turn, args=(app, job.id, turn.pop_all())).start()
         return submitted
-
-
-def _wait(
-    app: AppServices, submitted: _Submitted, finished: Event, preference: WaitPreference
-) -> JobSnapshot:
-    """Wait for the job; `finished` is set when a new one finishes."""
-    job, is_published = submitted.result.job, submitted.is_published
-    if submitted.result.is_new:
-        return wait_for(app, job, finished, preference, is_new=True, is_published=is_published)
-    with app.listener.subscribe(job.id) as earlier_finished:
-        return wait_for(app, job, earlier_finished, preference)
 
 
 def _end_turn(app: AppServices, job_id: str, turn: ExitStack) -> None:
@@ -135,30 +129,22 @@ def _submit(app: AppServices, request: JobRequest, *, private: bool) -> _Submitt
         if reference:
             earlier = jobs.get(session, caller().workspace_id, reference)
             return _Submitted(SubmitResult(earlier), replayed=True)
+        if not private:
+            named = request.request | {REQUEST_ID: g.request_id}
+            request = replace(request, key_id=caller().key_id, request=named)
         result = submission.submit(
             session,
-            request if private else _of_caller(request),
-            freshness=_freshness(request.kind, app.settings),
+            request,
+            freshness=Freshness(
+                found=timedelta(seconds=app.settings.answer_fresh_seconds),
+                not_found=timedelta(seconds=app.settings.not_found_fresh_seconds),
+            ),
             deadline=timedelta(seconds=app.settings.job_deadline_seconds),
             now=now,
         )
         if not private:
             finish(session, result.job.id)
         return _Submitted(result)
-
-
-def _of_caller(request: JobRequest) -> JobRequest:
-    """Return the job request with the caller's API key, if any, and the id of the HTTP request."""
-    return replace(request, key_id=caller().key_id, request=request.request | {REQUEST_ID: g.request_id})
-
-
-def _freshness(kind: Kind, settings: Settings) -> Freshness:
-    """Return for how long a finished job answers an equal request; free kinds are always run again."""
-    if kind in FREE_KINDS:
-        return Freshness(timedelta(0), timedelta(0))
-    return Freshness(
-        timedelta(seconds=settings.answer_fresh_seconds), timedelta(seconds=settings.not_found_fresh_seconds)
-    )
 
 
 def _delete_if_private(job: StoredJob) -> None:

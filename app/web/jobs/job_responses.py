@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from app.domain.kinds import FREE_KINDS, Outcome
+from app.domain.kinds import KINDS, Outcome
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs
 from app.web.bodies.body import json_response
@@ -53,7 +53,7 @@ def job_response(
 def job_body(snapshot: JobSnapshot, *, repeated: bool) -> dict[str, Any]:
     """Return the response body of a queued endpoint (contract 2.3)."""
     job = snapshot.job
-    owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
+    owned = repeated and job.outcome == Outcome.FOUND and not KINDS[job.kind].is_free
     return {
         "job": _job(snapshot),
         "result": _items_result(snapshot) if snapshot.items else _result(snapshot),

@@ -13,7 +13,7 @@ from typing import Any
 from flask import request
 
 from app.domain.errors import Unavailable
-from app.domain.kinds import Kind
+from app.domain.kinds import KINDS
 from app.engine.accounts.workspaces import Balance
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs, provider_calls, traces
@@ -102,7 +102,8 @@ def wait_for(
         is_published = _sleep(app, job, finished, deadline, is_published=is_published)
     while True:
         finished.clear()
-        snapshot = _reload(app, job)
+        with _name_job_on_error(job):
+            snapshot = read(app, job.workspace_id, job.id)
         is_over = time.monotonic() >= deadline
         if snapshot.job.finished_at is not None or is_over or app.listener.is_closed:
             metrics.WAITS.labels(outcome="over" if snapshot.job.finished_at else "not_yet").inc()
@@ -120,7 +121,7 @@ def _sleep(app: AppServices, job: StoredJob, finished: Event, deadline: float, *
     pause = CHECK_SECONDS
     while (remaining := deadline - time.monotonic()) > 0 and not finished.wait(min(pause, remaining)):
         if not is_published:
-            is_published = app.publisher.publish(Kind(job.kind), [job.id])
+            is_published = app.publisher.publish(job.kind, [job.id])
         with suppress(Unavailable):
             if not _is_open(app, job):
                 break
@@ -137,14 +138,7 @@ def _is_open(app: AppServices, job: StoredJob) -> bool:
         return jobs.is_open(session, job.id)
 
 
-def _reload(app: AppServices, job: StoredJob) -> JobSnapshot:
-    with _name_job_on_error(job):
-        return read(app, job.workspace_id, job.id)
-
-
-def read(
-    app: AppServices, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
-) -> JobSnapshot:
+def read(app: AppServices, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS) -> JobSnapshot:
     """Return the workspace's job of one of these kinds, as it is now.
 
     Raises:
@@ -154,7 +148,7 @@ def read(
     """
     with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
         job, balance = jobs.get_with_balance(session, workspace_id, job_id, kinds=kinds)
-        items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
+        items = jobs.items(session, job_id) if KINDS[job.kind].has_items else []
         trace, asking = job.trace, list[str]()
         if job.finished_at is None:
             lines, asking = provider_calls.progress(session, job_id, now=database_clock.now())

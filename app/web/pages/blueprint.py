@@ -19,8 +19,8 @@ class PageBlueprint(Blueprint):
     enable_openapi = False
     """APIFlask reads it from every blueprint that has functions before requests."""
 
-    def __init__(self, name: str, import_name: str) -> None:
-        super().__init__(name, import_name)
+    def __init__(self, name: str, import_name: str, *, template_folder: str | None = None) -> None:
+        super().__init__(name, import_name, template_folder=template_folder)
         self.before_request(require_same_origin)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from flask import request, url_for
+from flask import Flask, current_app, request, url_for
 
 from app.web.pages.access import Needs, Viewer
 
@@ -14,10 +15,12 @@ _STARTS = frozenset({"/", "/admin"})
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A link of the navigation: the endpoint of its page, and its text."""
+    """A link of the navigation: the endpoint of its page, its text, and its position in its group."""
 
     endpoint: str
     label: str
+    position: int
+    needs: Needs = "member"
 
     @property
     def is_current(self) -> bool:
@@ -30,45 +33,58 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
     "member": (
         "Workspace",
         (
-            Entry("start.start", "Search"),
-            Entry("contacts_page.index", "Contacts"),
-            Entry("lists_page.index", "Lists"),
-            Entry("uploads_page.index", "Uploads"),
-            Entry("history.index", "History"),
-            Entry("crm_page.index", "CRM"),
-            Entry("events_page.index", "Events"),
-            Entry("usage_page.index", "Usage"),
-            Entry("keys_page.index", "API keys"),
-            Entry("webhooks_page.index", "Webhooks"),
-            Entry("account.index", "Account"),
+            Entry("start.start", "Search", position=10),
+            Entry("contacts_page.index", "Contacts", position=20),
+            Entry("lists_page.index", "Lists", position=30),
+            Entry("uploads_page.index", "Uploads", position=40),
+            Entry("history.index", "History", position=50),
+            Entry("crm_page.index", "CRM", position=60),
+            Entry("events_page.index", "Events", position=70),
+            Entry("keys_page.index", "API keys", position=90),
+            Entry("account.index", "Account", position=110),
         ),
     ),
     "admin": (
         "Administration",
         (
-            Entry("admin.index", "Overview"),
-            Entry("admin_accounts.index", "Accounts"),
-            Entry("admin_jobs.index", "Requests"),
-            Entry("admin_limits.index", "Limits"),
-            Entry("admin_ledger.index", "Ledger"),
-            Entry("admin_audit_log.index", "Audit log"),
+            Entry("admin.index", "Overview", position=10),
+            Entry("admin_accounts.index", "Accounts", position=20),
+            Entry("admin_jobs.index", "Requests", position=30),
+            Entry("admin_limits.index", "Limits", position=40),
+            Entry("admin_ledger.index", "Ledger", position=50),
+            Entry("admin_audit_log.index", "Audit log", position=60),
         ),
     ),
     "operator": (
         "Operation",
         (
-            Entry("admin_workspaces.index", "Workspaces"),
-            Entry("admin_providers.index", "Providers"),
-            Entry("admin_suppressions.index", "Suppressions"),
-            Entry("admin_imports.index", "Imports"),
-            Entry("admin_queues.index", "Queues"),
-            Entry("admin_audit_log.everything", "Audit log of all"),
+            Entry("admin_workspaces.index", "Workspaces", position=10),
+            Entry("admin_providers.index", "Providers", position=20),
+            Entry("admin_suppressions.index", "Suppressions", position=30),
+            Entry("admin_imports.index", "Imports", position=40),
+            Entry("admin_queues.index", "Queues", position=50),
+            Entry("admin_audit_log.everything", "Audit log of all", position=60),
         ),
     ),
 }
-"""The title and the links of each group, in their order."""
+"""The title and the links of each group, without those of features."""
+_EXTENSION = "navigation"
 
 
-def groups_for(viewer: Viewer) -> list[tuple[str, tuple[Entry, ...]]]:
+def register(app: Flask, entries: Iterable[Entry]) -> None:
+    """Add the links of features, each at its position, to the navigation of the application."""
+    added = list(entries)
+    app.extensions[_EXTENSION] = {
+        needs: (title, sorted((*own, *(entry for entry in added if entry.needs == needs)), key=_position))
+        for needs, (title, own) in GROUPS.items()
+    }
+
+
+def groups_for(viewer: Viewer) -> list[tuple[str, list[Entry]]]:
     """Return the groups with at least one link to the viewer's pages."""
-    return [group for needs, group in GROUPS.items() if viewer.has_link_to(needs) and group[1]]
+    groups: dict[Needs, tuple[str, list[Entry]]] = current_app.extensions[_EXTENSION]
+    return [group for needs, group in groups.items() if viewer.has_link_to(needs) and group[1]]
+
+
+def _position(entry: Entry) -> int:
+    return entry.position

@@ -12,20 +12,13 @@ from flask import Flask, Response, render_template, url_for
 from jinja2 import StrictUndefined
 
 from app.crm import sentences
-from app.domain.kinds import Kind
+from app.domain.kinds import KINDS
 from app.infra import clock
 from app.web.pages.access import is_signed_in, viewer
 from app.web.pages.blueprint import protect
 from app.web.pages.navigation import groups_for
 
 STATIC = Path(__file__).parents[2] / "pages" / "static"
-_KINDS = {
-    Kind.REVEAL_EMAIL.value: "e-mail",
-    Kind.REVEAL_PHONE.value: "phone",
-    Kind.ENRICHMENT_REQUEST.value: "enrichment",
-    Kind.COMPANY_BY_HASH.value: "company of a website",
-    Kind.LEADS_BY_WEBSITE_HASH.value: "people of a website",
-}
 NONE = "\N{EN DASH}"
 """What a page shows for a value that is absent."""
 
@@ -45,6 +38,7 @@ def register(app: Flask) -> None:
         "crm_error": sentences.sentence,
     }
     app.jinja_env.globals["static_url"] = static_url
+    app.jinja_env.globals["has_page"] = app.view_functions.__contains__
 
 
 def page(template: str, status: int = 200, *, with_viewer: bool = True, **context: Any) -> Response:
@@ -90,7 +84,7 @@ def signed(value: int) -> str:
 
 def kind(value: str) -> str:
     """Return a kind of job as a person would name it; one that has no name here, as words."""
-    return _KINDS.get(value) or words(value)
+    return KINDS[value].label if value in KINDS else words(value)
 
 
 def words(value: str | None) -> str:

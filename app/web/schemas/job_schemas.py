@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import fields
 
 from app.domain import ids
-from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
+from app.domain.kinds import KINDS, Outcome, Status, TraceOutcome
 from app.web.schemas.fields import ResponseSchema
 
 
@@ -31,7 +31,7 @@ class JobSchema(ResponseSchema):
     """A job, which is run and charged at most once for equal requests."""
 
     id = fields.String(required=True, metadata={"example": ids.EXAMPLES["job"]})
-    kind = fields.String(required=True, metadata={"enum": [k.value for k in Kind], "example": "reveal.email"})
+    kind = fields.String(required=True, metadata={"enum": list(KINDS), "example": "reveal.email"})
     status = fields.String(
         required=True, metadata={"enum": [s.value for s in Status], "example": "succeeded"}
     )

@@ -80,17 +80,13 @@ def test_metrics_show_which_configured_providers_are_unhealthy(app: APIFlask) ->
     assert 'ext_provider_healthy{provider="removed"}' not in healthy
 
 
-def test_metrics_show_webhooks_jobs_credits_and_lost_workers(app: APIFlask) -> None:
+def test_metrics_show_jobs_credits_and_lost_workers(app: APIFlask) -> None:
     with app.extensions["services"].database.transaction() as session:
         a_workspace(session, grant=7)
 
     found = scrape(app)
 
     assert found['ext_credits{state="available"}'] == 7
-    assert found['ext_webhooks{state="due"}'] == 0
-    assert found['ext_webhooks{state="retrying"}'] == 0
-    assert found['ext_webhook_attempts{outcome="failed"}'] == 0
-    assert found["ext_oldest_webhook_seconds"] == 0
     assert found['ext_jobs_finished{status="failed"}'] == 0
     assert found["ext_jobs_crashed"] == 0
     assert found['ext_workers_lost{queue="interactive"}'] == 0

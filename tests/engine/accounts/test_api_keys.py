@@ -39,7 +39,7 @@ def test_only_the_hash_and_the_first_characters_of_a_key_are_stored(
     key, text = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=NOW)
 
     assert tokens.kind_of(text) is TokenKind.API_KEY
-    assert (key.hash, key.prefix) == (tokens.digest(text), text[:12])
+    assert (key.token_hash, key.prefix) == (tokens.digest(text), text[:12])
     assert text not in str(vars(key))
 
 

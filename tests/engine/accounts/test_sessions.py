@@ -38,7 +38,7 @@ def test_only_the_hash_of_a_sessions_token_is_stored(session: Session, account: 
     )
 
     assert tokens.kind_of(token) is TokenKind.SESSION
-    assert started.hash == tokens.digest(token)
+    assert started.token_hash == tokens.digest(token)
     assert (started.client_name, started.client_version) == ("chrome", "1.0")
     assert token not in str(vars(started))
 
@@ -91,7 +91,7 @@ def test_the_least_recently_used_sessions_above_the_limit_end(session: Session, 
 def test_thousands_of_sessions_above_the_limit_end_at_once(session: Session, account: Account) -> None:
     newest, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
     columns = {column.key: getattr(newest, column.key) for column in LoginSession.__table__.c}
-    others = [{"id": f"ses_{number}", "hash": str(number).encode()} for number in range(12_000)]
+    others = [{"id": f"ses_{number}", "token_hash": str(number).encode()} for number in range(12_000)]
     session.execute(insert(LoginSession), [columns | other for other in others])
 
     sessions.end_excess(session, newest, limit=100, lifetime=LIFETIME, now=NOW)

@@ -146,10 +146,10 @@ def test_the_database_rejects_a_second_open_job_for_the_same_request(session: Se
     workspace_id = a_workspace(session)
     first = a_job(session, workspace_id, "ada")
     other = a_job(session, workspace_id, "bob")
-    digest = read(session, first).question
+    digest = read(session, first).request_digest
 
     with pytest.raises(IntegrityError):
-        session.execute(update(Job).where(Job.id == other).values(question=digest))
+        session.execute(update(Job).where(Job.id == other).values(request_digest=digest))
 
 
 def test_the_database_rejects_a_running_job_without_a_lease(session: Session) -> None:

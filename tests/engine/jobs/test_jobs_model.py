@@ -4,7 +4,8 @@ The model is plain Python: balances, job states and reveals. After every step th
 model; the audit runs regularly and must find no violation. Any earlier claim may be used again at any time
 with any operation: a crashed worker, and its zombie, are claims that are not used for a while.
 
-HYPOTHESIS_PROFILE=full runs 200 examples of 50 steps.
+A few short examples run with all tests and thirty with those of a release; HYPOTHESIS_PROFILE=full runs 200
+examples of 50 steps instead.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ PAUSES = (LEASE - NEARLY, LEASE, LEASE + TICK, DEADLINE - NEARLY, DEADLINE, time
 PROFILES = {"small": (30, 30, 10), "full": (200, 50, 1)}
 """Examples, steps per example, and steps between audits."""
 EXAMPLES, STEPS, AUDITED = PROFILES[os.environ.get("HYPOTHESIS_PROFILE", "small")]
+FEW_EXAMPLES = 5
 
 
 @dataclass
@@ -609,11 +611,12 @@ def _reveal(reveal: Reveal) -> tuple[str, str, int, bool]:
     return reveal.contact_id, reveal.job_id, reveal.credits, reveal.refunded_at is not None
 
 
-def test_jobs_behave_like_the_model(database: Database) -> None:
+@pytest.mark.parametrize("examples", [FEW_EXAMPLES, pytest.param(EXAMPLES, marks=pytest.mark.release)])
+def test_jobs_behave_like_the_model(database: Database, examples: int) -> None:
     run_state_machine_as_test(
         lambda: JobsModel(database),
         settings=settings(
-            max_examples=EXAMPLES,
+            max_examples=examples,
             stateful_step_count=STEPS,
             deadline=None,
             database=None,

@@ -258,7 +258,7 @@ def hand_in(claimed: Claim, contact: Contact) -> Callable[[Session], object]:
         )
         assert disclosed is not None
         charge = disclosed.charge
-        if claimed.kind is Kind.ENRICHMENT_REQUEST:
+        if claimed.kind == Kind.ENRICHMENT_REQUEST:
             item = JobItem(job_id=claimed.job_id, index=0, request={}, outcome="found", charged=charge)
             leases.complete_item(session, claimed, item, charge=charge, lease_until=NOW + LEASE)
             charge = 0

@@ -37,7 +37,8 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.jobs import jobs, leases, result_reuse, submission, sweeper
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.leases import JobResult
-from app.engine.jobs.submission import JobRequest, RevealPrice
+from app.engine.jobs.quotes import RevealPrice
+from app.engine.jobs.submission import JobRequest
 from app.engine.ledger import acquisition, reveals
 from app.engine.ledger.credits import LedgerEntry
 from app.engine.lists import import_runs

@@ -3,85 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
-from jobs_support import FRESH, LEASE, LIFETIME, MAX_CRASHES, a_question, a_workspace
+from jobs_support import FRESH, LIFETIME, MAX_CRASHES, a_workspace
 from sqlalchemy import select, update
 from stored_support import NOW, a_contact, an_email, own
+from wrong_clocks_support import DEADLINE, MINUTE, age, claim, now, settled, submit, wrong_clock  # noqa: F401 -- a fixture
 
 from app.domain.errors import TokenExpired
-from app.domain.kinds import Outcome, TraceOutcome
+from app.domain.kinds import TraceOutcome
 from app.domain.providers.rates import parse_rates
 from app.engine.accounts import accounts, authentication, login_throttle, sessions
 from app.engine.accounts.sessions import LoginSession
 from app.engine.audit import audits
 from app.engine.contacts.suppressions import suppression_digests, suppressions
-from app.engine.jobs import (
-    claims,
-    idempotency,
-    leases,
-    submission,
-    sweeper,
-    webhook_attempts,
-    webhooks,
-)
-from app.engine.jobs.claims import Claim
+from app.engine.jobs import claims, idempotency, leases, sweeper
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job
-from app.engine.jobs.leases import JobResult
-from app.engine.jobs.webhook_attempts import WebhookAttempt
 from app.engine.lists import import_runs
 from app.engine.providers import provider_throttles
 from app.engine.quality import due_verifications
 from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
-from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 
-MINUTE = timedelta(minutes=1)
-DEADLINE = timedelta(minutes=10)
 STALE = timedelta(seconds=5)
 ENDED = {"code": "ended"}
 Submit = Callable[[], str]
-
-
-@pytest.fixture(autouse=True, params=[-3600, 3600])
-def _wrong_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(seconds=request.param))
 
 
 @pytest.fixture
 def job_id(session: Session, workspace_id: str) -> str:
     """Return the id of a job just created by the API."""
     return submit(session, workspace_id).job.id
-
-
-def now() -> database_clock.Moment:
-    return database_clock.now()
-
-
-def submit(session: Session, workspace_id: str, **changes: object) -> submission.SubmitResult:
-    question = a_question(workspace_id, **changes)
-    return submission.submit(session, question, freshness=FRESH, deadline=DEADLINE, now=now())
-
-
-def claim(session: Session, job_id: str) -> Claim | None:
-    return claims.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=now())
-
-
-def settled(session: Session, job_id: str) -> None:
-    claimed = claim(session, job_id)
-    assert claimed is not None
-    leases.settle(session, claimed, JobResult(outcome=Outcome.FOUND, result={}), now=now())
-
-
-def age(session: Session, table: type, column: str, by: timedelta) -> None:
-    """Subtract a duration from a time column of every row."""
-    session.execute(update(table).values({column: now() - by}).execution_options(synchronize_session=False))
-    session.expire_all()
 
 
 def test_a_new_job_can_be_claimed_at_once(session: Session, job_id: str) -> None:
@@ -152,35 +109,6 @@ def test_a_result_is_reused_if_the_import_was_before_it(session: Session, worksp
     assert submit(session, workspace_id).job.id == job_id
 
 
-def test_a_webhook_is_due_when_its_job_is_finished_and_posted_once(
-    session: Session, workspace_id: str
-) -> None:
-    job_id = submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id
-    settled(session, job_id)
-
-    [webhook_id] = webhooks.claim_due(session, now=now())
-    delivery = webhooks.begin(session, webhook_id, now=now())
-    second = webhooks.begin(session, webhook_id, now=now())
-
-    assert delivery is not None
-    assert abs(delivery.signed_at - datetime.now(UTC)) < MINUTE
-    assert second is None
-
-
-def test_a_failed_webhook_is_due_again_after_its_delay(session: Session, workspace_id: str) -> None:
-    settled(session, submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id)
-    [webhook_id] = webhooks.claim_due(session, now=now())
-    delivery = webhooks.begin(session, webhook_id, now=now())
-    assert delivery is not None
-    webhooks.finish(session, delivery, webhooks.AttemptResult(status=500, latency_ms=1), now=now())
-
-    early = webhooks.begin(session, webhook_id, now=now())
-    late = webhooks.begin(session, webhook_id, now=now() + MINUTE)
-
-    assert early is None
-    assert late is not None
-
-
 def test_an_idempotency_key_is_stored_for_its_retention(session: Session, workspace_id: str) -> None:
     idempotency.begin(session, workspace_id, "click", b"1", now=now())
     age(session, IdempotencyKey, "created_at", idempotency.RETENTION - MINUTE)
@@ -192,17 +120,6 @@ def test_an_idempotency_key_is_stored_for_its_retention(session: Session, worksp
 
     assert stored == "click"
     assert session.scalar(select(IdempotencyKey.key)) is None
-
-
-def test_the_log_of_a_webhook_is_stored_for_its_retention(session: Session, workspace_id: str) -> None:
-    settled(session, submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id)
-    [webhook_id] = webhooks.claim_due(session, now=now())
-    webhooks.begin(session, webhook_id, now=now())
-    age(session, WebhookAttempt, "attempted_at", webhook_attempts.RETENTION - MINUTE)
-
-    webhook_attempts.purge_expired(session, now=now())
-
-    assert len(webhook_attempts.list_for_webhook(session, webhook_id)) == 1
 
 
 @pytest.mark.parametrize(

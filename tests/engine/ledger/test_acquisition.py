@@ -129,4 +129,4 @@ def test_postgresql_acquires_the_field_in_the_same_statement_if_a_value_is_new()
 
     assert sql.startswith("WITH added AS (INSERT INTO revealed_values")
     assert "acquired AS (INSERT INTO reveals" in sql
-    assert "WHERE EXISTS (SELECT added.value FROM added) ON CONFLICT" in sql
+    assert "WHERE EXISTS (SELECT added.value_index FROM added) ON CONFLICT" in sql

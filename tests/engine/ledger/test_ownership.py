@@ -10,7 +10,7 @@ from query_plans_support import explained
 from stored_support import ADA_URL, a_contact, a_phone, an_email, own
 
 from app.domain.records.subjects import Subject
-from app.engine.jobs.submission import RevealPrice
+from app.engine.jobs.quotes import RevealPrice
 from app.engine.ledger import ownership
 from app.engine.lookups import contact_data
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
@@ -18,7 +18,7 @@ from app.infra.database.db import Database
 from app.infra.database.session import Session
 
 WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
-OWNED = {"reveals": "contact_id", "revealed_values": "value"}
+OWNED = {"reveals": "contact_id", "revealed_values": "value_index"}
 """The tables of what workspaces own, and the column by which their rows must be selected, not only joined."""
 
 

@@ -13,9 +13,8 @@ from stored_support import a_company
 from app.domain import fuse_filter
 from app.domain.normal.hashes import profile_hash, website_hash
 from app.engine.contacts.companies import Company
-from app.engine.lookups import card_keys, company_filters
+from app.engine.lookups import card_keys
 from app.engine.lookups.card_keys import CompanyCardKey
-from app.engine.lookups.company_filters import CompanyFilter
 from app.infra.crypto import company_cards
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Database
@@ -55,7 +54,9 @@ def test_websites_and_pages_have_the_id_and_the_key_of_their_outputs(database: D
         for digest in (website_hash("acme.com"), profile_hash(PAGE))
     }
     rows = stored(database)
-    assert {row.hash: (row.card_id, KEY.unwrap(row.wrapped_key, row.card_id)) for row in rows} == expected
+    assert {
+        row.company_hash: (row.card_id, KEY.unwrap(row.wrapped_key, row.card_id)) for row in rows
+    } == expected
 
 
 def test_a_card_key_cannot_be_read_without_the_setting_or_in_another_row(database: Database) -> None:
@@ -64,7 +65,7 @@ def test_a_card_key_cannot_be_read_without_the_setting_or_in_another_row(databas
 
     first, second = stored(database)
 
-    card_id, key = company_cards.card_key(KEY.output(first.hash))
+    card_id, key = company_cards.card_key(KEY.output(first.company_hash))
     assert key not in first.wrapped_key
     with pytest.raises(InvalidTag):
         OTHER_KEY.unwrap(first.wrapped_key, card_id)
@@ -84,7 +85,7 @@ def test_the_card_keys_of_removed_companies_are_deleted(
 
     build_filter(database, SIGNING_KEY, KEY)
 
-    assert {row.hash for row in stored(database)} == hashes("company-5.com")
+    assert {row.company_hash for row in stored(database)} == hashes("company-5.com")
 
 
 def test_an_interrupted_build_continues_where_it_was(
@@ -104,7 +105,7 @@ def test_an_interrupted_build_continues_where_it_was(
     monkeypatch.setattr(OprfKey, "output", interrupt_once)
     with pytest.raises(KeyboardInterrupt):
         build_filter(database, SIGNING_KEY, KEY)
-    first_part = {row.hash for row in stored(database)}
+    first_part = {row.company_hash for row in stored(database)}
 
     build_filter(database, SIGNING_KEY, KEY)
 
@@ -125,12 +126,12 @@ def test_the_old_card_keys_remain_until_the_file_of_the_new_key_is_stored(
         interrupted.setattr(fuse_filter, "build", fail)
         with pytest.raises(KeyboardInterrupt):
             build_filter(database, SIGNING_KEY, OTHER_KEY)
-    during = {row.oprf_key for row in stored(database)}
+    during = {row.oprf_key_id for row in stored(database)}
 
     build_filter(database, SIGNING_KEY, OTHER_KEY)
 
     assert during == {KEY.id, OTHER_KEY.id}
-    assert [row.oprf_key for row in stored(database)] == [OTHER_KEY.id]
+    assert [row.oprf_key_id for row in stored(database)] == [OTHER_KEY.id]
 
 
 def test_old_card_keys_that_an_interrupted_build_has_left_are_deleted_by_the_next_check(
@@ -139,12 +140,14 @@ def test_old_card_keys_that_an_interrupted_build_has_left_are_deleted_by_the_nex
     add_companies(database, "acme.com")
     build_filter(database, SIGNING_KEY, KEY)
     with database.transaction() as session:
-        session.add(CompanyCardKey(card_id=b"old", hash=b"hash", oprf_key=OTHER_KEY.id, wrapped_key=b"key"))
+        session.add(
+            CompanyCardKey(card_id=b"old", company_hash=b"hash", oprf_key_id=OTHER_KEY.id, wrapped_key=b"key")
+        )
 
     is_new = build_filter(database, SIGNING_KEY, KEY)
 
     assert is_new is False
-    assert [row.oprf_key for row in stored(database)] == [KEY.id]
+    assert [row.oprf_key_id for row in stored(database)] == [KEY.id]
 
 
 def test_without_a_key_no_card_keys_are_stored(database: Database) -> None:
@@ -154,21 +157,3 @@ def test_without_a_key_no_card_keys_are_stored(database: Database) -> None:
     build_filter(database, SIGNING_KEY)
 
     assert stored(database) == []
-
-
-def test_a_keyed_file_of_an_earlier_version_is_built_again_to_store_the_card_keys(database: Database) -> None:
-    add_companies(database, "acme.com")
-    build_filter(database, SIGNING_KEY, KEY)
-    with database.transaction() as session:
-        session.execute(delete(CompanyCardKey))
-        for bits in fuse_filter.SIZES:
-            session.get_one(CompanyFilter, bits).oprf_key = None
-    with database.reading() as session:
-        before = company_filters.oprf_key(session)
-
-    is_new = build_filter(database, SIGNING_KEY, KEY)
-
-    with database.reading() as session:
-        after = company_filters.oprf_key(session)
-    assert (before, is_new, after) == (None, True, KEY.public)
-    assert len(stored(database)) == 1

@@ -50,7 +50,7 @@ def fill(database: Database, companies: int, **changes: Any) -> None:
         for number in range(companies):
             company = a_company(session, f"Company {number}", domain=f"company-{number}.com")
             card_id = bytes.fromhex(MADE_UP) + number.to_bytes(14)
-            row = {"card_id": card_id, "hash": company.domain_hash, "oprf_key": KEY.id}
+            row = {"card_id": card_id, "company_hash": company.domain_hash, "oprf_key_id": KEY.id}
             session.add(CompanyCardKey(wrapped_key=KEY.wrap(bytes(32), card_id), **row | changes))
 
 
@@ -199,7 +199,7 @@ def test_prefixes_are_refused_until_the_file_of_the_key_is_built(
 
 def test_card_keys_of_another_key_are_ignored(database: Database) -> None:
     build(database)
-    fill(database, 33, oprf_key=OTHER_KEY.id)
+    fill(database, 33, oprf_key_id=OTHER_KEY.id)
 
     response = find(database, MADE_UP)
 

@@ -24,7 +24,7 @@ from app.settings import Settings
 def estimate(
     session: Session, settings: Settings, workspace: str, requests: list[dict[str, Any]], *fields: str
 ) -> Estimate:
-    settings = dataclasses.replace(settings, price_reveal_email=1, price_reveal_phone=5)
+    settings = dataclasses.replace(settings, prices={"reveal.email": 1, "reveal.phone": 5})
     return enrichment_estimates.estimate(session, workspace, requests, fields, settings=settings, now=NOW)
 
 

@@ -55,7 +55,7 @@ def find_leads(session: Session, workspace_id: str, **filters: Any) -> dict[str,
 
 def stored(session: Session) -> dict[str, dict[str, int]]:
     """Return the stored counts by filter."""
-    rows = session.execute(select(PeopleCount.filter, PeopleCount.departments))
+    rows = session.execute(select(PeopleCount.filter_key, PeopleCount.departments))
     return dict(list(rows))
 
 

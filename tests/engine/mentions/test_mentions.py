@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from jobs_support import a_job, a_workspace, claim, set_clock
+from jobs_support import DIGEST_KEYS, a_job, a_workspace, claim, set_clock
 from mentions_support import index_all, stored_upload
-from sqlalchemy import event, func, select, true
+from sqlalchemy import event, func, select, true, update
 from stored_support import ADA_URL, NOW
 
 from app.domain.kinds import Outcome
@@ -194,3 +194,28 @@ def test_what_changes_after_a_clock_that_was_ahead_is_corrected_is_read_and_inde
 
     assert set(before[0]) == set(before[1]) == after == {(ahead,), (job_id,)}
     assert counts == [1, 0]
+
+
+def test_what_an_erasure_removed_since_it_was_prepared_is_not_indexed(session: Session) -> None:
+    job_id = a_finished_job(session)
+    prepared = mentions.prepare(DIGEST_KEYS, mentions.read_next(session, JOBS, now=LATER))
+    session.execute(update(Job).where(Job.id == job_id).values(request={}))
+    session.expire_all()
+
+    mentions.index_next(session, JOBS, now=LATER, prepared=prepared)
+
+    assert [digests != [] for _content, digests in prepared.values()] == [True]
+    assert session.scalars(select(JobMention.job_id)).all() == []
+
+
+def test_prepared_digests_are_those_that_are_stored(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_finished_job(session)
+    prepared = mentions.prepare(DIGEST_KEYS, mentions.read_next(session, JOBS, now=LATER))
+    monkeypatch.setattr(mentions, "tokens_in", lambda _content: pytest.fail("computed in the transaction"))
+
+    mentions.index_next(session, JOBS, now=LATER, prepared=prepared)
+
+    [(_content, digests)] = prepared.values()
+    assert set(session.scalars(select(JobMention.digest))) == set(digests) != set()

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from jobs_support import NOW, a_job, a_workspace
-from sqlalchemy import select, text
+from sqlalchemy import select
 from stored_support import a_contact, a_phone, an_email, own
 
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
-from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import ownership, reveals
 from app.engine.ledger.reveals import RevealedValue
@@ -26,12 +24,6 @@ from app.settings import Settings
 
 ADA, BOB = "ada@acme.example", "bob@acme.example"
 NUMBER = "+15550100123"
-ADA_URL = "https://www.linkedin.com/in/ada"
-PLAIN_EMAIL = text("UPDATE emails SET email = :value, email_encrypted = NULL")
-PLAIN_PHONE = text("UPDATE phones SET e164 = :value, e164_encrypted = NULL, national = :value")
-PLAIN_REQUEST = text("UPDATE jobs SET request = :value")
-PLAIN_NOTE = text("UPDATE saved_profiles SET note = :value")
-PLAIN_OWNED = text("UPDATE revealed_values SET value = :value")
 
 
 @pytest.fixture
@@ -55,17 +47,6 @@ def finish(database: Database, *, batches: int = 1000) -> int:
     return done
 
 
-def dump(database: Database) -> str:
-    """Return all rows as they are stored."""
-    tables = (*reencryption.names()[:-1], "revealed_values")
-    with database.reading() as session:
-        return "\n".join(
-            str(row)
-            for name in tables
-            for row in session.execute(text(f"SELECT * FROM {name}"))  # noqa: S608 -- the names of tables
-        )
-
-
 def with_owned_address(session: Session, address: str = ADA) -> tuple[str, Contact]:
     workspace_id, contact = a_workspace(session), a_contact(session)
     an_email(session, contact, address)
@@ -73,7 +54,7 @@ def with_owned_address(session: Session, address: str = ADA) -> tuple[str, Conta
     index = session.keys.ring.index("email", address)
     session.add(
         RevealedValue(
-            workspace_id=workspace_id, field="email", value=index, contact_id=contact.id, created_at=NOW
+            workspace_id=workspace_id, field="email", value_index=index, contact_id=contact.id, created_at=NOW
         )
     )
     session.flush()
@@ -105,85 +86,6 @@ def other_secret() -> DigestKeys:
     return DigestKeys(b"another", b"another", ((7, b"7" * 32),))
 
 
-def test_plain_values_of_an_earlier_release_are_encrypted(database: Database) -> None:
-    with database.transaction() as session:
-        workspace_id, contact = with_owned_address(session)
-        a_phone(session, contact, NUMBER)
-        session.execute(PLAIN_EMAIL, {"value": ADA})
-        session.execute(PLAIN_PHONE, {"value": NUMBER})
-        session.execute(PLAIN_OWNED, {"value": ADA})
-    assert ADA in dump(database)
-
-    finish(database)
-
-    assert ADA not in dump(database)
-    assert NUMBER not in dump(database)
-    with database.reading() as session:
-        assert session.scalars(select(Email.email)).all() == [ADA]
-        assert ownership.owned(session, workspace_id, [contact.id]).values
-
-
-@pytest.mark.parametrize("words", ["enc: CV", "enc:A", "enc:AAAAAAAA", "Absenc: 2"])
-def test_plain_json_that_looks_like_an_encrypted_text_is_encrypted(database: Database, words: str) -> None:
-    request = {"title": words, "subject": {"email": ADA}}
-    with database.transaction() as session:
-        job_id = a_job(session, a_workspace(session), request={})
-        session.execute(PLAIN_REQUEST, {"value": json.dumps(request)})
-
-    finish(database)
-
-    assert ADA not in dump(database)
-    with database.reading() as session:
-        assert session.get_one(Job, job_id).request == request
-
-
-def test_a_plain_note_with_the_mark_of_encrypted_texts_is_read_and_encrypted(database: Database) -> None:
-    note = "enc: her CV"
-    with database.transaction() as session:
-        workspace_id = a_workspace(session)
-        times = {"created_at": NOW, "updated_at": NOW}
-        session.add(
-            SavedProfile(
-                id="prf_1", workspace_id=workspace_id, linkedin_url=ADA_URL, tags=[], captured={}, **times
-            )
-        )
-        session.flush()
-        session.execute(PLAIN_NOTE, {"value": note})
-    with database.reading() as session:
-        assert session.scalars(select(SavedProfile.note)).all() == [note]
-
-    finish(database)
-
-    assert note not in dump(database)
-    with database.reading() as session:
-        assert session.scalars(select(SavedProfile.note)).all() == [note]
-
-
-def test_a_revealed_value_that_no_contact_has_is_indexed_too(database: Database) -> None:
-    with database.transaction() as session:
-        with_owned_address(session)
-        session.execute(PLAIN_OWNED, {"value": BOB})
-
-    finish(database)
-
-    assert BOB not in dump(database)
-
-
-def test_a_value_owned_in_both_forms_stays_owned_once(database: Database) -> None:
-    with database.transaction() as session:
-        workspace_id, contact = with_owned_address(session)
-        session.add(
-            RevealedValue(
-                workspace_id=workspace_id, field="email", value=ADA, contact_id=contact.id, created_at=NOW
-            )
-        )
-
-    finish(database)
-
-    with database.reading() as session:
-        assert len(session.scalars(select(RevealedValue.value)).all()) == 1
-
-
 def test_contacts_with_the_same_address_are_changed_together(
     database: Database, rotated: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,28 +101,6 @@ def test_contacts_with_the_same_address_are_changed_together(
     with rotated.reading() as session:
         assert len(set(session.scalars(select(Email.email_index)))) == 1
         assert ownership.owned(session, workspace_id, [twin.id]).values
-
-
-def test_an_address_that_the_previous_release_inserted_again_is_deleted(database: Database) -> None:
-    with database.transaction() as session:
-        workspace_id, contact = with_owned_address(session)
-        kept = session.scalars(select(Email.id)).one()
-        again = an_email(session, contact, BOB)
-        session.execute(
-            text("UPDATE emails SET email = :value, email_encrypted = NULL WHERE id = :id"),
-            {"value": ADA, "id": again.id},
-        )
-        a_phone(session, contact, NUMBER)
-        a_phone(session, contact, "+15550100124")
-        session.execute(text("UPDATE phones SET national = 'plain'"))
-
-    finish(database)
-
-    assert ADA not in dump(database)
-    with database.reading() as session:
-        assert session.execute(select(Email.id, Email.email)).all() == [(kept, ADA)]
-        assert session.scalars(select(Phone.national)).all() == ["plain", "plain"]
-        assert ownership.owned(session, workspace_id, [contact.id]).values
 
 
 def test_a_value_is_not_changed_while_one_of_its_rows_is_locked(
@@ -347,15 +227,11 @@ def test_an_uploaded_file_is_encrypted_under_the_new_key(
                 account_id="acc_1",
                 api_key_id=None,
                 file_name="people.csv",
-                content=ADA.encode(),
+                content=address.encode(),
                 now=NOW,
             ).id
-            for _ in range(2)
+            for address in (ADA, BOB)
         ]
-        session.execute(
-            text("UPDATE upload_files SET content = :value WHERE upload_id = :id"),
-            {"value": BOB.encode(), "id": ids[1]},
-        )
 
     finish(rotated)
 

@@ -16,7 +16,7 @@ from app.infra.database.db import Database
 from app.infra.database.session import Session
 
 _EARLIER_CALL = """
-    INSERT INTO provider_calls (id, job_id, field, provider, subject, attempt, outcome, cost, asked_at)
+    INSERT INTO provider_calls (id, job_id, field, provider, subject_digest, attempt, outcome, cost, asked_at)
     VALUES (:id, 'job_x', 'email', :provider, '', 1, 'hit', 1, now() - :days * interval '1 day')
 """
 

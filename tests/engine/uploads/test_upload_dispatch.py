@@ -134,7 +134,7 @@ def test_a_person_who_is_erased_while_a_row_is_priced_is_not_stored_again(
     upload_id = ada.ready(a_list(*people(2)))
 
     with ada.harness.database.reading() as session:
-        columns = UploadRow.cells, UploadRow.subject, UploadRow.person, UploadRow.is_pending
+        columns = UploadRow.cells, UploadRow.subject, UploadRow.person_digest, UploadRow.is_pending
         first, second = session.execute(select(*columns).order_by(UploadRow.number)).all()
     assert tuple(first) == ([], None, None, False)
     assert second.subject is not None

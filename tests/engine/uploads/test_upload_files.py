@@ -16,5 +16,6 @@ def test_a_stored_file_is_read_back_for_its_upload_only(session: Session) -> Non
         upload_files.decrypted(session, "upl_2", stored)
 
 
-def test_a_file_that_an_earlier_release_stored_is_read_as_it_is(session: Session) -> None:
-    assert upload_files.decrypted(session, "upl_1", b"name,email") == b"name,email"
+def test_a_plain_file_is_refused(session: Session) -> None:
+    with pytest.raises(Undecryptable):
+        upload_files.decrypted(session, "upl_1", b"name,email")

@@ -135,7 +135,7 @@ def test_nothing_from_which_an_erased_person_could_be_guessed_stays_in_the_uploa
 
     with ada.harness.database.reading() as session:
         row = session.scalars(select(UploadRow)).one()
-    assert (row.cells, row.subject, row.person) == ([], None, None)
+    assert (row.cells, row.subject, row.person_digest) == ([], None, None)
     assert ada.get(upload_id).file_name == upload_id
 
 

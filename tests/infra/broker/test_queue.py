@@ -22,7 +22,7 @@ from app.domain.kinds import (
     ENCRYPT,
     FORGET,
     INDEX_MENTIONS,
-    QUEUES,
+    KINDS,
     REVERIFY,
     SWEEP,
     Kind,
@@ -90,7 +90,7 @@ def test_every_message_is_in_the_queue_of_its_kind(client: Redis, redis_url: str
 
     lengths = {name: client.llen(name.value) for name in Queue}
     assert all(sent)
-    assert lengths == {name: list(QUEUES.values()).count(name) for name in Queue}
+    assert lengths == {name: [spec.queue for spec in KINDS.values()].count(name) for name in Queue}
 
 
 def test_a_message_contains_only_the_job_id() -> None:

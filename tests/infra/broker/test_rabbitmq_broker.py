@@ -15,7 +15,7 @@ from local_servers import free_port
 from polling import wait_until
 from rabbitmq_support import rabbitmq_server
 
-from app.domain.kinds import QUEUES, Kind, Queue
+from app.domain.kinds import KINDS, Kind, Queue
 from app.infra.broker import broker, celery_app, rabbitmq_broker, task_messages
 from app.infra.broker.queue import JobPublisher
 from app.infra.broker.rabbitmq_broker import RabbitMqBroker
@@ -80,8 +80,8 @@ def test_every_message_is_in_the_quorum_queue_of_its_kind(vhost: str, queues: Ra
     sent = [publisher(vhost).publish(kind, [f"job_{kind}"]) for kind in Kind]
 
     assert all(sent)
-    assert queues.lengths(Queue) == [list(QUEUES.values()).count(queue) for queue in Queue]
-    assert publisher(vhost).depth(QUEUES[Kind.REVEAL_EMAIL]) > 0
+    assert queues.lengths(Queue) == [[spec.queue for spec in KINDS.values()].count(queue) for queue in Queue]
+    assert publisher(vhost).depth(KINDS[Kind.REVEAL_EMAIL].queue) > 0
     close(vhost)
 
 

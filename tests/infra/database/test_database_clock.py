@@ -23,7 +23,7 @@ OWN_CLOCK = {
     "cli/checks/redis.py": "measures how far it is off",
     "app/api/ops/readiness.py": "the time since when Redis has its data, for a metric",
     "app/web/bodies/downloads.py": "puts the day into the name of a file",
-    "app/web/usage_reports.py": "the default days of a report",
+    "app/features/usage/reports.py": "the default days of a report",
     "workers/crm/authorization.py": "renews a vendor's token early; a late one is renewed when it is refused",
     "app/engine/lists/importer.py": "the default date of an operator's file",
     "app/engine/contacts/suppressions/suppression_journal.py": "the time of a line that has none",

@@ -18,11 +18,8 @@ from app.infra.database.session import Session
 from app.settings import Settings
 
 ADDRESS = "ada@acme.example"
-RAW = text("SELECT email, email_encrypted FROM emails WHERE id = :id")
-MOVE = text(
-    "UPDATE emails SET email_encrypted = (SELECT email_encrypted FROM emails WHERE id = :source)"
-    " WHERE id = :target"
-)
+RAW = text("SELECT email_index, email FROM emails WHERE id = :id")
+MOVE = text("UPDATE emails SET email = (SELECT email FROM emails WHERE id = :source) WHERE id = :target")
 
 
 def keys_of(settings: Settings, *ids: int) -> DigestKeys:
@@ -114,13 +111,13 @@ def test_a_change_by_the_orm_is_encrypted_and_stays_readable_in_the_object(sessi
     assert "b@acme" not in str(session.execute(RAW, {"id": row.id}).one())
 
 
-def test_an_address_of_an_earlier_release_is_read(session: Session) -> None:
+def test_a_plain_address_is_refused(session: Session) -> None:
     row = an_email(session, a_contact(session), ADDRESS)
-    plain = text("UPDATE emails SET email = :email, email_encrypted = NULL WHERE id = :id")
-    session.execute(plain, {"email": ADDRESS, "id": row.id})
+    session.execute(text("UPDATE emails SET email = :email WHERE id = :id"), {"email": ADDRESS, "id": row.id})
     session.expunge_all()
 
-    assert session.get_one(Email, row.id).email == ADDRESS
+    with pytest.raises(Undecryptable):
+        session.get_one(Email, row.id)
 
 
 def test_values_of_the_old_key_are_read_with_the_new_one(database: Database, rotated: Database) -> None:
@@ -152,9 +149,7 @@ def test_a_database_without_keys_reads_no_encrypted_column(database: Database, s
 def test_random_bytes_are_refused(session: Session, length: int) -> None:
     row = an_email(session, a_contact(session), ADDRESS)
     noise = MARK + base64.b64encode(secrets.token_bytes(length)).decode()
-    session.execute(
-        text("UPDATE emails SET email_encrypted = :noise WHERE id = :id"), {"noise": noise, "id": row.id}
-    )
+    session.execute(text("UPDATE emails SET email = :noise WHERE id = :id"), {"noise": noise, "id": row.id})
     session.expunge_all()
 
     with pytest.raises(Undecryptable):

@@ -95,7 +95,7 @@ def _rows(session: Session) -> None:
             id="job_1",
             workspace_id=workspace,
             kind="reveal.email",
-            question=b"\x00\xff",
+            request_digest=b"\x00\xff",
             request={"subject": {"full_name": "Ada"}},
             status="queued",
             trace=[{"provider": "sandbox"}],

@@ -25,6 +25,11 @@ PATH = "/api/ext/session"
 
 
 @pytest.fixture
+def app(own_app: APIFlask) -> APIFlask:
+    return own_app
+
+
+@pytest.fixture
 def user(app: APIFlask) -> SignedInUser:
     blueprint = APIBlueprint("scoped", __name__)
 

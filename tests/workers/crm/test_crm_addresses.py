@@ -77,7 +77,7 @@ def test_an_address_that_the_workspace_does_not_own_finds_no_record(harness: Crm
             RevealedValue(
                 workspace_id=harness.workspace_id,
                 field="email",
-                value=session.keys.ring.index("email", EMAIL),
+                value_index=session.keys.ring.index("email", EMAIL),
                 contact_id=owned,
                 created_at=harness.now,
             )

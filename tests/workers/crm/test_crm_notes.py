@@ -15,18 +15,12 @@ def test_a_note_says_which_property_was_refused_and_why() -> None:
     )
 
 
-def test_a_note_of_an_earlier_release_has_a_general_sentence() -> None:
-    assert notes.described({"code": "no_longer_known"}) == {
-        "code": "no_longer_known",
+def test_a_note_without_a_property_is_its_sentence() -> None:
+    stored = Note(NoteCode.EXISTING_LEAD).as_json()
+
+    assert notes.described(stored) == {
+        "code": "existing_lead",
         "property": None,
         "reason": None,
-        "message": "Not everything was done as asked.",
+        "message": notes.SENTENCES[NoteCode.EXISTING_LEAD],
     }
-
-
-def test_a_reason_of_an_earlier_release_has_a_general_sentence() -> None:
-    stored = {"code": "property_refused", "property": "jobtitle", "reason": "no_longer_known"}
-
-    assert notes.described(stored)["message"] == (
-        "The CRM refused the value of this property: it did not accept it. The others were written."
-    )

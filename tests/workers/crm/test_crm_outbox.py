@@ -193,7 +193,7 @@ def test_a_person_with_an_address_that_is_owned_under_another_contact_is_pushed(
             RevealedValue(
                 workspace_id=harness.workspace_id,
                 field="email",
-                value=session.keys.ring.index("email", EMAIL),
+                value_index=session.keys.ring.index("email", EMAIL),
                 contact_id=owned,
                 created_at=harness.now,
             )

@@ -388,7 +388,7 @@ def test_the_database_holds_neither_the_token_nor_the_values_in_plain(harness: C
 
     with harness.database.reading() as session:
         record = session.scalars(select(CrmWrittenRecord)).one()
-    stored = f"{record.written}"
+    stored = f"{record.written_digests}"
 
     assert EMAIL not in stored
     assert "Engineer" not in stored

@@ -9,7 +9,7 @@ from jobs_support import NOW, a_workspace
 from stored_support import a_company, a_contact
 
 from app.domain.errors import FilterKeyUnknown
-from app.domain.kinds import QUEUES, Kind, Outcome
+from app.domain.kinds import KINDS, Kind, Outcome
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
@@ -48,7 +48,7 @@ def resolve(session: Session, services: WorkerServices, kind: Kind, request: dic
         job_id="job_x",
         workspace_id=a_workspace(session),
         kind=kind,
-        queue=QUEUES[kind],
+        queue=KINDS[kind].queue,
         request=request,
         attempts=0,
         held=0,

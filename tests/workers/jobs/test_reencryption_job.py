@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Database
+from app.infra.database.encrypted_columns import key_id_of
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
@@ -23,27 +25,37 @@ ADDRESS = "ada@acme.example"
 
 
 @pytest.fixture
-def services(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
-    """Services with an address that an earlier release stored."""
-    services = WorkerServices(settings, database, JobPublisher(NOWHERE), JobNotifier(NOWHERE))
-    monkeypatch.setattr(worker_services, "_current", [services])
+def services(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WorkerServices]:
+    """Services with a new key, and an address under the one before."""
     with database.transaction() as session:
         an_email(session, a_contact(session), ADDRESS)
-        session.execute(text(f"UPDATE emails SET email = '{ADDRESS}', email_encrypted = NULL"))  # noqa: S608 -- a constant
-    return services
+    rotated = Database(settings.database_url, keys=keys_of(settings, 7))
+    services = WorkerServices(settings, rotated, JobPublisher(NOWHERE), JobNotifier(NOWHERE))
+    monkeypatch.setattr(worker_services, "_current", [services])
+    yield services
+    rotated.close()
 
 
-def stored(services: WorkerServices) -> str:
+def keys_of(settings: Settings, key_id: int) -> DigestKeys:
+    keys = DigestKeys.from_settings(settings)
+    return replace(keys, encryption=((key_id, bytes((key_id,)) * 32),))
+
+
+def key_id(services: WorkerServices) -> int | None:
+    """Return the id of the key of the stored address."""
     with services.database.reading() as session:
-        return str(session.execute(text("SELECT email, email_encrypted FROM emails")).one())
+        return key_id_of(session.scalars(text("SELECT email FROM emails")).one())
 
 
-def test_beat_encrypts_what_an_earlier_release_stored(services: WorkerServices, settings: Settings) -> None:
+def test_beat_encrypts_under_the_new_key(services: WorkerServices, settings: Settings) -> None:
     entry = configure(settings).conf.beat_schedule[ENCRYPT]
+    before = key_id(services)
 
     celery.tasks[entry["task"]]()
 
-    assert ADDRESS not in stored(services)
+    assert (before, key_id(services)) == (0, 7)
     assert reencryption.encrypt_once(services)
 
 
@@ -56,14 +68,13 @@ def test_a_turn_after_everything_is_encrypted_takes_no_write_lock(services: Work
 
 def test_a_turn_ends_when_its_time_is_over(services: WorkerServices) -> None:
     assert not reencryption.encrypt_once(services, seconds=0)
-    assert ADDRESS in stored(services)
+    assert key_id(services) == 0
 
 
 def test_a_table_with_an_unreadable_value_does_not_keep_the_others(
     services: WorkerServices, settings: Settings
 ) -> None:
-    keys = replace(DigestKeys.from_settings(settings), encryption=((9, b"9" * 32),))
-    other = Database(settings.database_url, keys=keys)
+    other = Database(settings.database_url, keys=keys_of(settings, 9))
     with other.transaction() as session:
         an_email(session, a_contact(session), "b@acme.example")
     other.close()

@@ -35,8 +35,9 @@ from app.infra.database.db import Database
 from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution import worker_services
+from workers.execution.feature import work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, upkeep, uploads, webhooks
+from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, upkeep, uploads
 from workers.jobs.upkeep import Step, Sweeper
 
 
@@ -351,15 +352,15 @@ def sweep() -> Iterator[Callable[..., None]]:
     wait_for_sweepers()
 
 
-def test_the_sweeper_republishes_jobs_seals_delivers_continues_uploads_pushes_and_audits() -> None:
+def test_the_sweeper_republishes_jobs_seals_continues_uploads_pushes_and_audits() -> None:
     steps = (
         upkeep.sweep_once,
         audit_log.seal_pending,
-        webhooks.send_due,
         uploads.send_due,
         imports.send_due,
         crm_pushes.send_due,
         mailbox_codes.send_due,
+        *(step for part in work_parts() for step in part.sweeps),
     )
     assert steps == Sweeper.STEPS
     assert (audit.audit_if_due,) == Sweeper.RARE_STEPS

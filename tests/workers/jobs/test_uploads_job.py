@@ -365,23 +365,23 @@ def run_slowly(ada: Uploader, upload_id: str, *, step: int = 15) -> Upload:
 def test_the_rows_of_a_short_outage_are_resolved_after_it(
     ada: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunks, "SIZE", 10)
-    upload_id = ada.ready(a_list(*people(60)))
+    monkeypatch.setattr(chunks, "SIZE", 4)
+    upload_id = ada.ready(a_list(*people(20)))
     outage = an_outage(ada, 300)
     ada.start(upload_id)
 
     upload = run_slowly(ada, upload_id)
 
-    assert (upload.status, upload.outcomes) == (UploadStatus.FINISHED, {"found": 60})
+    assert (upload.status, upload.outcomes) == (UploadStatus.FINISHED, {"found": 20})
     assert outage.failed < 300 / 15  # a probe per half minute, and the calls that opened the circuit
-    assert balances(ada) == (940, 0, 60)
+    assert balances(ada) == (980, 0, 20)
 
 
 def test_an_upload_pauses_if_its_provider_has_no_credits_and_continues_when_it_has(
     ada: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunks, "SIZE", 10)
-    upload_id = ada.ready(a_list(*people(60)))
+    monkeypatch.setattr(chunks, "SIZE", 4)
+    upload_id = ada.ready(a_list(*people(20)))
     outage = an_outage(ada, 3_600, TraceOutcome.NO_CREDITS)
     ada.start(upload_id)
 
@@ -394,7 +394,7 @@ def test_an_upload_pauses_if_its_provider_has_no_credits_and_continues_when_it_h
     finished = run_slowly(ada, upload_id)
 
     assert pauses == [(UploadStatus.PAUSED, "provider_failed", {})] * (MAX_TRIES + 1)
-    assert (finished.status, finished.outcomes) == (UploadStatus.FINISHED, {"found": 60})
+    assert (finished.status, finished.outcomes) == (UploadStatus.FINISHED, {"found": 20})
 
 
 def test_an_upload_pauses_if_an_outage_outlasts_its_jobs(

@@ -1,21 +1,17 @@
 """The keyed digests by which identifiers of people are compared with the suppression list.
 
-A digest of version 2 is an HMAC of the SHA-256 that others publish of an identifier, so that their lists can
-be loaded without the values. Digests of version 1 are HMACs of the value; those that exist stay in effect.
+A digest is an HMAC of the SHA-256 that others publish of an identifier, so that their lists can be loaded
+without the values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.domain.records.profile_links import spellings
 from app.domain.suppression_lists import forms
 from app.domain.suppression_lists.forms import Form
 from app.domain.suppression_lists.hashed_values import hash_of
 from app.infra.crypto.digest_keys import DigestKeys
-
-VERSION = 2
-_OLD_KINDS = frozenset({"email", "linkedin_url", "phone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,6 @@ class Entry:
 
     kind: str
     digest: bytes
-    version: int = VERSION
 
 
 def digest(keys: DigestKeys, identifier: Identifier) -> bytes:
@@ -55,8 +50,7 @@ def entry_of_form(keys: DigestKeys, form: Form) -> Entry:
 
 def own_digests(keys: DigestKeys, item: Identifier) -> list[bytes]:
     """Return the digests of the entries that stand for this value itself."""
-    digests = [_of_form(keys, form) for form in forms.own(item.kind, item.value)]
-    return digests + _old_digest(keys, item)
+    return [_of_form(keys, form) for form in forms.own(item.kind, item.value)]
 
 
 def checked_digests(keys: DigestKeys, item: Identifier, cache: dict[Form, bytes]) -> list[bytes]:
@@ -66,14 +60,7 @@ def checked_digests(keys: DigestKeys, item: Identifier, cache: dict[Form, bytes]
         if form not in cache:
             cache[form] = _of_form(keys, form)
         digests.append(cache[form])
-    return digests + _old_digest(keys, item)
-
-
-def _old_digest(keys: DigestKeys, item: Identifier) -> list[bytes]:
-    """Return the digests of version 1; kinds that are newer have none."""
-    if item.kind not in _OLD_KINDS:
-        return []
-    return [keys.suppression_digest(item.kind, value) for value in spellings(item.value)]
+    return digests
 
 
 def _of_form(keys: DigestKeys, form: Form) -> bytes:

@@ -40,7 +40,6 @@ class JournalLine:
     list_name: str
     reason: str
     kind: str
-    version: int
     digests: Sequence[bytes]
 
     def to_json(self) -> str:
@@ -52,7 +51,6 @@ class JournalLine:
             "list": self.list_name,
             "reason": self.reason,
             "kind": self.kind,
-            "version": self.version,
             "digests": [b64encode(digest).decode() for digest in self.digests],
         }
         return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
@@ -74,7 +72,6 @@ class JournalLine:
                 list_name=fields["list"],
                 reason=fields["reason"],
                 kind=fields["kind"],
-                version=int(fields["version"]),
                 digests=[b64decode(digest, validate=True) for digest in fields["digests"]],
             )
         except (ValueError, KeyError, TypeError) as error:

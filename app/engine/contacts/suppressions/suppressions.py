@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, SmallInteger, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.suppression_lists import forms
@@ -38,10 +38,9 @@ class Suppression(Base):
     __tablename__ = "suppressions"
 
     digest: Mapped[bytes] = mapped_column(primary_key=True)
-    list_name: Mapped[str] = mapped_column(primary_key=True, server_default="")
+    list_name: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
     reason: Mapped[str]
-    version: Mapped[int] = mapped_column(SmallInteger, server_default="1")
     created_at: Mapped[datetime] = mapped_column(index=True)
 
 
@@ -77,17 +76,16 @@ def suppress(
 def suppress_entries(session: Session, entries: Sequence[Entry], listing: Listing, *, now: Moment) -> int:
     """Insert the entries that the list does not have, and record them in the journal; return how many."""
     added = 0
-    for (kind, version), digests in _by_group((entry.kind, entry.version, entry.digest) for entry in entries):
+    for (kind,), digests in _by_group((entry.kind, entry.digest) for entry in entries):
         shared = {
             "list_name": listing.list_name,
             "kind": kind,
             "reason": listing.reason,
-            "version": version,
             "created_at": now,
         }
         new = insert_missing(session, Suppression, "digest", digests, shared)
         if new:
-            group = (listing.list_name, listing.reason, kind, version)
+            group = (listing.list_name, listing.reason, kind)
             _record(session, ADD, suppression_journal.time_of(now), [(*group, digest) for digest in digests])
         added += new
     return added
@@ -111,11 +109,6 @@ def remove_digest(session: Session, value: bytes, *, reason: str) -> bool:
     return bool(_delete(session, _DIGEST.in_([value]), Suppression.reason == reason))
 
 
-def remove_all(session: Session, *, reason: str) -> int:
-    """Delete all identifiers suppressed for this reason; return how many."""
-    return len(_delete(session, Suppression.reason == reason))
-
-
 def remove_from_list(session: Session, list_name: str) -> int:
     """Delete up to `BATCH_SIZE` entries of a list; return how many, 0 once it is empty."""
     some = select(_DIGEST).where(Suppression.list_name == list_name).limit(BATCH_SIZE)
@@ -134,7 +127,7 @@ def all_lines(session: Session) -> Iterator[JournalLine]:
     key = session.keys.suppression_fingerprint
     table = Suppression.__table__.c
     order = (table.created_at, table.digest, table.list_name)
-    names = ("created_at", "list_name", "reason", "kind", "version", "digest")
+    names = ("created_at", "list_name", "reason", "kind", "digest")
     query = select(*(table[name] for name in names)).order_by(*order).limit(BATCH_SIZE)
     after: tuple[Any, ...] = ()
     while rows := session.execute(query.where(*([_is_after(order, after)] if after else []))).all():
@@ -151,7 +144,7 @@ def _is_after(columns: Sequence[ColumnElement[Any]], values: Sequence[Any]) -> C
 
 def _delete(session: Session, *conditions: ColumnElement[bool]) -> frozenset[bytes]:
     """Delete the entries, and record them in the journal; return their digests."""
-    names = ("list_name", "reason", "kind", "version", "digest")
+    names = ("list_name", "reason", "kind", "digest")
     deletion = delete(Suppression).where(*conditions).execution_options(synchronize_session=False)
     rows = session.execute(deletion.returning(*(getattr(Suppression, name) for name in names))).all()
     _record(session, REMOVE, clock.now(), rows)
@@ -159,15 +152,15 @@ def _delete(session: Session, *conditions: ColumnElement[bool]) -> frozenset[byt
 
 
 def _record(session: Session, action: str, at: datetime, rows: Iterable[Sequence[Any]]) -> None:
-    """Record rows of list_name, reason, kind, version and digest."""
+    """Record rows of list_name, reason, kind and digest."""
     key = session.keys.suppression_fingerprint
     lines = (_line(action, key, at, group, digests) for group, digests in _by_group(rows))
     suppression_journal.record(session, lines)
 
 
 def _line(action: str, key: str, at: datetime, group: Sequence[Any], digests: Sequence[bytes]) -> JournalLine:
-    list_name, reason, kind, version = group
-    return JournalLine(action, key, at, list_name, reason, kind, version, digests)
+    list_name, reason, kind = group
+    return JournalLine(action, key, at, list_name, reason, kind, digests)
 
 
 def _by_group(rows: Iterable[Sequence[Any]]) -> list[tuple[tuple[Any, ...], list[bytes]]]:

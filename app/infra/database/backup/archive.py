@@ -25,7 +25,7 @@ from app.infra.append_log import sync_directory
 from app.infra.database.backup import authentication
 from app.infra.database.backup.authentication import Authenticator
 
-FORMAT = 2
+FORMAT = 1
 """The version of the archive; a later one is not read. Version 1 had no code at its end."""
 SUFFIX = ".age"
 MAX_MANIFEST_BYTES = 1_000_000
@@ -220,8 +220,7 @@ class _Splitter:
         """
         if self._manifest is None:
             raise BackupError("The file is encrypted, but is not a backup of this service.")
-        is_authentic = self._manifest.format == FORMAT and self._authenticator.is_line(self._pending)
-        return Content(self._manifest, is_authentic)
+        return Content(self._manifest, self._authenticator.is_line(self._pending))
 
     def write(self, piece: bytes) -> int:
         try:
@@ -236,8 +235,7 @@ class _Splitter:
         if self._manifest is None:
             self._read_manifest()
         if self._manifest is not None:
-            held_back = authentication.BYTES if self._manifest.format == FORMAT else 0
-            dump = self._pending[: max(0, len(self._pending) - held_back)]
+            dump = self._pending[: max(0, len(self._pending) - authentication.BYTES)]
             self._pending = self._pending[len(dump) :]
             self._authenticator.update(dump)
             self._sink.write(dump)

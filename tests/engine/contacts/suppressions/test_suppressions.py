@@ -69,18 +69,6 @@ def test_the_time_of_the_latest_suppression_is_known(session: Session) -> None:
     assert (empty, latest) == (None, NOW + timedelta(hours=1))
 
 
-def test_entries_of_version_1_stay_in_effect_and_can_be_removed(session: Session) -> None:
-    for item in (ADA, BOB, CAROL):
-        old = DIGEST_KEYS.suppression_digest(item.kind, item.value)
-        suppressions.suppress_entries(session, [Entry(item.kind, old, version=1)], Listing("asked"), now=NOW)
-
-    before = suppression_checks.suppressed(session, [ADA, BOB, CAROL])
-    removed = suppressions.remove(session, [BOB])
-
-    assert (before, removed) == ({ADA, BOB, CAROL}, 1)
-    assert suppression_checks.suppressed(session, [ADA, BOB, CAROL]) == {ADA, CAROL}
-
-
 def test_a_published_hash_suppresses_a_person_whose_value_was_never_seen(session: Session) -> None:
     hashes = {"email": "ada@acme.com", "phone": "2025550143"}
     for kind, text in hashes.items():

@@ -1,0 +1,79 @@
+"""Quotes: what a job costs, and whether it is free instead; a submission makes one and asks no other.
+
+A reveal is free if the workspace owns the contact's field, or the person is suppressed. That is read twice at
+most. The statement that inserts the job evaluates `is_free_by_key`, which looks for the contact by id or
+profile and for the identifiers that the caller has given. Only before a refusal, `Quote.is_free` reads all
+that is stored, because the workspace may own the values under another name or contact. The worker charges
+nothing where still more turns out to be owned or suppressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from sqlalchemy import ColumnElement, or_
+
+from app.domain.errors import ContactNotFound
+from app.domain.records.subjects import Subject
+from app.engine.contacts.suppressions import suppression_checks
+from app.engine.ledger import ownership
+from app.engine.lookups import contact_data, known_people
+from app.engine.lookups.field_requests import FieldRequest
+from app.engine.matching import candidates, reverse_lookups
+from app.infra.database.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevealPrice:
+    """What the price of a reveal depends on; `credits` is the price of a field that is not yet owned."""
+
+    subject: Subject
+    field_request: FieldRequest
+    credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The credits of a job, the parameters of `is_free_by_key`, and the closer reading, made at most once.
+
+    A fixed price is due whatever is stored.
+    """
+
+    credits: int
+    parameters: dict[str, Any]
+    is_free: Callable[[], bool] = lambda: False
+
+
+def quote(session: Session, workspace_id: str, price: int | RevealPrice) -> Quote:
+    """Return the quote for a job of this price.
+
+    Raises:
+        ContactNotFound: the subject of a reveal has a contact id that does not exist.
+
+    """
+    if isinstance(price, int):
+        return Quote(price, suppression_checks.parameters() | ownership.field_parameters())
+    subject, field = price.subject, price.field_request.field.value
+    if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
+        raise ContactNotFound
+    (told,) = reverse_lookups.visible(session, workspace_id, [subject])
+    listed = suppression_checks.request_parameters(
+        session, contact_data.requested_identifiers(told, names=False)
+    )
+    profile = subject.linkedin_url if subject.contact_id is None else None
+    owned = ownership.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
+    return Quote(price.credits, listed | owned, cache(partial(_is_free, session, workspace_id, price)))
+
+
+def is_free_by_key(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the condition that the job with the parameters of a quote is free."""
+    return or_(suppression_checks.IS_ANY_OF_FEW, ownership.is_field_owned(workspace_id))
+
+
+def _is_free(session: Session, workspace_id: str, price: RevealPrice) -> bool:
+    """Return whether the values are owned or the person is suppressed, by all that is stored."""
+    is_owned, identifiers = known_people.is_owned(session, workspace_id, price.subject, price.field_request)
+    return is_owned or bool(suppression_checks.suppressed(session, identifiers))

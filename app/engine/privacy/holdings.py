@@ -1,0 +1,26 @@
+"""What features hold about people, beyond the contacts themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app import feature_registry
+from app.domain.records.person_matcher import PersonMatcher
+from app.infra.database.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """The tables of a feature that may hold personal data, and how a person is erased from them.
+
+    `erase` runs in the transaction of the erasure, after the person is on the suppression list.
+    """
+
+    tables: tuple[str, ...]
+    erase: Callable[[Session, PersonMatcher], object]
+
+
+def all_holdings() -> list[Holdings]:
+    """Return the holdings of all features."""
+    return [module.HOLDINGS for module in feature_registry.parts("holdings")]

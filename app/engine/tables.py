@@ -1,0 +1,16 @@
+"""Every table: those of the engine, and those of the features."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from app import engine, feature_registry
+
+
+def register() -> None:
+    """Import the modules that define tables, so that `Base.metadata` has all of them."""
+    for module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
+        importlib.import_module(module.name)
+    for _tables in feature_registry.parts("tables"):
+        pass

@@ -1,0 +1,41 @@
+"""The features of the service, and the parts that each process loads of them.
+
+A feature is a package `app.features.<name>`. Its parts are modules with fixed names, because no process may
+import all of them: `web` (`WEB`, a `WebPart`: endpoints, pages and gauges) never imports Celery, `work`
+(`WORK`, a `WorkPart`: tasks, steps of sweeps and purges) never Flask. `tables` has the tables, `holdings`
+(`HOLDINGS`) the personal data in them, and `commands` the group of `flask <name>`. Nothing imports a feature,
+and features do not import one another: a feature is deleted with its folder and its line below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Literal, TypeAlias
+
+FEATURES = (
+    "usage",
+    "webhooks",
+)
+
+Part: TypeAlias = Literal["web", "work", "tables", "holdings", "commands"]
+
+
+def parts(part: Part) -> Iterator[ModuleType]:
+    """Yield the module of this part of each feature that has one."""
+    for feature in FEATURES:
+        if module := module_of(feature, part):
+            yield module
+
+
+def module_of(feature: str, part: Part) -> ModuleType | None:
+    """Return the part of a feature, or None if it has none.
+
+    Raises:
+        ModuleNotFoundError: there is no such feature.
+
+    """
+    name = f"app.features.{feature}.{part}"
+    return import_module(name) if find_spec(name) else None

@@ -1,0 +1,237 @@
+"""Delivers webhooks: URLs notified of events, and of jobs when they finish.
+
+The row of a job becomes due when the job finishes, so code that ends jobs does not depend on webhooks. That
+of an event is due at once. Then it is claimed (a message is published), begun (a worker posts it), and
+finished or retried.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import case, func, or_, select, update
+from sqlalchemy.sql import ColumnElement
+
+from app.domain.event_types import JOB_FINISHED, EventType
+from app.engine.events import deliveries, endpoints, events
+from app.engine.events.deliveries import Webhook
+from app.engine.events.events import Event
+from app.engine.jobs import jobs
+from app.engine.jobs.jobs import Job, to_public
+from app.features.webhooks import attempts as webhook_attempts
+from app.features.webhooks.attempts import LEASE
+from app.infra.clock import rfc3339
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.database_clock import Moment, column
+from app.infra.database.session import Session
+from app.infra.database.statements import IdRow, Statement
+
+# The example schedule of the Standard Webhooks specification, "Deliverability and reliability": about three
+# days, with "some level of random jitter"; 20 % either way avoids bursts and keeps the schedule recognisable.
+RETRY_SCHEDULE = tuple(
+    timedelta(seconds=seconds) for seconds in (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
+)
+JITTER = 0.2
+MAX_RETRY_AFTER_SECONDS = 86_400.0
+REPUBLISH_AFTER = timedelta(minutes=1)
+"""Age after which a message that no worker has processed is considered lost."""
+BATCH = 50
+MAX_QUEUED = 10
+"""The deliveries of a workspace that wait in the queue: its receivers may take 15 seconds for each."""
+
+OK = range(200, 300)
+GONE = 410
+THROTTLED = frozenset({429, 503})
+NOT_STARTED = "internal_error"
+"""The error of an attempt whose payload or signature could not be made."""
+_BEGUN = (
+    Webhook.workspace_id, Webhook.job_id, Webhook.event_id, Webhook.endpoint_id, Webhook.url, Webhook.next_at,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The payload and URL of an attempt, and the secret and time (`signed_at`) of its signature.
+
+    `lease_until` is when another worker may post it; None if this is the last attempt. `endpoint_id` is None
+    for a URL that the request of a job named.
+    """
+
+    id: str
+    attempt_id: str
+    endpoint_id: str | None
+    url: str
+    payload: dict[str, Any]
+    secret: str
+    signed_at: datetime
+    lease_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptResult:
+    """Result of an attempt: the response status, or the error without one; `retry_after` is in seconds."""
+
+    status: int | None = None
+    error: str | None = None
+    retry_after: float | None = None
+    latency_ms: int
+
+
+def any_due(session: Session, *, now: Moment) -> bool:
+    """Return whether any webhook is due."""
+    return _any_due(now).first(session, {}) is not None
+
+
+@lru_cache(maxsize=8)
+def _any_due(now: Moment) -> Statement[IdRow]:
+    return Statement(IdRow, lambda _dialect: select(Webhook.id).outerjoin(Job).where(_due(now)).limit(1))
+
+
+def claim_due(session: Session, *, now: Moment) -> list[str]:
+    """Mark due webhooks as published and return their ids, at most `MAX_QUEUED` of a workspace at once."""
+    queued = _queued(session, now)
+    claimed: list[str] = []
+    while len(claimed) < BATCH:
+        full = [workspace_id for workspace_id, count in queued.items() if count >= MAX_QUEUED]
+        query = select(Webhook).outerjoin(Job).where(_due(now), Webhook.workspace_id.not_in(full))
+        query = query.order_by(Webhook.next_at, Webhook.id).limit(BATCH - len(claimed))
+        due = session.scalars(query.with_for_update(skip_locked=True, of=Webhook)).all()
+        if not due:
+            break
+        for webhook in due:
+            if queued[webhook.workspace_id] < MAX_QUEUED:
+                queued[webhook.workspace_id] += 1
+                webhook.published_at = now
+                claimed.append(webhook.id)
+        session.flush()
+    return claimed
+
+
+def _queued(session: Session, now: Moment) -> Counter[str]:
+    """Return how many deliveries of each workspace were published and not begun yet."""
+    query = (
+        select(Webhook.workspace_id, func.count())
+        .where(Webhook.delivered_at.is_(None), Webhook.published_at > now - REPUBLISH_AFTER)
+        .group_by(Webhook.workspace_id)
+    )
+    return Counter({row[0]: row[1] for row in session.execute(query)})
+
+
+def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
+    """Start an attempt and return what to post.
+
+    Return None if the webhook is not due: leased by another worker, delivered, given up or deleted. Duplicate
+    and late messages are therefore harmless. The last attempt is not repeated, even if its worker is lost.
+    """
+    next_at = case((Webhook.attempts < len(RETRY_SCHEDULE), now + LEASE), else_=None)
+    row = session.execute(
+        update(Webhook)
+        .where(Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now)
+        .values(attempts=Webhook.attempts + 1, next_at=next_at, published_at=None)
+        .returning(*_BEGUN, column(now).label("at"))
+        .execution_options(synchronize_session=False)
+    ).one_or_none()
+    if row is None:
+        return None
+    attempt_id = webhook_attempts.start(session, webhook_id, now=now)
+    signing_secret = _secret(session.keys, row.workspace_id, row.endpoint_id)
+    payload = _payload(session, row.job_id, row.event_id)
+    return Delivery(
+        webhook_id, attempt_id, row.endpoint_id, row.url, payload, signing_secret, row.at, row.next_at
+    )
+
+
+def _payload(session: Session, job_id: str | None, event_id: str | None) -> dict[str, Any]:
+    if event_id is not None:
+        return events.to_public(session.get_one(Event, event_id))
+    [job] = jobs.rows(session, select(*jobs.STORED).where(Job.id == job_id))
+    return {"type": JOB_FINISHED, "timestamp": rfc3339(job.finished_at), "data": {"job": to_public(job)}}
+
+
+def _secret(keys: DigestKeys, workspace_id: str, endpoint_id: str | None) -> str:
+    if endpoint_id is None:
+        return endpoints.workspace_secret(keys, workspace_id)
+    return endpoints.secret(keys, endpoint_id)
+
+
+def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: Moment) -> None:
+    """Store the result of the attempt and schedule the next, if any.
+
+    After its lease expires a worker may still record success, but no longer schedules the retry.
+    """
+    delivered = result.status in OK
+    error = result.error or (None if delivered else "http_status")
+    webhook_attempts.complete(
+        session, delivery.attempt_id, status=result.status, error=error, latency_ms=result.latency_ms
+    )
+    if delivery.endpoint_id is not None:  # locks the endpoint before the webhook
+        endpoints.record_result(session, delivery.endpoint_id, delivered=delivered, now=now)
+    query = select(Webhook).where(Webhook.id == delivery.id).with_for_update()
+    webhook = session.scalar(query.execution_options(populate_existing=True))
+    if webhook is None:
+        return
+    if delivered:
+        webhook.delivered_at = now
+        webhook.next_at = None
+    elif webhook.next_at == delivery.lease_until:
+        delay = _retry_delay(webhook.attempts, result)
+        webhook.next_at = None if delay is None else now + delay
+    session.flush()
+    if not delivered and webhook.next_at is None and delivery.endpoint_id is not None:
+        _disable(session, delivery.endpoint_id, is_gone=result.status == GONE, now=now)
+
+
+def fail(session: Session, webhook_id: str, *, now: Moment) -> None:
+    """Count an attempt of a due webhook that could not be started, and schedule the next, if any."""
+    query = select(Webhook).where(
+        Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now
+    )
+    webhook = session.scalar(query.with_for_update())
+    if webhook is None:
+        return
+    attempt_id = webhook_attempts.start(session, webhook_id, now=now)
+    webhook_attempts.complete(session, attempt_id, status=None, error=NOT_STARTED, latency_ms=0)
+    webhook.attempts += 1
+    delay = _retry_delay(webhook.attempts, AttemptResult(error=NOT_STARTED, latency_ms=0))
+    webhook.next_at, webhook.published_at = (None if delay is None else now + delay), None
+    session.flush()
+
+
+def _disable(session: Session, endpoint_id: str, *, is_gone: bool, now: Moment) -> None:
+    """Disable an endpoint that is gone or has failed too long, end its retries, and record it as an event."""
+    endpoint = endpoints.disable_after_failure(session, endpoint_id, is_gone=is_gone, now=now)
+    if endpoint is None:
+        return
+    deliveries.give_up(session, endpoint_id)
+    events.record(
+        session,
+        endpoint.workspace_id,
+        EventType.ENDPOINT_DISABLED,
+        {"endpoint_id": endpoint_id, "reason": endpoint.disabled_reason},
+        dedup_key=f"{EventType.ENDPOINT_DISABLED}:{endpoint_id}:{rfc3339(endpoint.disabled_at)}",
+        now=now,
+    )
+
+
+def _due(now: Moment) -> ColumnElement[bool]:
+    unsent = Webhook.published_at.is_(None) | (Webhook.published_at <= now - REPUBLISH_AFTER)
+    is_over = or_(Webhook.job_id.is_(None), Job.finished_at.is_not(None))
+    return Webhook.delivered_at.is_(None) & (Webhook.next_at <= now) & unsent & is_over
+
+
+def _retry_delay(attempts: int, result: AttemptResult) -> timedelta | None:
+    """Return the delay before the next attempt, or None to give up (no attempts remain, or 410 Gone).
+
+    The receiver's Retry-After (RFC 9110, section 10.2.3) is respected up to one day.
+    """
+    if result.status == GONE or attempts > len(RETRY_SCHEDULE):
+        return None
+    delay = RETRY_SCHEDULE[attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 -- jitter
+    if result.status not in THROTTLED or result.retry_after is None:
+        return delay
+    return max(delay, timedelta(seconds=min(result.retry_after, MAX_RETRY_AFTER_SECONDS)))

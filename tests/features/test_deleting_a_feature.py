@@ -1,0 +1,65 @@
+"""A feature is deleted with its folder and its line in the registry: the rest starts, and its tests pass."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.feature_registry import FEATURES
+from tools.state import ROOT
+
+COPIED = ("app", "cli", "clients", "docs", "mcp_server", "tests", "tools", "workers", "benchmarks")
+TESTS_OF_THE_REST = (
+    "tests/api/ops",
+    "tests/engine/privacy/test_erasure.py",
+    "tests/workers/jobs/test_upkeep.py",
+    "tests/pages/test_events_page.py",
+    "tests/pages/test_keys_page.py",
+    "tests/pages/test_search_page.py",
+)
+START = """
+import sys
+
+from app.factory import create_app
+from cli.commands import group_names
+from workers import main
+
+routes = {str(rule) for rule in create_app().url_map.iter_rules()}
+print(sorted(route for route in routes if sys.argv[1] in route), sys.argv[1] in group_names())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("feature", FEATURES)
+def test_without_a_feature_the_service_starts_and_the_tests_of_the_rest_pass(
+    feature: str, tmp_path: Path
+) -> None:
+    for name in COPIED:
+        shutil.copytree(
+            ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules")
+        )
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.rmtree(tmp_path / "app" / "features" / feature)
+    shutil.rmtree(tmp_path / "tests" / "features")
+    registry = tmp_path / "app" / "feature_registry.py"
+    lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
+    registry.write_text("".join(line for line in lines if line != f'    "{feature}",\n'), encoding="utf-8")
+
+    started = _run(tmp_path, "-c", START, feature)
+    tested = _run(tmp_path, "-m", "pytest", "-q", "-n0", "--no-cov", *TESTS_OF_THE_REST)
+
+    assert started.stdout.splitlines()[-1] == "[] False", started.stderr
+    assert tested.returncode == 0, tested.stdout
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python on the copy, with the settings of this test run."""
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
