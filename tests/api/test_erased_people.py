@@ -38,7 +38,6 @@ from app.engine.privacy.erased_people import ErasedAgain
 from app.engine.privacy.suppression_replay import Applied
 from app.infra import clock
 from app.infra.database.db import Base, Database
-from cli import contacts as commands
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
@@ -103,12 +102,12 @@ class ErasureHarness:
         return response
 
     def flask(self, *arguments: str) -> Result:
-        return self.app.test_cli_runner().invoke(commands.group, list(arguments))
+        return self.app.test_cli_runner().invoke(args=list(arguments))
 
     def import_list(self) -> dict[str, Any]:
         path = self.folder / "people.csv"
         path.write_text(CSV)
-        figures: dict[str, Any] = json.loads(self.flask("import", str(path), "--json").stdout)
+        figures: dict[str, Any] = json.loads(self.flask("contacts", "import", str(path), "--json").stdout)
         return figures
 
     def submit_again(self) -> tuple[Any, list[Any], Any, Any, Any]:
@@ -286,7 +285,7 @@ def test_erased_people_are_in_no_response_and_do_not_return(harness: ErasureHarn
     database, calls = harness.services.database, len(harness.provider_requests)
     before = remains(database)
 
-    harness.flask("erase", "--email", EMAIL, "--yes")
+    harness.flask("people", "erase", "--email", EMAIL, "--yes")
     after = remains(database)
     imported, revealed, enriched, saved, lookup = harness.submit_again()
 
@@ -310,7 +309,7 @@ def test_a_backup_from_before_the_erasure_brings_nothing_back(harness: ErasureHa
     commands_database.settings = replace(commands_database.settings, suppression_journal=journal)
     fill(harness)
     backup = backup_of(database)
-    harness.flask("erase", "--email", EMAIL, "--yes")
+    harness.flask("people", "erase", "--email", EMAIL, "--yes")
 
     restore(database, backup)
     returned = remains(database)
@@ -341,7 +340,7 @@ def test_a_person_with_nothing_but_a_name_is_erased_again_and_a_namesake_is_not(
         erased, namesake = a_contact(session, company).id, a_contact(session, company)
         an_email(session, namesake, "ada2@acme.com")
     backup = backup_of(database)
-    harness.flask("erase", "--contact-id", erased, "--yes")
+    harness.flask("people", "erase", "--contact-id", erased, "--yes")
 
     restore(database, backup)
     result = suppression_replay.replay(database, journal)
@@ -355,7 +354,7 @@ def test_credits_held_by_open_jobs_are_released_and_the_ledger_is_consistent(har
     responses = fill(harness)
     reserved = [responses[name].get_json()["credits"]["reserved"] for name in ("waiting", "half")]
 
-    harness.flask("erase", "--email", EMAIL, "--yes")
+    harness.flask("people", "erase", "--email", EMAIL, "--yes")
     finished = harness.job(responses["waiting"], harness.other)
     harness.work()
 
@@ -373,7 +372,7 @@ def test_the_receipt_lists_erased_data_and_recipients_and_a_shared_number_stays(
 ) -> None:
     fill(harness)
 
-    receipt = json.loads(harness.flask("erase", "--linkedin-url", URL, "--yes", "--json").stdout)
+    receipt = json.loads(harness.flask("people", "erase", "--linkedin-url", URL, "--yes", "--json").stdout)
 
     recipients = [(entry["workspace_id"], entry["field"]) for entry in receipt["recipients"]]
     mine, other = harness.user.workspace_id, harness.other.workspace_id
