@@ -23,6 +23,7 @@ from argon2 import PasswordHasher
 from flask.testing import FlaskClient
 from local_servers import POSTGRES, empty_database, free_port, start_redis
 from playwright.sync_api import Playwright, sync_playwright
+from process_groups import ProcessGroupScheduling
 from redis import BlockingConnectionPool
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine.default import DefaultDialect
@@ -88,6 +89,12 @@ def _order(item: pytest.Item) -> int:
     if item.get_closest_marker("slow") is None:
         return 2
     return 0 if item.path.is_relative_to(TESTS / END_TO_END) else 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ProcessGroupScheduling | None:
+    """Run the tests that share a service in one process, unless another way was chosen."""
+    return ProcessGroupScheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)
