@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ from apiflask import APIFlask
 from argon2 import PasswordHasher
 from flask.testing import FlaskClient
 from local_servers import POSTGRES, empty_database, free_port, start_redis
-from playwright.sync_api import Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
+from process_groups import ProcessGroupScheduling
 from redis import BlockingConnectionPool
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine.default import DefaultDialect
@@ -35,7 +36,9 @@ os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 os.environ["LOG_LEVEL"] = "warning"
 
+from e2e_stack import Stack, running
 from jobs_support import a_workspace
+from page_browser_support import OPERATORS, launch
 from page_support import Visitor, visitor
 from polling import wait_until
 from users_support import SignedInUser, create_user
@@ -89,6 +92,12 @@ def _order(item: pytest.Item) -> int:
     if item.get_closest_marker("slow") is None:
         return 2
     return 0 if item.path.is_relative_to(TESTS / END_TO_END) else 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ProcessGroupScheduling | None:
+    """Run the tests that share a service in one process, unless another way was chosen."""
+    return ProcessGroupScheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -328,3 +337,21 @@ def browser(app: APIFlask, user: SignedInUser) -> Visitor:
 def workspace_id(session: Session) -> str:
     """The id of a workspace with ten credits."""
     return a_workspace(session)
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Playwright) -> Iterator[Browser]:
+    """A real Chromium; every visit has a context of its own."""
+    chromium = launch(playwright)
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture(scope="session")
+def service(chromium: Browser, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
+    """A running service that may call loopback, for tests that create an operator of their own."""
+    folder = tmp_path_factory.mktemp("pages")
+    settings = {"OPERATORS": ",".join(OPERATORS.values()), "WEBHOOK_NETWORKS": "127.0.0.1/32"}
+    with ExitStack() as stop:
+        url = stop.enter_context(empty_database(folder, f"pages_{worker_id}"))
+        yield stop.enter_context(running(folder, url, WEB_CONCURRENCY="1", **settings))

@@ -1,7 +1,7 @@
 """`dev.py test [--fast | --release] [--postgres] [pytest arguments]`: run the tests.
 
 `--fast` leaves out the tests that start a browser or processes of the service, or take seconds.
-`--release` runs those that build what is released or walk the whole service, which are left out otherwise.
+`--release` runs those that build what is released or walk the service and its operation, left out otherwise.
 `--postgres` runs the tests that use a database, on a throw-away PostgreSQL server instead of SQLite.
 """
 
@@ -18,13 +18,13 @@ FAST, RELEASE, ON_POSTGRES = "--fast", "--release", "--postgres"
 PROCESSES = "4"  # more than processors: many tests wait for a time limit or another process
 MARKERS = {FAST: "not slow", RELEASE: "release", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
-    frozenset(): "All tests on SQLite: about five minutes.",
-    frozenset({RELEASE}): "The builds and long walks, on SQLite: about five minutes.",
-    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about a minute.",
+    frozenset(): "The tests on SQLite, without those of a release: about eight minutes.",
+    frozenset({RELEASE}): "The builds and long walks of a release, on SQLite: several minutes.",
+    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about three minutes.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about five minutes.",
     frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
     "about two minutes.",
-    frozenset({RELEASE, ON_POSTGRES}): "The long walks, on PostgreSQL: about two minutes.",
+    frozenset({RELEASE, ON_POSTGRES}): "The long walks of a release, on PostgreSQL: several minutes.",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from e2e_stack import Stack, running
+from e2e_stack import Stack, is_ready, running
 from local_servers import empty_database
 from polling import wait_until
 
@@ -24,12 +25,13 @@ BOUNDARY = b"unfinished"
 PART = b'--unfinished\r\nContent-Disposition: form-data; name="file"; filename="people.csv"\r\n\r\n'
 
 
-@pytest.fixture
-def stack(tmp_path: Path) -> Iterator[Stack]:
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
+    folder = tmp_path_factory.mktemp("unfinished")
     with ExitStack() as stop:
-        url = stop.enter_context(empty_database(tmp_path, "unfinished"))
+        url = stop.enter_context(empty_database(folder, f"unfinished_{worker_id}"))
         settings = {"WEB_CONCURRENCY": "1", "SPOOL_MAX_MB": "400"}
-        yield stop.enter_context(running(tmp_path, url, **settings))
+        yield stop.enter_context(running(folder, url, **settings))
 
 
 def start_upload(
@@ -113,9 +115,12 @@ def test_a_killed_api_leaves_no_file(stack: Stack) -> None:
 
     assert list(Path(stack.environment["SPOOL_FOLDER"]).iterdir()) == []
     wait_until(lambda: spooled(stack) == 0)
+    wait_until(lambda: is_ready(stack))
 
 
 def test_a_stranger_takes_no_room(stack: Stack) -> None:
+    shutil.rmtree(stack.environment["SPOOL_FOLDER"], ignore_errors=True)
+
     with ExitStack() as stop:
         refused = status(start_upload(stop, stack, "Bearer ses_unknown"))
 

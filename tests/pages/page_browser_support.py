@@ -20,6 +20,8 @@ from app.engine.ledger import credits
 from app.infra import clock
 
 OPERATOR = "olive@customer.example"
+OPERATORS = {subject: f"olive.{subject}@customer.example" for subject in ("contacts", "pages", "webhooks")}
+"""The operators of the service that these subjects share, each in a workspace of their own."""
 TIMEOUT_MS = 15_000  # long enough for a browser on a busy machine
 expect.set_options(timeout=TIMEOUT_MS)
 ASYNC = {"Prefer": "respond-async"}
@@ -88,10 +90,10 @@ def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=path)
 
 
-def sign_in(page: Page, *, path: str = "/") -> None:
+def sign_in(page: Page, *, path: str = "/", email: str = OPERATOR) -> None:
     """Sign in as the operator, on the way to a page."""
     page.goto(path)
-    page.get_by_label("E-mail").fill(OPERATOR)
+    page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
 
@@ -102,7 +104,7 @@ def assert_accessible(page: Page) -> None:
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in violations] == []
 
 
-def create_operator(stack: Stack) -> str:
+def create_operator(stack: Stack, email: str = OPERATOR) -> str:
     """Create a workspace with credits and an admin who is also an operator; return its id."""
     with stack.database.transaction() as session:
         now = clock.now()
@@ -111,7 +113,7 @@ def create_operator(stack: Stack) -> str:
         accounts.create(
             session,
             workspace.id,
-            email=OPERATOR,
+            email=email,
             name="Olive Example",
             role=Role.ADMIN,
             api_access=True,

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e_stack import Stack, running
-from local_servers import empty_database
+from e2e_stack import Stack
 from page_browser_support import (
     FIND_CUT_OFF,
     FIND_SMALL,
-    OPERATOR,
+    OPERATORS,
     PageBrowser,
     assert_accessible,
     create_operator,
-    launch,
     sign_in,
 )
-from playwright.sync_api import Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 from stored_support import a_company, a_contact, a_phone, an_email, own
 
 from app.engine.contacts.saved import contact_lists, saved_contacts
 from app.infra import clock
 
 pytestmark = pytest.mark.slow
+OPERATOR = OPERATORS["contacts"]
 PHONE, ZOOMED = 390, 640  # CSS pixels: a phone, and 1280 at 200 %
 PEOPLE = [
     ("Ada Lovelace", "Chief Engineer", "Analytical Engines", "analytical-engines.example"),
@@ -41,25 +38,17 @@ PICTURES = os.environ.get("PICTURES")
 
 
 @pytest.fixture(scope="module")
-def browser(
-    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, worker_id: str
-) -> Iterator[PageBrowser]:
-    """A browser, and a running service with a workspace that owns four contacts."""
-    with ExitStack() as stop:
-        chromium = launch(playwright)
-        stop.callback(chromium.close)
-        folder = tmp_path_factory.mktemp("contacts")
-        url = stop.enter_context(empty_database(folder, f"contacts_{worker_id}"))
-        stack = stop.enter_context(running(folder, url, OPERATORS=OPERATOR, WEB_CONCURRENCY="1"))
-        _own_people(stack, create_operator(stack))
-        yield PageBrowser(chromium, stack)
+def browser(chromium: Browser, service: Stack) -> PageBrowser:
+    """A browser, and the service with a workspace that owns four contacts."""
+    _own_people(service, create_operator(service, OPERATOR))
+    return PageBrowser(chromium, service)
 
 
 @pytest.fixture(scope="module")
 def signed_in(browser: PageBrowser) -> dict[str, Any]:
     """The cookies of a signed-in browser."""
     with browser.visit() as page:
-        sign_in(page, path="/contacts")
+        sign_in(page, path="/contacts", email=OPERATOR)
         expect(page.get_by_role("heading", name="Contacts", exact=True)).to_be_visible()
         return dict(page.context.storage_state())
 

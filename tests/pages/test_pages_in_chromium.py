@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from e2e_stack import PASSWORD, Stack, running
-from local_servers import empty_database
+from e2e_stack import PASSWORD, Stack
 from page_browser_support import (
     ASYNC,
     DESCRIBE_FOCUS,
     FIND_CUT_OFF,
     FIND_SMALL,
-    OPERATOR,
+    OPERATORS,
     PageBrowser,
     assert_accessible,
     create_operator,
-    launch,
     sign_in,
 )
-from playwright.sync_api import Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 from test_who_may_see_what import PAGES
 
 pytestmark = pytest.mark.slow
+OPERATOR = OPERATORS["pages"]
 PATHS = ["/"] + [
     path
     for method, path in (route.split(" ") for route in PAGES)
@@ -40,26 +37,18 @@ MAX_TAB_PRESSES = 60
 
 
 @pytest.fixture(scope="module")
-def browser(
-    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, worker_id: str
-) -> Iterator[PageBrowser]:
-    """A browser, and a running service with an operator who has asked for something."""
-    with ExitStack() as stop:
-        chromium = launch(playwright)
-        stop.callback(chromium.close)
-        folder = tmp_path_factory.mktemp("pages")
-        url = stop.enter_context(empty_database(folder, f"pages_{worker_id}"))
-        stack = stop.enter_context(running(folder, url, OPERATORS=OPERATOR, WEB_CONCURRENCY="1"))
-        create_operator(stack)
-        _ask_for_something(stack)
-        yield PageBrowser(chromium, stack)
+def browser(chromium: Browser, service: Stack) -> PageBrowser:
+    """A browser, and the service with an operator who has asked for something."""
+    create_operator(service, OPERATOR)
+    _ask_for_something(service)
+    return PageBrowser(chromium, service)
 
 
 @pytest.fixture(scope="module")
 def signed_in(browser: PageBrowser) -> dict[str, Any]:
     """The cookies of a signed-in browser."""
     with browser.visit() as page:
-        sign_in(page)
+        sign_in(page, email=OPERATOR)
         expect(page.get_by_role("heading", name="Search")).to_be_visible()
         return dict(page.context.storage_state())
 
@@ -132,7 +121,7 @@ def test_results_receipts_and_errors_are_accessible(browser: PageBrowser, signed
 
 def test_a_reveal_without_javascript_shows_its_progress_and_then_the_number(browser: PageBrowser) -> None:
     with browser.visit(java_script_enabled=False, extra_http_headers=ASYNC) as page:
-        sign_in(page)
+        sign_in(page, email=OPERATOR)
         page.locator("summary", has_text="By e-mail").click()
         page.get_by_label("Profile URL").fill(SLOW)
         page.get_by_role("button", name="Search").click()

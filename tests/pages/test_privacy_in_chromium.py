@@ -12,11 +12,12 @@ from e2e_stack import running
 from inbox_support import Inbox, running_inbox
 from jobs_support import a_workspace
 from local_servers import empty_database
-from page_browser_support import FIND_CUT_OFF, FIND_SMALL, PageBrowser, assert_accessible, launch
-from playwright.sync_api import Page, Playwright, expect
+from page_browser_support import FIND_CUT_OFF, FIND_SMALL, PageBrowser, assert_accessible
+from playwright.sync_api import Browser, Page, expect
 from polling import wait_until
 from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, own
 
+pytestmark = pytest.mark.slow
 NUMBERS = itertools.count(1)
 
 
@@ -40,11 +41,9 @@ class Walk:
 
 
 @pytest.fixture(scope="module")
-def walk(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Walk]:
+def walk(chromium: Browser, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Walk]:
     """A running service with a mail server."""
     with ExitStack() as stop:
-        chromium = launch(playwright)
-        stop.callback(chromium.close)
         inbox = stop.enter_context(running_inbox())
         folder = tmp_path_factory.mktemp("privacy")
         url = stop.enter_context(empty_database(folder, f"privacy_{worker_id}"))

@@ -20,10 +20,9 @@ from page_browser_support import (
     OPERATOR,
     PageBrowser,
     create_operator,
-    launch,
     sign_in,
 )
-from playwright.sync_api import Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 from upload_support import a_list
 
 pytestmark = pytest.mark.slow
@@ -44,11 +43,9 @@ PICTURES = os.environ.get("PICTURES")
 
 @pytest.fixture(scope="module")
 def browser(
-    playwright: Playwright, tmp_path_factory: pytest.TempPathFactory, worker_id: str
+    chromium: Browser, tmp_path_factory: pytest.TempPathFactory, worker_id: str
 ) -> Iterator[PageBrowser]:
     with ExitStack() as stop:
-        chromium = launch(playwright)
-        stop.callback(chromium.close)
         folder = tmp_path_factory.mktemp("uploads")
         url = stop.enter_context(empty_database(folder, f"uploads_{worker_id}"))
         stack = stop.enter_context(running(folder, url, OPERATORS=OPERATOR, WEB_CONCURRENCY="1"))

@@ -340,6 +340,7 @@ def test_limits_of_other_workspaces_and_revoked_keys_do_not_exist(session: Sessi
         limit_settings.subject(session, spender.workspace_id, spender.key_id)
 
 
+@pytest.mark.slow
 def test_a_cap_of_25_under_a_thousand_calls_at_once_spends_exactly_25(database: Database) -> None:
     with database.transaction() as session:
         spender = Spender(session, grant=2_000)
@@ -370,6 +371,7 @@ def test_a_cap_of_25_under_a_thousand_calls_at_once_spends_exactly_25(database: 
         assert faults(session) == []
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_set_during_a_thousand_calls_misses_no_hold(database: Database) -> None:
     with database.transaction() as session:
         spender = Spender(session, grant=2_000)

@@ -132,6 +132,7 @@ def listed(header: str, rows: Sequence[Sequence[str]]) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 @example([(("Prince", "Takkar"), "", "", "")])
@@ -150,6 +151,7 @@ def test_a_full_name_comes_back(
     assert comes_back(database, listed("Name,Email,Title,City,Company,Updated At", cells))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 @example([(("Prince", "Takkar"), "", "", "")])

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from e2e_stack import Stack, running
+from e2e_stack import Stack
 from findings_support import ADA, DAY, NOW, a_source, company, person
-from local_servers import empty_database
 from page_browser_support import (
     FIND_CUT_OFF,
     FIND_SMALL,
-    OPERATOR,
+    OPERATORS,
     PageBrowser,
     create_operator,
-    launch,
     sign_in,
 )
-from playwright.sync_api import Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_httpserver import HTTPServer
 from sqlalchemy import delete
 from standardwebhooks import Webhook as Reference
@@ -30,30 +26,23 @@ from app.engine.contacts import contacts
 from app.engine.events.endpoints import WebhookEndpoint
 
 pytestmark = pytest.mark.slow
+OPERATOR = OPERATORS["webhooks"]
 PHONE = 390  # CSS pixels
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """A running service that may call loopback, with an admin whose workspace owns a contact."""
-    folder = tmp_path_factory.mktemp("webhooks")
-    with ExitStack() as stop:
-        url = stop.enter_context(empty_database(folder, f"webhooks_{worker_id}"))
-        settings = {"OPERATORS": OPERATOR, "WEB_CONCURRENCY": "1", "WEBHOOK_NETWORKS": "127.0.0.1/32"}
-        stack = stop.enter_context(running(folder, url, **settings))
-        workspace_id = create_operator(stack)
-        with stack.database.transaction() as session:
-            contact = contacts.upsert(session, _at("Acme"), now=NOW)
-            own(session, workspace_id, contact, "email")
-        yield stack
+def stack(service: Stack) -> Stack:
+    """The service with an admin whose workspace owns a contact."""
+    workspace_id = create_operator(service, OPERATOR)
+    with service.database.transaction() as session:
+        contact = contacts.upsert(session, _at("Acme"), now=NOW)
+        own(session, workspace_id, contact, "email")
+    return service
 
 
 @pytest.fixture(scope="module")
-def browser(playwright: Playwright, stack: Stack) -> Iterator[PageBrowser]:
-    with ExitStack() as stop:
-        chromium = launch(playwright)
-        stop.callback(chromium.close)
-        yield PageBrowser(chromium, stack)
+def browser(chromium: Browser, stack: Stack) -> PageBrowser:
+    return PageBrowser(chromium, stack)
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +56,7 @@ def test_an_admin_adds_an_endpoint_tests_it_and_receives_a_job_change(
 ) -> None:
     httpserver.expect_request("/hook", method="POST").respond_with_data("", status=204)
     with browser.visit() as page:
-        sign_in(page, path="/webhooks")
+        sign_in(page, path="/webhooks", email=OPERATOR)
         page.get_by_label("URL").fill(httpserver.url_for("/hook"))
         page.get_by_label("A contact changed company").check()
         page.get_by_role("button", name="Create").click()
@@ -94,7 +83,7 @@ def test_an_endpoint_that_refuses_is_shown_with_its_attempt_without_javascript(
 ) -> None:
     httpserver.expect_request("/hook", method="POST").respond_with_data("", status=500)
     with browser.visit(java_script_enabled=False, width=PHONE) as page:
-        sign_in(page, path="/webhooks")
+        sign_in(page, path="/webhooks", email=OPERATOR)
         page.get_by_label("URL").fill(httpserver.url_for("/hook"))
         page.get_by_label("A push to the CRM failed").check()
         page.get_by_role("button", name="Create").click()
