@@ -34,7 +34,7 @@ print(sorted(route for route in routes if sys.argv[1] in route), sys.argv[1] in 
 """
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("feature", FEATURES)
 def test_without_a_feature_the_service_starts_and_the_tests_of_the_rest_pass(
     feature: str, tmp_path: Path

@@ -9,7 +9,7 @@ from xdist.scheduler import LoadFileScheduling
 SHARED = {
     "the service of tests/e2e": (
         r"tests/e2e/test_"
-        r"(bad_inputs|clients|concurrent_reveals|contract|crm_push|mcp_server|reveal|revocation|spending_races"
+        r"(bad_inputs|clients|concurrent_reveals|contract|crm_push|mcp_server|metrics|reveal|revocation|spending_races"
         r"|webhook_delivery)\.py"
     ),
     "the service of the pages": r"tests/(pages|features/\w+)/test_(contacts|pages|webhooks)_in_chromium\.py",
