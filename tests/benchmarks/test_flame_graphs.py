@@ -35,7 +35,7 @@ def test_a_function_that_begins_a_part_is_found_by_its_name() -> None:
 )
 def test_what_begins_a_part_exists(beginning: str) -> None:
     if beginning.endswith(" ("):
-        sources = (ROOT / "app" / "api").rglob("*.py")
+        sources = (ROOT / "app" / "web").rglob("*.py")
         assert any(f"def {beginning[:-2]}(" in source.read_text() for source in sources)
     elif beginning.startswith(("app/", "workers/")):
         assert (ROOT / beginning).exists()

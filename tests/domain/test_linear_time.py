@@ -116,6 +116,7 @@ ARGUMENTS: dict[str, Callable[[str], Any]] = {
 """What is passed for a text, by the type of the parameter."""
 
 BOUNDED = {
+    "kinds.revealing": "the name of a field",
     "company_filter_file.key_of": "a digest",
     "conflicts.conflicts": "a kind of entity",
     "country_cells.list_country": "through `cells.value`, which cuts a text",

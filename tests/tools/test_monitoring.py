@@ -15,6 +15,7 @@ from apiflask import APIFlask
 
 from app.engine.audit.audits import Audit
 from app.infra import clock
+from app.infra.telemetry import metrics
 from tools.dashboard.__main__ import FILE, text
 from tools.state import ROOT
 
@@ -64,6 +65,7 @@ def used(expressions: list[str]) -> set[str]:
 
 def exported(app: APIFlask) -> set[str]:
     """Return the metrics that the service describes after an audit, whether or not they have a value."""
+    metrics.api_heartbeat()  # created by the first sign of life
     with app.extensions["services"].database.transaction() as session:
         session.merge(
             Audit(id="aud_x", at=clock.now(), milliseconds=3, workspaces=1, jobs=1, entries=1, faults=[])

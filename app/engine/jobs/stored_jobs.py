@@ -28,5 +28,7 @@ class StoredJob(NamedTuple):
     already_owned: bool
     progress_done: int
     progress_total: int
+    attempts: int
+    crashes: int
     created_at: datetime
     finished_at: datetime | None
