@@ -12,5 +12,4 @@ def register() -> None:
     """Import the modules that define tables, so that `Base.metadata` has all of them."""
     for module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
         importlib.import_module(module.name)
-    for _tables in feature_registry.parts("tables"):
-        pass
+    list(feature_registry.parts("tables"))  # each is imported when it is reached

@@ -12,12 +12,11 @@ from app.infra.database.session import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holdings:
-    """The tables of a feature that may hold personal data, and how a person is erased from them.
+    """How a person is erased from the tables of a feature.
 
     `erase` runs in the transaction of the erasure, after the person is on the suppression list.
     """
 
-    tables: tuple[str, ...]
     erase: Callable[[Session, PersonMatcher], object]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from app.features.webhooks import attempts as webhook_attempts
-from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks import delivery_log
 from app.features.webhooks.delivery_log import WebhookStatus
 from app.infra.database import database_clock
 from app.infra.database.session import Session
@@ -35,7 +35,7 @@ def list_latest(workspace: str | None, *, failed: bool, limit: int, as_json: boo
     """List the latest webhooks, newest first."""
     with database().reading() as session:
         workspace_id = find(session, workspace).id if workspace else None
-        statuses = webhook_admin.latest(session, workspace_id=workspace_id, failed=failed, limit=limit)
+        statuses = delivery_log.latest(session, workspace_id=workspace_id, failed=failed, limit=limit)
     rows = [_to_json(status) for status in statuses]
     show({"webhooks": rows}, _table(rows) if rows else "There are no matching webhooks.", as_json=as_json)
 
@@ -50,7 +50,7 @@ def show_webhook(webhook_id: str, *, as_json: bool) -> None:
     unknown).
     """
     with database().reading() as session:
-        status = webhook_admin.get(session, webhook_id)
+        status = delivery_log.get(session, webhook_id)
         attempts = webhook_attempts.list_for_webhook(session, webhook_id)
         now = database_clock.value(session)
     if status is None:
@@ -97,14 +97,14 @@ def replay(
 def _replay(webhook_ids: tuple[str, ...]) -> list[str]:
     """Replay all of them, or none if one is unknown."""
     with database().transaction() as session:
-        replayed = webhook_admin.replay(session, webhook_ids, now=database_clock.now())
+        replayed = delivery_log.replay(session, webhook_ids, now=database_clock.now())
         for unknown in set(webhook_ids).difference(replayed):
             raise _not_replayed(session, unknown)
     return replayed
 
 
 def _not_replayed(session: Session, webhook_id: str) -> click.ClickException:
-    if webhook_admin.get(session, webhook_id) is None:
+    if delivery_log.get(session, webhook_id) is None:
         return _unknown(webhook_id)
     return click.ClickException(f"The endpoint of {webhook_id} is disabled. Its admin must enable it first.")
 
@@ -112,7 +112,7 @@ def _not_replayed(session: Session, webhook_id: str) -> click.ClickException:
 def _replay_failed(since: datetime, workspace: str | None) -> list[str]:
     with database().transaction() as session:
         workspace_id = find(session, workspace).id if workspace else None
-        return webhook_admin.replay_failed(
+        return delivery_log.replay_failed(
             session, workspace_id=workspace_id, since=since, now=database_clock.now()
         )
 

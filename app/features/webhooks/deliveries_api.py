@@ -12,7 +12,7 @@ from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, EndpointDisabled, NotFound, ValidationFailed
 from app.features.webhooks import attempts as webhook_attempts
-from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks import delivery_log
 from app.features.webhooks.attempts import AttemptState
 from app.features.webhooks.delivery_log import DeliveryState
 from app.infra.database import database_clock
@@ -119,7 +119,7 @@ class WebhooksResponseSchema(ResponseSchema):
 def index(query: dict[str, Any]) -> Response:
     """List the workspace's deliveries, newest first."""
     with services().database.reading() as session:
-        rows = webhook_admin.latest(
+        rows = delivery_log.latest(
             session,
             workspace_id=caller().workspace_id,
             failed=query["failed"],
@@ -138,7 +138,7 @@ def index(query: dict[str, Any]) -> Response:
 def show(webhook_id: str) -> Response:
     """Return a delivery with the log of its attempts."""
     with services().database.reading() as session:
-        status = webhook_admin.get_of_workspace(session, caller().workspace_id, webhook_id)
+        status = delivery_log.get_of_workspace(session, caller().workspace_id, webhook_id)
         attempts = webhook_attempts.list_for_webhook(session, webhook_id)
         now = database_clock.value(session)
     log_entries = [webhook_attempts.to_public(attempt, now=now) for attempt in attempts]
@@ -157,8 +157,8 @@ def replay(webhook_id: str) -> Response:
         now = database_clock.now()
         replayed = is_replay(session, webhook_id, now=now)
         if not replayed:
-            webhook_admin.replay_of_workspace(session, workspace_id, webhook_id, now=now)
-        status = webhook_admin.get_of_workspace(session, workspace_id, webhook_id)
+            delivery_log.replay_of_workspace(session, workspace_id, webhook_id, now=now)
+        status = delivery_log.get_of_workspace(session, workspace_id, webhook_id)
         response = json_response(status.to_public(), 200, REPLAYED if replayed else None)
     log.info("webhook replayed", webhook=webhook_id)
     return response

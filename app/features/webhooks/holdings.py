@@ -21,4 +21,4 @@ def erase(session: Session, matcher: PersonMatcher) -> None:
     session.execute(delete(Webhook).where(named))
 
 
-HOLDINGS = Holdings(tables=("webhooks", "webhook_endpoints"), erase=erase)
+HOLDINGS = Holdings(erase=erase)

@@ -9,8 +9,7 @@ from app.domain.errors import EndpointDisabled, ValidationFailed
 from app.domain.event_types import SUBSCRIBABLE
 from app.engine.events import deliveries, endpoints, events
 from app.features.webhooks import attempts as webhook_attempts
-from app.features.webhooks import delivery_log as webhook_admin
-from app.features.webhooks import endpoints_api
+from app.features.webhooks import delivery_log, endpoints_api
 from app.features.webhooks.delivery_log import DeliveryState
 from app.infra.database import database_clock
 from app.infra.database.session import Session
@@ -115,7 +114,7 @@ def delete(endpoint_id: str) -> Response:
 def show(webhook_id: str) -> Response:
     """Show a delivery with its attempts."""
     with services().database.reading() as session:
-        status = webhook_admin.get_of_workspace(session, caller().workspace_id, webhook_id)
+        status = delivery_log.get_of_workspace(session, caller().workspace_id, webhook_id)
         attempts = webhook_attempts.list_for_webhook(session, webhook_id)
         now = database_clock.value(session)
     return page(
@@ -135,7 +134,7 @@ def replay(webhook_id: str) -> Response:
     workspace_id = caller().workspace_id
     try:
         with admission.transaction() as session:
-            webhook_admin.replay_of_workspace(session, workspace_id, webhook_id, now=database_clock.now())
+            delivery_log.replay_of_workspace(session, workspace_id, webhook_id, now=database_clock.now())
     except EndpointDisabled as problem:
         flash(problem.detail, "failure")
     else:
@@ -146,7 +145,7 @@ def replay(webhook_id: str) -> Response:
 def _page(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     workspace_id, before = caller().workspace_id, paging.cursor("whk")
     with services().database.reading() as session:
-        rows = webhook_admin.latest(
+        rows = delivery_log.latest(
             session,
             workspace_id=workspace_id,
             failed="failed" in request.args,

@@ -13,7 +13,7 @@ from app.engine.events.endpoints import DISABLE_AFTER, DisabledReason, WebhookEn
 from app.engine.jobs import leases
 from app.engine.jobs.leases import JobResult
 from app.features.webhooks import delivery as webhooks
-from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks import delivery_log
 from app.features.webhooks.delivery import RETRY_SCHEDULE, AttemptResult, Delivery
 from app.features.webhooks.delivery_log import DeliveryState
 from app.infra.database.db import Database
@@ -136,7 +136,7 @@ def test_an_endpoint_that_failed_for_days_is_disabled_when_a_delivery_is_given_u
 
     disabled = endpoint(session, endpoint_id)
     assert (disabled.disabled_at, disabled.disabled_reason) == (LATER, DisabledReason.FAILING)
-    waiting = webhook_admin.get(session, second)
+    waiting = delivery_log.get(session, second)
     assert waiting is not None
     assert waiting.state is DeliveryState.GIVEN_UP
     (event,) = events.latest(session, workspace_id, type_=EventType.ENDPOINT_DISABLED, limit=2)
@@ -193,12 +193,12 @@ def test_a_delivery_to_a_disabled_endpoint_is_not_replayed(session: Session, wor
     endpoint(session, endpoint_id).disabled_at = NOW
     session.flush()
 
-    replayed = webhook_admin.replay(session, [webhook_id], now=NOW)
+    replayed = delivery_log.replay(session, [webhook_id], now=NOW)
     endpoint(session, endpoint_id).disabled_at = None
     session.flush()
 
     assert replayed == []
-    assert webhook_admin.replay(session, [webhook_id], now=NOW) == [webhook_id]
+    assert delivery_log.replay(session, [webhook_id], now=NOW) == [webhook_id]
 
 
 def test_failed_deliveries_of_events_are_replayed_since_a_time(session: Session, workspace_id: str) -> None:
@@ -207,7 +207,7 @@ def test_failed_deliveries_of_events_are_replayed_since_a_time(session: Session,
     webhooks.finish(session, begin(session, webhook_id), FAILED, now=LATER)
 
     late, early = (
-        webhook_admin.replay_failed(session, workspace_id=workspace_id, since=since, now=NOW)
+        delivery_log.replay_failed(session, workspace_id=workspace_id, since=since, now=NOW)
         for since in (NOW + timedelta(seconds=1), NOW)
     )
 
@@ -220,8 +220,8 @@ def test_webhooks_are_listed_by_page_with_the_type_of_their_event(
     an_endpoint(session, workspace_id)
     made = [an_event(session, workspace_id, key) for key in "123"]
 
-    first = webhook_admin.latest(session, workspace_id=workspace_id, failed=False, limit=2)
-    rest = webhook_admin.latest(
+    first = delivery_log.latest(session, workspace_id=workspace_id, failed=False, limit=2)
+    rest = delivery_log.latest(
         session, workspace_id=workspace_id, failed=False, limit=2, before=first[-1].webhook.id
     )
 
@@ -244,6 +244,6 @@ def test_an_operator_pages_through_the_webhooks_of_all_workspaces(
     an_endpoint(session, workspace_id)
     webhook_id = an_event(session, workspace_id)
 
-    rest = webhook_admin.latest(session, workspace_id=None, failed=False, limit=9, before=webhook_id)
+    rest = delivery_log.latest(session, workspace_id=None, failed=False, limit=9, before=webhook_id)
 
     assert rest == []

@@ -15,7 +15,7 @@ from app.engine.jobs.jobs import Job
 from app.engine.jobs.leases import JobResult
 from app.features.webhooks import attempts as webhook_attempts
 from app.features.webhooks import delivery as webhooks
-from app.features.webhooks import delivery_log as webhook_admin
+from app.features.webhooks import delivery_log
 from app.features.webhooks.attempts import LEASE, AttemptState
 from app.features.webhooks.delivery import (
     MAX_QUEUED,
@@ -338,7 +338,7 @@ def test_a_replay_restarts_the_schedule_under_the_same_id(session: Session) -> N
     for _ in (*RETRY_SCHEDULE, "the last"):
         fail(session, webhook_id)
 
-    replayed = webhook_admin.replay(session, [webhook_id, "whk_unknown"], now=NOW)
+    replayed = delivery_log.replay(session, [webhook_id, "whk_unknown"], now=NOW)
     claimed = webhooks.claim_due(session, now=NOW)
     pauses = [fail(session, webhook_id) for _ in RETRY_SCHEDULE]
 
@@ -350,7 +350,7 @@ def test_a_replay_does_not_wait_for_a_message_that_was_lost_a_moment_ago(session
     webhook_id = over(session)
     webhooks.claim_due(session, now=NOW)
 
-    webhook_admin.replay(session, [webhook_id], now=NOW)
+    delivery_log.replay(session, [webhook_id], now=NOW)
 
     assert webhooks.claim_due(session, now=NOW) == [webhook_id]
 
@@ -359,7 +359,7 @@ def test_a_delivered_webhook_can_be_replayed(session: Session) -> None:
     webhook_id = over(session)
     webhooks.finish(session, begin(session, webhook_id), TAKEN, now=NOW)
 
-    webhook_admin.replay(session, [webhook_id], now=NOW)
+    delivery_log.replay(session, [webhook_id], now=NOW)
 
     assert begin(session, webhook_id).id == webhook_id
 
@@ -378,12 +378,12 @@ def test_replaying_failures_includes_given_up_and_failing_webhooks_of_the_period
     fail(session, elsewhere)
 
     def replayed(since: timedelta) -> list[str]:
-        return webhook_admin.replay_failed(session, workspace_id=workspace, since=NOW + since, now=NOW)
+        return delivery_log.replay_failed(session, workspace_id=workspace, since=NOW + since, now=NOW)
 
     assert replayed(SECOND) == []
     assert replayed(0 * SECOND) == sorted([given_up, in_vain])
     assert untried not in replayed(0 * SECOND)
-    assert elsewhere in webhook_admin.replay_failed(session, workspace_id=None, since=NOW, now=NOW)
+    assert elsewhere in delivery_log.replay_failed(session, workspace_id=None, since=NOW, now=NOW)
 
 
 def test_the_latest_webhooks_are_listed_with_their_state(session: Session) -> None:
@@ -394,8 +394,8 @@ def test_the_latest_webhooks_are_listed_with_their_state(session: Session) -> No
     fail(session, given_up, AttemptResult(status=410, latency_ms=7))
     over(session, "https://elsewhere.example/")
 
-    listed = webhook_admin.latest(session, workspace_id=workspace, failed=False, limit=9)
-    failed = webhook_admin.latest(session, workspace_id=None, failed=True, limit=9)
+    listed = delivery_log.latest(session, workspace_id=workspace, failed=False, limit=9)
+    failed = delivery_log.latest(session, workspace_id=None, failed=True, limit=9)
 
     assert {(sight.webhook.url, sight.state) for sight in listed} == {
         ("https://later.example/", HowFar.WAITING),
@@ -404,7 +404,7 @@ def test_the_latest_webhooks_are_listed_with_their_state(session: Session) -> No
     }
     assert {sight.next_at for sight in listed} == {None}
     assert [sight.webhook.id for sight in failed] == [given_up]
-    assert len(webhook_admin.latest(session, workspace_id=None, failed=False, limit=2)) == 2
+    assert len(delivery_log.latest(session, workspace_id=None, failed=False, limit=2)) == 2
 
 
 def test_each_workspace_has_a_secret_of_its_own(session: Session) -> None:
