@@ -96,8 +96,6 @@ def test_with_company_sign_in_an_admin_creates_accounts_of_the_domains_of_the_wo
     """Otherwise the owner of the address would be signed in to an account of a workspace of strangers."""
     issuer = "https://login.acme.example"
     change_settings(app, oidc_issuer=issuer, oidc_client_id="c")
-    stranger = create_user(app, email="eve@acme.example")
-    link(stranger, issuer)
     link(user, "https://an-earlier-issuer.example")
     refused = admin.send("/admin/accounts", **NEW)
     link(user, issuer)
@@ -227,14 +225,19 @@ def test_an_admin_does_not_learn_who_has_an_account_in_another_workspace(
     assert [ASK_AN_OPERATOR in page.text for page in webmail] == [True, True]
 
 
-def test_an_address_of_an_own_domain_that_another_workspace_has_is_the_operators(
-    app: APIFlask, admin: Visitor
+def test_a_domain_that_another_workspace_uses_too_is_the_operators(
+    app: APIFlask, user: SignedInUser, admin: Visitor
 ) -> None:
-    create_user(app, email="grace@acme.example")
+    """Not only the address that is taken there: the admin could try the addresses of all colleagues."""
+    create_user(app, email="eve@acme.example")
 
-    page = admin.send("/admin/accounts", **NEW)
+    taken, free = (admin.send("/admin/accounts", **NEW | {"email": f"{name}@acme.example"}) for name in NAMES)
+    change_settings(app, oidc_create_accounts=(("acme.example", user.workspace_id),))
+    mapped = admin.send("/admin/accounts", **NEW)
 
-    assert ASK_AN_OPERATOR in page.text
+    assert ASK_AN_OPERATOR in taken.text
+    assert taken.text.replace("eve@", "joe@") == free.text
+    assert ASK_AN_OPERATOR in mapped.text
 
 
 def test_in_the_only_workspace_an_admin_creates_accounts_of_every_domain(admin: Visitor) -> None:

@@ -153,11 +153,10 @@ def of_workspace(session: Session, workspace_id: str) -> Sequence[Account]:
     return session.scalars(query).all()
 
 
-def has_domain(session: Session, workspace_id: str, domain: str) -> bool:
-    """Return whether an account of the workspace has an address of this e-mail domain."""
+def workspaces_of_domain(session: Session, domain: str) -> set[str]:
+    """Return the ids of the workspaces that have an account with an address of this e-mail domain."""
     of_domain = Account.email.endswith(f"@{domain}", autoescape=True)
-    query = select(exists().where(Account.workspace_id == workspace_id, of_domain))
-    return bool(session.scalar(query))
+    return set(session.scalars(select(Account.workspace_id).where(of_domain).distinct()))
 
 
 def get(session: Session, workspace_id: str, account_id: str) -> Account:

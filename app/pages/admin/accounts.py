@@ -33,7 +33,7 @@ blueprint = PageBlueprint("admin_accounts", __name__)
 EMAIL_TAKEN = "This address already has an account on this server."
 ASK_AN_OPERATOR = (
     "Only an operator can create an account with this address. Admins create accounts of the e-mail domains "
-    "that their workspace uses already."
+    "that their workspace, and no other, uses already."
 )
 Change = Callable[[Session, str], object]
 
@@ -105,7 +105,7 @@ def create() -> Response:
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except EmailTaken:
-        return _page(422, errors={"email": _why_taken(new["email"])})
+        return _page(422, errors={"email": EMAIL_TAKEN})
     log.info("account created", account=account_id, by=caller().account_id)
     flash("The account is created. Give its password to the person, who can change it.", "success")
     return go_to("admin_accounts.index")
@@ -148,7 +148,7 @@ def _may_create(address: str) -> bool:
 
     Who owns the address would sign in to the account with a company account. And an admin who could try every
     address would learn who has an account in another workspace. So only operators create accounts of domains
-    that the workspace does not use yet.
+    that the workspace does not use yet, or that another workspace uses, too.
     """
     settings, workspace_id = services().settings, caller().workspace_id
     if viewer().is_operator:
@@ -156,23 +156,17 @@ def _may_create(address: str) -> bool:
     if settings.is_operator(address):
         return False
     domain = address.rpartition("@")[2]
-    owner = dict(settings.oidc_create_accounts).get(domain)
-    if owner is not None:
-        return owner == workspace_id
+    mapped_to = dict(settings.oidc_create_accounts).get(domain)
     with services().database.reading() as session:
+        users = accounts.workspaces_of_domain(session, domain)
+        if users - {workspace_id}:
+            return False
+        if mapped_to is not None:
+            return mapped_to == workspace_id
         if settings.oidc_issuer:
             return company_identities.have_domain(session, settings.oidc_issuer, workspace_id, domain)
         is_company = not {"webmail", "disposable"}.intersection(email_reasons(address))
-        is_own = is_company and accounts.has_domain(session, workspace_id, domain)
-        return is_own or not workspaces.are_several(session)
-
-
-def _why_taken(address: str) -> str:
-    """Return why no account was created, without a word about the accounts of other workspaces."""
-    with services().database.reading() as session:
-        account = accounts.by_email(session, address)
-    is_visible = viewer().is_operator or account is None or account.workspace_id == caller().workspace_id
-    return EMAIL_TAKEN if is_visible else ASK_AN_OPERATOR
+        return (is_company and bool(users)) or not workspaces.are_several(session)
 
 
 def _create(new: dict[str, Any]) -> str:
