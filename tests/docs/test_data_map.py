@@ -29,7 +29,8 @@ NEVER_PERSONAL = {
         "queue",
     ),
     *("action", "actor_kind", "reason_code", "origin", "provider", "entity", "line_type", "field", "fields"),
-    *("publishes", "request_id", "lease", "lease_token", "published_at", "delimiter", "scopes", "columns"),
+    *("publishes", "request_id", "lease", "lease_token", "task", "fairness_key", "published_at", "delimiter"),
+    *("scopes", "columns"),
     *(
         "counts",
         "estimate",

@@ -52,7 +52,7 @@ class Person:
         with self.database.reading() as session:
             due = list(session.scalars(select(MailboxCode.id).where(MailboxCode.sent_at.is_(None))))
         for code_id in due:
-            mailbox_codes.send(code_id, services)
+            mailbox_codes.mail_code(code_id, services)
 
     def prove(self, address: str = ADDRESS) -> str:
         """Ask for a code, enter it, and return the page behind it."""

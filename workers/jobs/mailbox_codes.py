@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from email.message import EmailMessage
 
-from app.domain.kinds import MAIL_CODE, Queue
 from app.engine.privacy import mailbox_codes
-from app.engine.privacy.mailbox_codes import CodeMessage
+from app.engine.privacy.mailbox_codes import SENDING, CodeMessage
+from app.engine.work import turns
+from app.engine.work.turns import Turn
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.mail_settings import parse_server
-from workers.execution import due_messages, maintenance
+from workers.execution import work
 from workers.execution.worker_services import WorkerServices
 from workers.mail import outgoing
 from workers.mail.outgoing import NotSent
@@ -27,38 +28,32 @@ whether any data is stored about you.
 """
 
 
-@maintenance.task(MAIL_CODE)
-def mail_code(code_id: str, services: WorkerServices) -> None:
-    """Send one code; if that fails, it is due again."""
-    send(code_id, services)
+def is_able(services: WorkerServices) -> bool:
+    """Return whether there is a mail server; without one, the codes wait."""
+    if services.settings.smtp_url:
+        return True
+    log.warning("code not sent, because SMTP_URL is not set")
+    return False
 
 
-def send(code_id: str, services: WorkerServices) -> bool:
-    """Send a code that is due, with no transaction open; return whether it was sent."""
-    if not services.settings.smtp_url:
-        log.warning("code not sent, because SMTP_URL is not set", code_id=code_id)
-        return False
+@work.task(SENDING, is_able=is_able)
+def mail_code(turn: Turn, services: WorkerServices) -> None:
+    """Send one code, with no transaction open; if the mail server does not accept it, it is due again."""
     with services.database.transaction() as session:
-        code = mailbox_codes.begin_sending(session, code_id, now=database_clock.now())
+        code = mailbox_codes.begin_sending(session, turn, now=database_clock.now())
     if code is None:
-        return False
+        return
     try:
         outgoing.send(parse_server(services.settings.smtp_url), _message(services.settings.mail_from, code))
     except NotSent as error:
-        log.warning("code not sent", code_id=code_id, error=str(error))
-        return False
+        log.warning("code not sent", code_id=turn.id, error=str(error))
+        due_at = database_clock.now() + SENDING.retry_after
+        with services.database.transaction() as session:
+            turns.retry(session, turn, due_at=due_at, error=str(error))
+        return
     with services.database.transaction() as session:
-        mailbox_codes.finish_sending(session, code_id, now=database_clock.now())
-    log.info("code sent", code_id=code_id)
-    return True
-
-
-def send_due(services: WorkerServices) -> None:
-    """Publish the codes that are due, because their message was lost or the mail server failed."""
-    with services.database.reading() as session:
-        due = mailbox_codes.due(session, now=database_clock.now())
-    if due and not due_messages.is_full(services):
-        services.publisher.push(MAIL_CODE, Queue.UPKEEP, due)
+        mailbox_codes.finish_sending(session, turn, now=database_clock.now())
+    log.info("code sent", code_id=turn.id)
 
 
 def _message(sender: str, code: CodeMessage) -> EmailMessage:

@@ -24,14 +24,15 @@ from app.engine.matching import reverse_lookups
 from app.engine.privacy import contact_retention, mailbox_proofs, redaction
 from app.engine.queues import worker_heartbeats as presence
 from app.engine.uploads import uploads as stored_uploads
+from app.engine.work import items
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.settings import Settings
-from workers.execution import maintenance
+from workers.execution import maintenance, work
 from workers.execution.feature import Step, work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, uploads
+from workers.jobs import audit, audit_log, crm_pushes, imports, uploads
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
@@ -82,6 +83,7 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(presence.purge_expired, now=now),
         partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
+        partial(items.purge_expired, now=now),
         partial(reverse_lookups.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
@@ -180,7 +182,7 @@ class Sweeper:
         uploads.send_due,
         imports.send_due,
         crm_pushes.send_due,
-        mailbox_codes.send_due,
+        work.send_due,
         *(step for part in FEATURES for step in part.sweeps),
     )
     RARE_STEPS: Sequence[Step] = (audit.audit_if_due,)

@@ -74,7 +74,7 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
     yield from _of_imports(database.imports)
     given_up = GaugeMetricFamily(
         "ext_given_up",
-        "Uploads and imports that workers gave up in the last hour, and CRM connections that they suspended.",
+        "Uploads, imports and mailbox codes given up in the last hour, and suspended CRM connections.",
         labels=["kind"],
     )
     for kind, count in database.given_up.items():

@@ -12,6 +12,7 @@ from app.engine.lists import queued_imports
 from app.engine.lists.queued_imports import QueuedImport
 from app.engine.uploads import failures
 from app.engine.uploads.upload_tables import Upload
+from app.engine.work import items
 from app.infra.database.session import Session
 
 SHOWN_FOR = timedelta(hours=1)
@@ -19,14 +20,14 @@ SHOWN_FOR = timedelta(hours=1)
 
 
 def counts(session: Session, *, now: datetime) -> dict[str, int]:
-    """Return how many uploads, imports and CRM connections were given up."""
+    """Return how many uploads, imports, messages and CRM connections were given up."""
     since = now - SHOWN_FOR
     conditions = {
         "upload": (Upload.reason == failures.PROCESSING_FAILED, Upload.touched_at > since),
         "import": (QueuedImport.attempts > queued_imports.MAX_ATTEMPTS, QueuedImport.finished_at > since),
         "crm_connection": (CrmConnection.error == outbox.TURNS_FAILED,),
     }
-    return {
+    return items.failed_counts(session, now=now) | {
         kind: session.scalar(select(func.count()).where(*condition)) or 0
         for kind, condition in conditions.items()
     }

@@ -133,6 +133,7 @@ def upgrade() -> None:
     _create_verifications()
     _create_providers()
     _create_workers()
+    _create_work_items()
     _create_jobs_and_webhooks()
     _create_uploads()
     _create_crm_connections()
@@ -881,6 +882,30 @@ def _create_workers() -> None:
     )
 
 
+def _create_work_items() -> None:
+    op.create_table(
+        "work_items",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("task", sa.String(), nullable=False),
+        sa.Column("workspace_id", sa.String()),
+        sa.Column("fairness_key", sa.String(), nullable=False),
+        sa.Column("due_at", TIME),
+        sa.Column("republish_at", TIME),
+        sa.Column("lease_token", sa.String()),
+        sa.Column("lease_until", TIME),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("failed_at", TIME),
+        sa.Column("error", sa.String()),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_work_items")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"], ["workspaces.id"], name=op.f("fk_work_items_workspace_id"), ondelete="CASCADE"
+        ),
+    )
+    op.create_index("ix_work_items_due_at", "work_items", ["due_at"], **_where("due_at IS NOT NULL"))
+    op.create_index("ix_work_items_fairness_key", "work_items", ["task", "fairness_key"])
+    op.create_index("ix_work_items_workspace_id", "work_items", ["workspace_id"])
+
+
 def _create_jobs_and_webhooks() -> None:
     op.create_table(
         "provider_calls",
@@ -1386,14 +1411,12 @@ def _create_privacy() -> None:
         sa.Column("address_digest", sa.LargeBinary(), nullable=False),
         sa.Column("email", sa.LargeBinary(), nullable=False),
         sa.Column("code_digest", sa.LargeBinary()),
-        sa.Column("next_at", TIME, nullable=False),
         sa.Column("sent_at", TIME),
         sa.Column("expires_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_mailbox_codes")),
     )
     op.create_index("ix_mailbox_codes_address_digest", "mailbox_codes", ["address_digest"], unique=True)
     op.create_index("ix_mailbox_codes_expires_at", "mailbox_codes", ["expires_at"])
-    op.create_index("ix_mailbox_codes_next_at", "mailbox_codes", ["next_at"], **_where("sent_at IS NULL"))
 
     op.create_table(
         "mailbox_proofs",

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from jobs_support import NOW
 from sqlalchemy import func, select
 
 from app.engine.privacy import mailbox_codes
-from app.engine.privacy.mailbox_codes import LIFETIME, USABLE_FOR, CodeMessage, MailboxCode
+from app.engine.privacy.mailbox_codes import LIFETIME, SENDING, USABLE_FOR, CodeMessage, MailboxCode
+from app.engine.work import items, turns
+from app.engine.work.turns import Turn
 from app.infra.database.session import Session
 
 ADDRESS = "ada@acme.com"
@@ -17,18 +19,58 @@ LATER = timedelta(seconds=1)
 def sent(session: Session) -> str:
     """Request and send a code of the address; return it."""
     code_id = mailbox_codes.request(session, ADDRESS, now=NOW)
-    message = mailbox_codes.begin_sending(session, code_id, now=NOW)
+    return send(session, code_id, now=NOW).code
+
+
+def send(session: Session, code_id: str, *, now: datetime) -> CodeMessage:
+    """Send a code that is due; return the message."""
+    turn = begin(session, code_id, now=now)
+    message = mailbox_codes.begin_sending(session, turn, now=now)
     assert isinstance(message, CodeMessage)
-    mailbox_codes.finish_sending(session, code_id, now=NOW)
-    return message.code
+    mailbox_codes.finish_sending(session, turn, now=now)
+    return message
 
 
-def test_a_message_is_due_from_the_request_until_the_code_expires(session: Session) -> None:
+def begin(session: Session, code_id: str, *, now: datetime) -> Turn:
+    turn = turns.begin(session, SENDING, code_id, now=now)
+    assert turn is not None
+    return turn
+
+
+def due(session: Session, *, now: datetime) -> list[str]:
+    """Return the codes that would be published now."""
+    with session.begin_nested() as savepoint:
+        claimed = items.claim_due(session, SENDING, now=now)
+        savepoint.rollback()
+    return claimed
+
+
+def test_a_message_is_due_from_the_request_until_it_is_sent(session: Session) -> None:
     code_id = mailbox_codes.request(session, ADDRESS, now=NOW)
 
-    assert mailbox_codes.due(session, now=NOW) == [code_id]
-    assert mailbox_codes.due(session, now=NOW - LATER) == []
-    assert mailbox_codes.due(session, now=NOW + LIFETIME) == []
+    assert due(session, now=NOW) == [code_id]
+    assert due(session, now=NOW - LATER) == []
+    send(session, code_id, now=NOW)
+    assert due(session, now=NOW) == []
+
+
+def test_a_code_that_has_expired_is_not_sent(session: Session) -> None:
+    code_id = mailbox_codes.request(session, ADDRESS, now=NOW)
+    turn = begin(session, code_id, now=NOW + LIFETIME)
+
+    assert mailbox_codes.begin_sending(session, turn, now=NOW + LIFETIME) is None
+    assert due(session, now=NOW + LIFETIME) == []
+
+
+def test_after_the_message_was_given_up_the_next_request_begins_anew(session: Session) -> None:
+    code_id = mailbox_codes.request(session, ADDRESS, now=NOW)
+    turns.fail(session, begin(session, code_id, now=NOW), "refused", now=NOW)
+    failed = due(session, now=NOW)
+
+    again = mailbox_codes.request(session, ADDRESS, now=NOW)
+
+    assert (failed, again) == ([], code_id)
+    assert send(session, again, now=NOW).email == ADDRESS
 
 
 def test_requests_within_twenty_minutes_are_for_the_code_that_was_sent(session: Session) -> None:
@@ -36,7 +78,7 @@ def test_requests_within_twenty_minutes_are_for_the_code_that_was_sent(session: 
 
     again = mailbox_codes.request(session, ADDRESS, now=NOW + USABLE_FOR)
 
-    assert mailbox_codes.begin_sending(session, again, now=NOW + USABLE_FOR) is None
+    assert turns.begin(session, SENDING, again, now=NOW + USABLE_FOR) is None
     address = mailbox_codes.address_digest(session, ADDRESS)
     assert mailbox_codes.use(session, address, first, now=NOW + LIFETIME - LATER)
 
@@ -45,9 +87,8 @@ def test_a_later_request_replaces_the_code(session: Session) -> None:
     first, later = sent(session), NOW + USABLE_FOR + LATER
 
     again = mailbox_codes.request(session, ADDRESS, now=later)
-    message = mailbox_codes.begin_sending(session, again, now=later)
+    message = send(session, again, now=later)
 
-    assert message is not None
     assert message.email == ADDRESS
     address = mailbox_codes.address_digest(session, ADDRESS)
     assert not mailbox_codes.use(session, address, first, now=later)
@@ -69,16 +110,17 @@ def test_after_a_code_was_used_the_next_request_sends_another(session: Session) 
     code = sent(session)
     mailbox_codes.use(session, mailbox_codes.address_digest(session, ADDRESS), code, now=NOW)
 
-    assert mailbox_codes.due(session, now=NOW) == []
+    assert due(session, now=NOW) == []
     code_id = mailbox_codes.request(session, ADDRESS, now=NOW)
-    assert mailbox_codes.due(session, now=NOW) == [code_id]
+    assert due(session, now=NOW) == [code_id]
 
 
 def test_a_code_is_deleted_once_it_has_expired(session: Session) -> None:
-    sent(session)
+    mailbox_codes.request(session, ADDRESS, now=NOW)
     left = select(func.count()).select_from(MailboxCode)
 
     mailbox_codes.purge_expired(session, now=NOW + LIFETIME - LATER)
     assert session.scalar(left) == 1
     mailbox_codes.purge_expired(session, now=NOW + LIFETIME)
     assert session.scalar(left) == 0
+    assert due(session, now=NOW) == []

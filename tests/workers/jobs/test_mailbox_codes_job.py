@@ -1,45 +1,74 @@
+"""Messages with codes that the mail server does not accept: they end, and the metrics say so."""
+
 from __future__ import annotations
 
-from app.domain.kinds import MAIL_CODE, Queue
+import pytest
+from inbox_support import running_inbox
+from jobs_support import NOW
+from sqlalchemy import select
+from worker_harness import WorkerHarness, worker_harness
+
 from app.engine.privacy import mailbox_codes
-from app.infra.broker.job_notifications import JobNotifier
-from app.infra.broker.queue import JobPublisher
-from app.infra.database import database_clock
+from app.engine.privacy.mailbox_codes import SENDING
+from app.engine.work import items
+from app.engine.work.items import WorkItem
 from app.infra.database.db import Database
 from app.settings import Settings
-from workers.execution import due_messages
-from workers.execution.worker_services import WorkerServices
-from workers.jobs.mailbox_codes import send_due
+from workers.jobs.mailbox_codes import mail_code
 
-NOWHERE = "redis://127.0.0.1:1/0"
+NOWHERE = "smtp://127.0.0.1:1"
 
 
-class Messages(JobPublisher):
-    """A publisher whose queue keeps all messages, because no worker takes any."""
-
-    def __init__(self) -> None:
-        super().__init__(NOWHERE)
-        self.queued: list[str] = []
-
-    def push(self, task: str, queue: str, ids: list[str]) -> bool:
-        assert (task, queue) == (MAIL_CODE, Queue.UPKEEP)
-        self.queued += ids
-        return True
-
-    def depth(self, queue: Queue) -> int:
-        assert queue is Queue.UPKEEP
-        return len(self.queued)
+@pytest.fixture
+def harness(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerHarness:
+    harness = worker_harness(settings, database, monkeypatch)
+    harness.change_settings(smtp_url=NOWHERE, mail_from="privacy@lookup.example")
+    return harness
 
 
-def test_codes_that_no_worker_sends_do_not_fill_the_queue_without_end(
-    settings: Settings, database: Database
-) -> None:
-    messages = Messages()
-    services = WorkerServices(settings, database, messages, JobNotifier(NOWHERE))
-    with database.transaction() as session:
-        code_id = mailbox_codes.request(session, "ada@acme.com", now=database_clock.now())
+def requested(harness: WorkerHarness) -> str:
+    with harness.database.transaction() as session:
+        return mailbox_codes.request(session, "ada@acme.com", now=harness.clock.now)
 
-    for _sweep in range(2 * due_messages.FULL_QUEUE):
-        send_due(services)
 
-    assert messages.queued == [code_id] * (due_messages.FULL_QUEUE + 1)
+def failed(harness: WorkerHarness) -> int:
+    with harness.database.reading() as session:
+        return items.failed_counts(session, now=harness.clock.now)["mailbox_code"]
+
+
+def exhaust(harness: WorkerHarness, code_id: str) -> None:
+    for _ in range(SENDING.max_attempts + 1):
+        mail_code(code_id, harness.services)
+        harness.clock.now += SENDING.retry_after
+
+
+def test_a_message_that_no_mail_server_accepts_is_given_up_and_says_why(harness: WorkerHarness) -> None:
+    code_id = requested(harness)
+
+    exhaust(harness, code_id)
+
+    with harness.database.reading() as session:
+        item = session.scalars(select(WorkItem)).one()
+    assert (item.id, item.due_at, item.error) == (code_id, None, "ConnectionRefusedError")
+    assert failed(harness) == 1
+
+
+def test_after_that_the_next_request_is_sent(harness: WorkerHarness) -> None:
+    exhaust(harness, requested(harness))
+    with running_inbox() as inbox:
+        harness.change_settings(smtp_url=inbox.url)
+
+        mail_code(requested(harness), harness.services)
+
+        assert inbox.code()
+    assert failed(harness) == 0
+
+
+def test_without_a_mail_server_the_message_waits(harness: WorkerHarness) -> None:
+    harness.change_settings(smtp_url="")
+
+    exhaust(harness, requested(harness))
+
+    with harness.database.reading() as session:
+        item = session.scalars(select(WorkItem)).one()
+    assert (item.due_at, item.attempts) == (NOW, 0)

@@ -34,10 +34,10 @@ from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 from app.settings import Settings
-from workers.execution import worker_services
+from workers.execution import work, worker_services
 from workers.execution.feature import work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, crm_pushes, imports, mailbox_codes, upkeep, uploads
+from workers.jobs import audit, audit_log, crm_pushes, imports, upkeep, uploads
 from workers.jobs.upkeep import Step, Sweeper
 
 
@@ -359,7 +359,7 @@ def test_the_sweeper_republishes_jobs_seals_continues_uploads_pushes_and_audits(
         uploads.send_due,
         imports.send_due,
         crm_pushes.send_due,
-        mailbox_codes.send_due,
+        work.send_due,
         *(step for part in work_parts() for step in part.sweeps),
     )
     assert steps == Sweeper.STEPS

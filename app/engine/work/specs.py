@@ -1,0 +1,44 @@
+"""Kinds of work: the task that does it, how long its lease is, and how it is shared among workspaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+FULL_QUEUE = 100
+"""Queue length above which nothing is published: receivers are slow, or workers few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkSpec:
+    """What one kind of work needs.
+
+    `task` is the name of the Celery task, `label` the kind in metrics. A worker that has not renewed its
+    turn within `lease` is lost. A message that no worker has taken within `republish_after` is lost, too.
+
+    At most `per_key` items of one fairness key are with workers or in the queue; None is no limit. After
+    `max_attempts` turns without progress the task ends the work as failed; an error in a turn is followed by
+    the next one after `retry_after`. `full_queue` is the length of the queue above which no messages are
+    published. A failure counts in the metrics for an hour, or until the work is added again if
+    `failure_lasts`.
+    """
+
+    task: str
+    label: str
+    lease: timedelta
+    republish_after: timedelta
+    max_attempts: int
+    retry_after: timedelta = timedelta(0)
+    per_key: int | None = None
+    full_queue: int = FULL_QUEUE
+    failure_lasts: bool = False
+
+
+SPECS: dict[str, WorkSpec] = {}
+"""The kinds of work by the name of their task."""
+
+
+def register(spec: WorkSpec) -> WorkSpec:
+    """Add a kind of work, in the module that adds its items; return it."""
+    SPECS[spec.task] = spec
+    return spec
