@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from jobs_support import a_workspace
@@ -22,6 +22,7 @@ from app.engine.uploads import results, uploads
 from app.engine.uploads.result_files import csv_parts
 from app.engine.uploads.results import ResultRow
 from app.engine.uploads.upload_tables import Upload, UploadStatus
+from app.engine.work.items import WorkItem
 from app.infra import clock
 from workers.execution import job_runner
 from workers.jobs import uploads as upload_jobs
@@ -97,7 +98,7 @@ class Uploader:
     def turn(self, upload_id: str) -> None:
         """Give a worker one turn at the upload, when it is due."""
         self.harness.clock.now += timedelta(seconds=2)
-        upload_jobs.advance(upload_id, self.harness.services)
+        upload_jobs.advance_upload(upload_id, self.harness.services)
 
     def run_jobs(self) -> None:
         """Run the workspace's open jobs."""
@@ -112,10 +113,14 @@ class Uploader:
         for _ in range(MAX_TURNS):
             self.turn(upload_id)
             self.run_jobs()
-            upload = self.get(upload_id)
-            if upload.next_at is None:
-                return upload
-        raise AssertionError(f"the upload is {upload.status}")
+            if self.due_at(upload_id) is None:
+                return self.get(upload_id)
+        raise AssertionError(f"the upload is {self.get(upload_id).status}")
+
+    def due_at(self, upload_id: str) -> datetime | None:
+        """Return when a worker has to continue the upload; None if none has to."""
+        with self.harness.database.reading() as session:
+            return session.scalar(select(WorkItem.due_at).where(WorkItem.id == upload_id))
 
     def open_jobs(self) -> list[str]:
         query = select(Job.id).where(Job.workspace_id == self.harness.workspace_id, Job.finished_at.is_(None))

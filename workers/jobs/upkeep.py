@@ -32,7 +32,7 @@ from app.settings import Settings
 from workers.execution import maintenance, work
 from workers.execution.feature import Step, work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, crm_pushes, imports, uploads
+from workers.jobs import audit, audit_log, crm_pushes, imports
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
@@ -179,7 +179,6 @@ class Sweeper:
     STEPS: Sequence[Step] = (
         sweep_once,
         audit_log.seal_pending,
-        uploads.send_due,
         imports.send_due,
         crm_pushes.send_due,
         work.send_due,

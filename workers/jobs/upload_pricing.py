@@ -6,9 +6,11 @@ import time
 from collections import Counter
 
 from app.domain.lists.cells.list_countries import SAMPLE
-from app.engine.uploads import dispatch, pricing, row_store, uploads
-from app.engine.uploads.dispatch import Turn
+from app.engine.uploads import pricing, row_store, uploads
 from app.engine.uploads.pricing import RowReader
+from app.engine.uploads.upload_tables import Upload
+from app.engine.work import turns
+from app.engine.work.turns import LeaseLost, Turn
 from app.infra.database import database_clock
 from workers.execution import shutdown_flag
 from workers.execution.worker_services import WorkerServices
@@ -20,20 +22,19 @@ TURN_SECONDS = 3.0
 def price(turn: Turn, services: WorkerServices) -> bool:
     """Price rows until none is left or the turn is over; return whether it has to be continued at once."""
     with services.database.reading() as session:
-        upload = uploads.get(session, turn.workspace_id, turn.upload_id)
-        sample = uploads.sample(session, turn.upload_id, limit=SAMPLE)
+        upload = session.get(Upload, turn.id)
+        if upload is None:
+            raise LeaseLost
+        sample = uploads.sample(session, turn.id, limit=SAMPLE)
         reader = RowReader.of(upload, sample, now=database_clock.value(session))
     counts, first = Counter(upload.counts), upload.priced
     ends = time.monotonic() + TURN_SECONDS
     while first < upload.row_count:
-        end = _price_batch(turn, services, reader, counts, first)
-        if end is None:
-            return False
-        first = end
+        first = _price_batch(turn, services, reader, counts, first)
         if first < upload.row_count and (time.monotonic() > ends or shutdown_flag.has_begun()):
             with services.database.transaction() as session:
                 now = database_clock.now()
-                dispatch.end(session, turn, next_at=now, published_at=now)
+                turns.end(session, turn, due_at=now, republish_at=now + turn.spec.republish_after)
             return True
     with services.database.transaction() as session:
         pricing.finish(session, turn, counts, reader.phones_read_as)
@@ -42,15 +43,15 @@ def price(turn: Turn, services: WorkerServices) -> bool:
 
 def _price_batch(
     turn: Turn, services: WorkerServices, reader: RowReader, counts: Counter[str], first: int
-) -> int | None:
-    """Price rows from this number on, and count them; return the next number, None if no price is needed."""
+) -> int:
+    """Price rows from this number on, and count them; return the number of the row after them."""
     with services.database.reading() as session:
-        rows = row_store.batch(session, turn.upload_id, first=first, limit=BATCH)
-        if not rows:
-            return None
+        rows = row_store.batch(session, turn.id, first=first, limit=BATCH)
+        if not rows:  # the upload was deleted
+            raise LeaseLost
         now = database_clock.value(session)
         batch = pricing.price(session, turn, reader, rows, settings=services.settings, now=now)
     counts.update(batch.counts)
     with services.database.transaction() as session:
-        is_needed = pricing.store(session, turn, batch, counts, reader.warnings, now=database_clock.now())
-    return batch.end if is_needed else None
+        pricing.store(session, turn, batch, counts, reader.warnings, now=database_clock.now())
+    return batch.end

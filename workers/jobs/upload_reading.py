@@ -11,9 +11,10 @@ from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.files.tables import Table, TableOptions, read_table
 from app.domain.lists.headers import upload_columns
-from app.engine.uploads import dispatch, erasure, row_store
-from app.engine.uploads.dispatch import Turn
+from app.engine.uploads import erasure, row_store
 from app.engine.uploads.row_store import ReadTable
+from app.engine.work import turns
+from app.engine.work.turns import Turn
 from app.infra.database import database_clock
 from workers import workbook_reader
 from workers.execution import shutdown_flag
@@ -29,7 +30,7 @@ MAX_UNPACKED = 10
 def read(turn: Turn, services: WorkerServices) -> None:
     """Store the rows of the file and the proposed mapping, or why the file cannot be read."""
     with services.database.reading() as session:
-        content = row_store.content(session, turn.upload_id)
+        content = row_store.content(session, turn.id)
     if content is None:
         return
     try:
@@ -39,6 +40,7 @@ def read(turn: Turn, services: WorkerServices) -> None:
     except InvalidValue as error:
         with services.database.transaction() as session:
             row_store.fail_reading(session, turn, str(error))
+            turns.end(session, turn)
 
 
 def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
@@ -52,8 +54,7 @@ def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
             if count + len(rows) > services.settings.upload_max_rows:
                 limit = services.settings.upload_max_rows
                 raise InvalidValue(f"The list has more than {limit:,} rows. Split it into several files.")
-            if not _add(turn, services, read, count, rows):
-                return
+            _add(turn, services, read, count, rows)
             count += len(rows)
             if shutdown_flag.has_begun():
                 _hand_over(turn, services)
@@ -64,14 +65,14 @@ def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
         table.close()
 
 
-def _add(turn: Turn, services: WorkerServices, read: ReadTable, first: int, rows: Sequence[Row]) -> bool:
+def _add(turn: Turn, services: WorkerServices, read: ReadTable, first: int, rows: Sequence[Row]) -> None:
     """Store rows; what they mention is searched before the transaction that stores them."""
     with services.database.reading() as session:
         is_searched = erasure.is_needed(session)
     mentions = erasure.mentioned_in(row.cells for row in rows) if is_searched else None
     with services.database.transaction() as session:
         now = database_clock.now()
-        return row_store.add(session, turn, read, first, rows, mentions=mentions, now=now)
+        row_store.add(session, turn, read, first, rows, mentions=mentions, now=now)
 
 
 def _read_table(table: Table, first: Sequence[Row]) -> ReadTable:
@@ -91,14 +92,14 @@ def _table(turn: Turn, services: WorkerServices, content: bytes) -> Table:
     """Return the table of the file; the lease is renewed while a workbook is unpacked."""
     file = io.BytesIO(content)
     with services.database.reading() as session:
-        options = TableOptions(**row_store.content_options(session, turn.upload_id))
+        options = TableOptions(**row_store.content_options(session, turn.id))
     if not is_archive(file):
         return read_table(file, upload_columns.count_known, options)
 
     def renew() -> bool:
         with services.database.transaction() as session:
-            is_current = dispatch.renew(session, turn, now=database_clock.now())
-        return is_current and not shutdown_flag.has_begun()
+            turns.renew(session, turn, now=database_clock.now())
+        return not shutdown_flag.has_begun()
 
     settings = services.settings
     return workbook_reader.read_workbook(
@@ -127,7 +128,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 def _hand_over(turn: Turn, services: WorkerServices) -> None:
     """Release the upload for another worker at once, because this process is shutting down."""
     with services.database.transaction() as session:
-        dispatch.end(session, turn, next_at=database_clock.now())
+        turns.end(session, turn, due_at=database_clock.now())
 
 
 def _check_width(table: Table) -> None:

@@ -10,8 +10,6 @@ from app.engine.crm import outbox
 from app.engine.crm.connections import CrmConnection
 from app.engine.lists import queued_imports
 from app.engine.lists.queued_imports import QueuedImport
-from app.engine.uploads import failures
-from app.engine.uploads.upload_tables import Upload
 from app.engine.work import items
 from app.infra.database.session import Session
 
@@ -23,7 +21,6 @@ def counts(session: Session, *, now: datetime) -> dict[str, int]:
     """Return how many uploads, imports, messages and CRM connections were given up."""
     since = now - SHOWN_FOR
     conditions = {
-        "upload": (Upload.reason == failures.PROCESSING_FAILED, Upload.touched_at > since),
         "import": (QueuedImport.attempts > queued_imports.MAX_ATTEMPTS, QueuedImport.finished_at > since),
         "crm_connection": (CrmConnection.error == outbox.TURNS_FAILED,),
     }

@@ -82,7 +82,7 @@ def submit(
 def pause(upload: Upload, reason: str, *, now: Moment) -> None:
     """Pause a running upload until a member continues it; open jobs finish."""
     upload.status, upload.reason, upload.detail = UploadStatus.PAUSED.value, reason, None
-    upload.next_at = upload.touched_at = now
+    upload.touched_at = now
 
 
 def spent_on_open(session: Session, upload_id: str) -> tuple[int, int]:

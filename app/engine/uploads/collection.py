@@ -40,7 +40,6 @@ def collect(session: Session, upload_id: str, *, settings: Settings, now: Moment
     are_open = any(chunk.is_open for chunk in open_chunks)
     if upload.status == UploadStatus.RUNNING and not are_open and not _is_any_pending(session, upload_id):
         upload.status = UploadStatus.FINISHED.value
-        upload.next_at = None
         upload.touched_at = now
     session.flush()
     return are_open

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from sqlalchemy import select, update
 
-from app.engine.uploads import dispatch, row_store
-from app.engine.uploads.dispatch import MAX_ATTEMPTS, Turn
+from app.engine.uploads import row_store
+from app.engine.uploads.dispatch import ADVANCING
 from app.engine.uploads.upload_tables import Upload, UploadStatus
+from app.engine.work import turns
+from app.engine.work.turns import Turn
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
 PROCESSING_FAILED = "processing_failed"
+_ATTEMPTS = ADVANCING.max_attempts
 _READING = (
-    f"Reading the file failed {MAX_ATTEMPTS} times. Nothing was charged. Upload the list in parts to find "
+    f"Reading the file failed {_ATTEMPTS} times. Nothing was charged. Upload the list in parts to find "
     "the rows that stop it, or ask your operator to find the cause in the log."
 )
 _PRICING = (
-    f"Pricing the list failed {MAX_ATTEMPTS} times. Nothing was charged. The cause is in a row after row "
+    f"Pricing the list failed {_ATTEMPTS} times. Nothing was charged. The cause is in a row after row "
     "{priced:,}: upload the list without those rows, or ask your operator to find the cause in the log."
 )
 _RUNNING = (
-    f"Continuing the list failed {MAX_ATTEMPTS} times. The result has what was found until then, and only "
+    f"Continuing the list failed {_ATTEMPTS} times. The result has what was found until then, and only "
     "that is charged. Continue the list, or ask your operator to find the cause in the log."
 )
 
@@ -31,23 +34,18 @@ def end(session: Session, turn: Turn, *, now: Moment) -> None:
     A list that is read or priced has failed. A running one is paused: its open jobs finish, and a member may
     continue it. One that is paused or canceled already remains so, and is not counted any further.
     """
-    match turn.status:
+    row = session.execute(select(Upload.status, Upload.priced).where(Upload.id == turn.id)).one_or_none()
+    match row and row.status:
         case UploadStatus.READING:
             row_store.fail_reading(session, turn, _READING, reason=PROCESSING_FAILED)
         case UploadStatus.PRICING:
-            priced = session.scalar(select(Upload.priced).where(Upload.id == turn.upload_id))
-            _store(session, turn, UploadStatus.FAILED, _PRICING.format(priced=priced), now=now)
+            _store(session, turn, UploadStatus.FAILED, _PRICING.format(priced=row and row.priced), now=now)
         case UploadStatus.RUNNING:
             _store(session, turn, UploadStatus.PAUSED, _RUNNING, now=now)
-        case _:
-            dispatch.end(session, turn, next_at=None)
+    turns.fail(session, turn, PROCESSING_FAILED, now=now)
 
 
 def _store(session: Session, turn: Turn, status: UploadStatus, detail: str, *, now: Moment) -> None:
     values = {"status": status.value, "reason": PROCESSING_FAILED, "detail": detail, "touched_at": now}
-    session.execute(
-        update(Upload)
-        .where(Upload.id == turn.upload_id, Upload.status == turn.status, Upload.revision == turn.revision)
-        .values(next_at=None, published_at=None, attempts=0, **values)
-        .execution_options(synchronize_session=False)
-    )
+    failed = update(Upload).where(Upload.id == turn.id).values(values)
+    session.execute(failed.execution_options(synchronize_session=False))

@@ -24,9 +24,10 @@ from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.records.subjects import Subject
 from app.engine.lookups import enrichment_estimates
 from app.engine.lookups.enrichment_estimates import ItemEstimate
-from app.engine.uploads import dispatch, erasure, uploads
-from app.engine.uploads.dispatch import Turn
+from app.engine.uploads import erasure, uploads
 from app.engine.uploads.upload_tables import Upload, UploadRow, UploadStatus
+from app.engine.work import turns
+from app.engine.work.turns import Turn
 from app.infra.database import database_clock
 from app.infra.database.bulk_statements import is_among
 from app.infra.database.database_clock import Moment
@@ -47,6 +48,7 @@ class RowReader:
     not understood.
     """
 
+    workspace_id: str
     fields: tuple[str, ...]
     layout: ColumnMapping
     defaults: ImportDefaults
@@ -61,7 +63,7 @@ class RowReader:
         defaults = ImportDefaults(SOURCE, now, now, uploads.country_of(upload), countries)
         shared = upload_columns.shared_in(sample, layout, defaults)
         warnings = CellWarnings.from_json(upload.warnings)
-        return cls(tuple(upload.fields), layout, defaults, shared, warnings)
+        return cls(upload.workspace_id, tuple(upload.fields), layout, defaults, shared, warnings)
 
     @property
     def phones_read_as(self) -> str | None:
@@ -109,7 +111,7 @@ def price(
     ]
     requests = [{"subject": subject.as_dict()} for _row, subject in named]
     estimates = enrichment_estimates.estimate_items(
-        session, turn.workspace_id, requests, reader.fields, settings=settings, now=now
+        session, reader.workspace_id, requests, reader.fields, settings=settings, now=now
     )
     priced = {row.number: (_digest(item), item) for (row, _), item in zip(named, estimates, strict=True)}
     first_rows = _first_rows(session, turn, rows[0].number, [digest for digest, _ in priced.values()])
@@ -141,16 +143,15 @@ def store(
     warnings: CellWarnings,
     *,
     now: Moment,
-) -> bool:
-    """Store a batch, and what was counted so far; return whether the price is still needed."""
-    done = {"priced": batch.end, "counts": dict(counts), "warnings": warnings.to_json(), "attempts": 0}
-    if not dispatch.renew(session, turn, now=now, **done):
-        return False
+) -> None:
+    """Store a batch, and what was counted so far."""
+    done = {"priced": batch.end, "counts": dict(counts), "warnings": warnings.to_json()}
+    _update(session, turn, done)
+    turns.renew(session, turn, now=now, progressed=True)
     erased = erasure.of_erased_people(session, batch.people)
-    erasure.clear(session, [(turn.upload_id, number) for number in sorted(erased)])
-    if changes := _without_erased(session, turn.upload_id, batch.changes):
+    erasure.clear(session, [(turn.id, number) for number in sorted(erased)])
+    if changes := _without_erased(session, turn.id, batch.changes):
         session.execute(update(UploadRow), changes)
-    return True
 
 
 def _without_erased(session: Session, upload_id: str, changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -166,21 +167,20 @@ def _without_erased(session: Session, upload_id: str, changes: list[dict[str, An
 
 def finish(session: Session, turn: Turn, counts: Counter[str], phones_read_as: str | None) -> None:
     """Store the price, and the country that was guessed for numbers; the upload can be started then."""
-    table_format = session.scalar(select(Upload.table_format).where(Upload.id == turn.upload_id))
-    session.execute(
-        update(Upload)
-        .where(Upload.id == turn.upload_id, Upload.status == turn.status, Upload.revision == turn.revision)
-        .values(
-            status=UploadStatus.READY.value,
-            estimate={name: counts[name] for name in COUNTS},
-            table_format=table_format and {**table_format, "phones_read_as": phones_read_as},
-            next_at=None,
-            published_at=None,
-            attempts=0,
-            touched_at=database_clock.now(),
-        )
-        .execution_options(synchronize_session=False)
-    )
+    table_format = session.scalar(select(Upload.table_format).where(Upload.id == turn.id))
+    values = {
+        "status": UploadStatus.READY.value,
+        "estimate": {name: counts[name] for name in COUNTS},
+        "table_format": table_format and {**table_format, "phones_read_as": phones_read_as},
+        "touched_at": database_clock.now(),
+    }
+    _update(session, turn, values)
+    turns.end(session, turn)
+
+
+def _update(session: Session, turn: Turn, values: dict[str, Any]) -> None:
+    changed = update(Upload).where(Upload.id == turn.id).values(values)
+    session.execute(changed.execution_options(synchronize_session=False))
 
 
 def _is_erased(row: UploadRow) -> bool:
@@ -191,7 +191,7 @@ def _is_erased(row: UploadRow) -> bool:
 def _first_rows(session: Session, turn: Turn, before: int, people: Sequence[bytes]) -> dict[bytes, int]:
     """Return the first of the earlier rows about each of these people."""
     query = select(UploadRow.person_digest, func.min(UploadRow.number)).where(
-        UploadRow.upload_id == turn.upload_id,
+        UploadRow.upload_id == turn.id,
         UploadRow.number < before,
         is_among(session, UploadRow.__table__.c.person_digest, people),
     )

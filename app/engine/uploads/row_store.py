@@ -11,10 +11,11 @@ from sqlalchemy import delete, select, update
 
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.headers import upload_columns
-from app.engine.uploads import dispatch, erasure, upload_files
-from app.engine.uploads.dispatch import Turn
+from app.engine.uploads import erasure, upload_files
 from app.engine.uploads.erasure import RowMentions
 from app.engine.uploads.upload_tables import Upload, UploadFile, UploadRow, UploadStatus
+from app.engine.work import turns
+from app.engine.work.turns import Turn
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert
 from app.infra.database.encrypted_columns import encrypted, row_name
@@ -56,25 +57,24 @@ def add(
     *,
     mentions: Sequence[RowMentions] | None = None,
     now: Moment,
-) -> bool:
-    """Insert rows with numbers from `first`; return whether the upload is still to be read.
+) -> None:
+    """Insert rows with numbers from `first`.
 
     `mentions` are those of `erasure.mentioned_in`, None if nobody was erased before.
     Rows that a lost worker inserted stay: the same file has the same rows. Those of erased people are empty.
     The header is stored with the first rows, since an erasure needs it to know whom a row is about.
     """
-    if not dispatch.renew(session, turn, now=now, **_mapping(session, turn, table.header, table.columns)):
-        return False
+    _store(session, turn, _mapping(session, turn, table.header, table.columns))
+    turns.renew(session, turn, now=now)
     numbered = dict(enumerate(rows, first))
     kept = erasure.without_erased_people(
         session, {number: row.cells for number, row in numbered.items()}, table.columns, mentions
     )
     values = [
-        _values(session, turn.upload_id, number, row, kept.get(number, row.cells))
+        _values(session, turn.id, number, row, kept.get(number, row.cells))
         for number, row in numbered.items()
     ]
     session.execute(insert(session, UploadRow).on_conflict_do_nothing(), values)
-    return True
 
 
 def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: int, *, now: Moment) -> None:
@@ -90,18 +90,19 @@ def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: in
         "table_format": table.format,
         "row_count": row_count,
         "status": status.value,
-        "next_at": now if names_people else None,
         "touched_at": now,
     }
-    _finish(session, turn, values)
+    _store(session, turn, values)
+    session.execute(delete(UploadFile).where(UploadFile.upload_id == turn.id))
+    turns.end(session, turn, due_at=now if names_people else None)
 
 
 def fail_reading(session: Session, turn: Turn, detail: str, *, reason: str = UNREADABLE) -> None:
-    """End the upload because its file cannot be read, and delete what was stored of it."""
-    values = {"status": UploadStatus.FAILED.value, "reason": reason, "detail": detail, "next_at": None}
-    values |= _mapping(session, turn, [], [])
-    if _finish(session, turn, values):
-        session.execute(delete(UploadRow).where(UploadRow.upload_id == turn.upload_id))
+    """Store why the file cannot be read, and delete what was stored of it; the caller ends the turn."""
+    values = {"status": UploadStatus.FAILED.value, "reason": reason, "detail": detail}
+    _store(session, turn, values | _mapping(session, turn, [], []))
+    session.execute(delete(UploadFile).where(UploadFile.upload_id == turn.id))
+    session.execute(delete(UploadRow).where(UploadRow.upload_id == turn.id))
 
 
 def batch(session: Session, upload_id: str, *, first: int, limit: int) -> list[UploadRow]:
@@ -116,7 +117,7 @@ def batch(session: Session, upload_id: str, *, first: int, limit: int) -> list[U
 def _mapping(
     session: Session, turn: Turn, header: Sequence[str], columns: Sequence[str | None]
 ) -> dict[str, Any]:
-    stored = encrypted(session, Upload.header, turn.upload_id, list(header))
+    stored = encrypted(session, Upload.header, turn.id, list(header))
     return {"header": stored, "columns": list(columns)}
 
 
@@ -140,14 +141,6 @@ def _values(session: Session, upload_id: str, number: int, row: Row, cells: Sequ
     }
 
 
-def _finish(session: Session, turn: Turn, values: dict[str, Any]) -> bool:
-    row = session.execute(
-        update(Upload)
-        .where(Upload.id == turn.upload_id, Upload.status == turn.status)
-        .values(published_at=None, attempts=0, **values)
-        .returning(Upload.id)
-        .execution_options(synchronize_session=False)
-    ).one_or_none()
-    if row is not None:
-        session.execute(delete(UploadFile).where(UploadFile.upload_id == turn.upload_id))
-    return row is not None
+def _store(session: Session, turn: Turn, values: dict[str, Any]) -> None:
+    changed = update(Upload).where(Upload.id == turn.id).values(values)
+    session.execute(changed.execution_options(synchronize_session=False))

@@ -16,7 +16,6 @@ from app.engine.accounts.workspaces import foreign_key
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson
 
-_DUE = text("next_at IS NOT NULL")
 _PENDING = text("is_pending")
 _ROW = ("upload_id", "number")
 
@@ -50,17 +49,12 @@ class Upload(Base):
     is the price of all rows, null until it is known. `warnings` says what was not understood in them, in
     the format of `CellWarnings`. `outcomes` counts the people of finished jobs by outcome, and `charged`
     is what those jobs cost. `account_id` and `api_key_id` started the upload; `purpose` is the last one
-    that was stated. `next_at` is when a worker has to continue, or the end of the lease of the one that
-    does; `published_at` is when its message was published. `attempts` counts the turns since the last
-    progress. `touched_at` is the last change of the status or the rows, except while rows are read or
+    that was stated. `touched_at` is the last change of the status or the rows, except while rows are read or
     priced.
     """
 
     __tablename__ = "uploads"
-    __table_args__ = (
-        Index("ix_uploads_workspace_id", "workspace_id", "id"),
-        Index("ix_uploads_next_at", "next_at", sqlite_where=_DUE, postgresql_where=_DUE),
-    )
+    __table_args__ = (Index("ix_uploads_workspace_id", "workspace_id", "id"),)
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     workspace_id: Mapped[str] = mapped_column(foreign_key())
@@ -87,9 +81,6 @@ class Upload(Base):
     outcomes: Mapped[dict[str, Any]]
     charged: Mapped[int] = mapped_column(BigInteger)
     next_chunk: Mapped[int]
-    next_at: Mapped[datetime | None]
-    published_at: Mapped[datetime | None]
-    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     touched_at: Mapped[datetime] = mapped_column(index=True)
 

@@ -11,8 +11,9 @@ from sqlalchemy import delete, func, select
 from app.domain.errors import UploadNotFound, UploadNotReady
 from app.domain.ids import is_id, new_id
 from app.engine.jobs.idempotency import IdempotencyKey
-from app.engine.uploads import upload_files
+from app.engine.uploads import dispatch, upload_files
 from app.engine.uploads.upload_tables import Upload, UploadChunk, UploadFile, UploadRow, UploadStatus
+from app.engine.work import items
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
@@ -66,7 +67,6 @@ def create(
         outcomes={},
         charged=0,
         next_chunk=0,
-        next_at=now,
         created_at=now,
         touched_at=now,
     )
@@ -74,6 +74,7 @@ def create(
     session.flush()
     session.add(UploadFile(upload_id=upload.id, content=upload_files.encrypted(session, upload.id, content)))
     session.flush()
+    dispatch.schedule(session, upload, now=now)
     session.refresh(upload)
     return upload
 
@@ -216,6 +217,7 @@ def retention(upload_days: int, job_days: int) -> timedelta:
 
 def _delete(session: Session, ids: Sequence[str]) -> None:
     session.execute(delete(Upload).where(Upload.id.in_(ids)))
+    items.remove(session, ids)
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(ids)))
 
 
@@ -237,7 +239,7 @@ def _is_free(upload: Upload) -> bool:
 
 def _wake(session: Session, upload: Upload, now: Moment) -> None:
     """Schedule the upload, so that a worker continues it now."""
-    upload.next_at = upload.touched_at = now
-    upload.published_at, upload.attempts = None, 0
+    upload.touched_at = now
     session.flush()
+    dispatch.schedule(session, upload, now=now)
     session.refresh(upload)

@@ -1161,9 +1161,6 @@ def _create_uploads() -> None:
         sa.Column("outcomes", JSON, nullable=False),
         sa.Column("charged", sa.BigInteger(), nullable=False),
         sa.Column("next_chunk", sa.Integer(), nullable=False),
-        sa.Column("next_at", TIME),
-        sa.Column("published_at", TIME),
-        sa.Column("attempts", sa.Integer(), nullable=False, server_default="0"),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("touched_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_uploads")),
@@ -1171,7 +1168,6 @@ def _create_uploads() -> None:
             ["workspace_id"], ["workspaces.id"], name=op.f("fk_uploads_workspace_id"), ondelete="CASCADE"
         ),
     )
-    op.create_index("ix_uploads_next_at", "uploads", ["next_at"], **_where("next_at IS NOT NULL"))
     op.create_index("ix_uploads_touched_at", "uploads", ["touched_at"])
     op.create_index("ix_uploads_workspace_id", "uploads", ["workspace_id", "id"])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -16,12 +17,14 @@ from app.domain.errors import JobExpired, UploadNotReady
 from app.domain.ids import new_id
 from app.domain.lists.cells.cell_warnings import CellWarnings
 from app.engine.jobs.jobs import JobItem
-from app.engine.uploads import collection, dispatch, pricing, row_store, uploads
+from app.engine.uploads import collection, failures, pricing, row_store, uploads
 from app.engine.uploads import erasure as upload_erasure
-from app.engine.uploads.dispatch import Turn
+from app.engine.uploads.dispatch import ADVANCING
 from app.engine.uploads.pricing import PricedBatch
 from app.engine.uploads.row_store import ReadTable
 from app.engine.uploads.upload_tables import Upload, UploadRow
+from app.engine.work import items, turns
+from app.engine.work.turns import LeaseLost, Turn
 from app.infra import clock
 from app.infra.database.db import Database
 from app.infra.database.session import Session
@@ -35,26 +38,12 @@ def ada(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch)
 
 def claimed(ada: Uploader) -> list[str]:
     with ada.harness.database.transaction() as session:
-        return dispatch.claim_due(session, now=clock.now())
+        return items.claim_due(session, ADVANCING, now=clock.now())
 
 
 def late(upload: Upload) -> Turn:
     """Return the turn of a worker that has lost the upload to another one."""
-    return Turn(upload.id, upload.workspace_id, "reading", upload.revision)
-
-
-def test_an_upload_that_is_due_is_claimed_once_until_its_message_is_lost(ada: Uploader) -> None:
-    upload_id = ada.upload(a_list(*people(1)))
-    ada.harness.clock.now += timedelta(seconds=2)
-    with ada.harness.database.reading() as session:
-        is_due = dispatch.any_due(session, now=clock.now())
-
-    first, second = claimed(ada), claimed(ada)
-    ada.harness.clock.now += dispatch.REPUBLISH_AFTER
-    third = claimed(ada)
-
-    assert is_due
-    assert (first, second, third) == ([upload_id], [], [upload_id])
+    return Turn(ADVANCING, upload.id, upload.workspace_id, "its lease")
 
 
 def test_of_many_uploads_of_a_workspace_one_is_read_or_priced_at_a_time(ada: Uploader) -> None:
@@ -73,14 +62,14 @@ def test_of_many_uploads_of_a_workspace_one_is_read_or_priced_at_a_time(ada: Upl
 
     published = claimed(ada)
     with ada.harness.database.transaction() as session:
-        turn = dispatch.begin(session, first, now=clock.now())
+        turn = turns.begin(session, ADVANCING, first, now=clock.now())
     assert turn is not None
     during_the_turn = claimed(ada)
     with ada.harness.database.transaction() as session:
-        assert dispatch.begin(session, second, now=clock.now()) is None  # a message that the API sent
+        assert turns.begin(session, ADVANCING, second, now=clock.now()) is None  # a message that the API sent
     with ada.harness.database.transaction() as session:
-        dispatch.end(session, turn, next_at=None)
-    ada.harness.clock.now += dispatch.REPUBLISH_AFTER
+        turns.end(session, turn)
+    ada.harness.clock.now += ADVANCING.republish_after
     after_the_turn = claimed(ada)
 
     assert (published, during_the_turn) == ([first, other], [])
@@ -92,7 +81,7 @@ def test_the_started_uploads_of_a_workspace_do_not_wait_for_each_other(ada: Uplo
     ready = [ada.ready(a_list(*people(1))) for _ in range(2)]
     for upload_id in ready:
         ada.start(upload_id)
-    ada.harness.clock.now += dispatch.REPUBLISH_AFTER
+    ada.harness.clock.now += ADVANCING.republish_after
 
     assert sorted(claimed(ada)) == sorted(ready)
 
@@ -101,19 +90,19 @@ def test_a_worker_that_has_lost_its_turn_changes_nothing(ada: Uploader) -> None:
     upload_id = ada.ready(a_list(*people(2)))
     turn = late(ada.get(upload_id))
 
-    with ada.harness.database.transaction() as session:
-        is_read = row_store.add(session, turn, ReadTable([], [], ",", {}), 0, [], now=clock.now())
-        is_priced = pricing.store(
-            session,
-            turn,
-            PricedBatch([{"number": 0}], {}, Counter()),
-            Counter(),
-            CellWarnings(),
-            now=clock.now(),
-        )
-        row_store.fail_reading(session, turn, "unreadable")
+    table, batch = ReadTable([], [], ",", {}), PricedBatch([{"number": 0}], {}, Counter())
+    attempts: list[Callable[[Session], object]] = [
+        lambda session: row_store.add(session, turn, table, 0, [], now=clock.now()),
+        lambda session: row_store.finish_reading(session, turn, table, 0, now=clock.now()),
+        lambda session: pricing.store(session, turn, batch, Counter(), CellWarnings(), now=clock.now()),
+        lambda session: pricing.finish(session, turn, Counter(), None),
+        lambda session: failures.end(session, turn, now=clock.now()),
+    ]
 
-    assert (is_read, is_priced) == (False, False)
+    for attempt in attempts:
+        with pytest.raises(LeaseLost), ada.harness.database.transaction() as session:
+            attempt(session)
+
     assert ada.get(upload_id).status == "ready"
     assert len(ada.results(upload_id)) == 2
 
@@ -126,7 +115,7 @@ def test_a_person_who_is_erased_while_a_row_is_priced_is_not_stored_again(
     def erase_first(session: Session, turn: Turn, *arguments: Any, **options: Any) -> PricedBatch:
         batch = price(session, turn, *arguments, **options)
         with ada.harness.database.transaction() as erasing:
-            upload_erasure.clear(erasing, [(turn.upload_id, 0)])
+            upload_erasure.clear(erasing, [(turn.id, 0)])
         return batch
 
     monkeypatch.setattr(pricing, "price", erase_first)

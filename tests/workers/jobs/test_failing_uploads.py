@@ -15,9 +15,13 @@ from app.domain.errors import Unavailable
 from app.engine.accounts import workspaces
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.uploads import collection, dispatch, erasure, row_store, uploads
+from app.engine.uploads import collection, erasure, row_store, uploads
+from app.engine.uploads.dispatch import ADVANCING
 from app.engine.uploads.pricing import RowReader
 from app.engine.uploads.upload_tables import Upload, UploadStatus
+from app.engine.work import items
+from app.engine.work.items import WorkItem
+from app.engine.work.turns import Turn
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.db import Database
@@ -49,7 +53,7 @@ def attempt(ada: Uploader, upload_id: str) -> None:
 
 
 def exhaust(ada: Uploader, upload_id: str) -> Upload:
-    for _ in range(dispatch.MAX_ATTEMPTS + 1):
+    for _ in range(ADVANCING.max_attempts + 1):
         attempt(ada, upload_id)
     return ada.get(upload_id)
 
@@ -79,7 +83,11 @@ def test_a_list_that_cannot_be_priced_fails_and_says_why(
 
     failed = exhaust(ada, upload_id)
 
-    assert (failed.status, failed.reason, failed.next_at) == (UploadStatus.FAILED, "processing_failed", None)
+    assert (failed.status, failed.reason, ada.due_at(upload_id)) == (
+        UploadStatus.FAILED,
+        "processing_failed",
+        None,
+    )
     assert failed.detail is not None
     assert "5 times" in failed.detail
     assert given_up_uploads(ada) == 1
@@ -115,7 +123,7 @@ def test_a_running_list_pauses_and_charges_only_what_was_found(
     ada.start(upload_id)
     finished = ada.run(upload_id)
 
-    assert (paused.status, paused.reason, paused.next_at) == (UploadStatus.PAUSED, "processing_failed", None)
+    assert (paused.status, paused.reason) == (UploadStatus.PAUSED, "processing_failed")
     assert exhausted_again.status == UploadStatus.PAUSED
     assert before[1] > 0
     assert (finished.status, finished.reason, finished.charged) == (UploadStatus.FINISHED, None, 3)
@@ -132,7 +140,7 @@ def test_a_canceled_list_that_cannot_be_counted_stays_canceled(
 
     canceled = exhaust(ada, upload_id)
 
-    assert (canceled.status, canceled.next_at) == (UploadStatus.CANCELED, None)
+    assert (canceled.status, ada.due_at(upload_id)) == (UploadStatus.CANCELED, None)
 
 
 def test_other_lists_of_the_workspace_do_not_wait_behind_a_failing_one(
@@ -141,15 +149,15 @@ def test_other_lists_of_the_workspace_do_not_wait_behind_a_failing_one(
     bad, good = read_one(ada), read_one(ada)
     price = upload_pricing.price
 
-    def price_good(turn: dispatch.Turn, *arguments: Any) -> bool:
-        if turn.upload_id == bad:
+    def price_good(turn: Turn, *arguments: Any) -> bool:
+        if turn.id == bad:
             failing()
         return price(turn, *arguments)
 
     monkeypatch.setattr(upload_pricing, "price", price_good)
     attempt(ada, bad)
     with ada.harness.database.transaction() as session:
-        published = dispatch.claim_due(session, now=clock.now())
+        published = items.claim_due(session, ADVANCING, now=clock.now())
 
     ada.turn(good)
 
@@ -164,7 +172,10 @@ def test_a_database_outage_is_no_fault_of_the_list(ada: Uploader, monkeypatch: p
     attempt(ada, upload_id)
 
     assert ada.get(upload_id).status == UploadStatus.PRICING
-    assert ada.get(upload_id).next_at > clock.now() + dispatch.LEASE / 2
+    with ada.harness.database.reading() as session:
+        item = session.get_one(WorkItem, upload_id)
+        assert item.lease_until is not None
+        assert item.lease_until > clock.now() + ADVANCING.lease / 2
 
 
 def test_a_list_with_phones_and_an_erased_person_is_priced(ada: Uploader) -> None:
@@ -197,7 +208,7 @@ def test_rows_with_long_cells_are_read_and_priced_in_smaller_batches(
     stored = []
     add = row_store.add
 
-    def counted(*arguments: Any, **options: Any) -> bool:
+    def counted(*arguments: Any, **options: Any) -> None:
         stored.append(len(arguments[4]))
         return add(*arguments, **options)
 

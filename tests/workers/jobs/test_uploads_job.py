@@ -196,7 +196,7 @@ def test_a_list_without_known_columns_waits_for_a_mapping(ada: Uploader) -> None
         uploads.map_columns(session, upload, [None, "email"], ["email"], now=clock.now())
     ada.turn(upload_id)
 
-    assert (before.status, before.next_at) == (UploadStatus.MAPPING, None)
+    assert (before.status, ada.due_at(upload_id)) == (UploadStatus.MAPPING, None)
     after = ada.get(upload_id)
     assert (after.status, (after.estimate or {})["people"]) == (UploadStatus.READY, 1)
 
@@ -217,7 +217,7 @@ def test_a_file_that_cannot_be_read_fails_with_what_to_do(ada: Uploader, content
     ada.turn(upload_id)
 
     upload = ada.get(upload_id)
-    assert (upload.status, upload.reason, upload.next_at) == (UploadStatus.FAILED, "unreadable", None)
+    assert (upload.status, upload.reason, ada.due_at(upload_id)) == (UploadStatus.FAILED, "unreadable", None)
     assert reason in (upload.detail or "")
     assert (count(ada, UploadFile), count(ada, UploadRow)) == (0, 0)
 
@@ -357,7 +357,7 @@ def run_slowly(ada: Uploader, upload_id: str, *, step: int = 15) -> Upload:
         ada.turn(upload_id)
         ada.run_jobs()
         upload = ada.get(upload_id)
-        if upload.next_at is None:
+        if ada.due_at(upload_id) is None:
             return upload
     raise AssertionError(f"the upload is {upload.status}")
 
@@ -573,8 +573,8 @@ def test_rows_that_name_one_stored_person_differently_are_duplicates(ada: Upload
 def test_an_upload_that_no_worker_may_continue_yet_is_left_alone(ada: Uploader) -> None:
     upload_id = ada.upload(a_list(*people(1)))
     ada.turn(upload_id)
-    upload_jobs.advance(upload_id, ada.harness.services)
+    upload_jobs.advance_upload(upload_id, ada.harness.services)
 
-    upload_jobs.advance(upload_id, ada.harness.services)
+    upload_jobs.advance_upload(upload_id, ada.harness.services)
 
     assert ada.get(upload_id).status == UploadStatus.READY
