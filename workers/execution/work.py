@@ -9,7 +9,7 @@ from typing import TypeAlias
 from app.domain.errors import Unavailable
 from app.domain.kinds import Queue
 from app.engine.work import items, turns
-from app.engine.work.specs import SPECS, WorkSpec
+from app.engine.work.specs import SPECS, TURNS_FAILED, WorkSpec
 from app.engine.work.turns import LeaseLost, Turn
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
@@ -17,8 +17,6 @@ from workers.execution import maintenance
 from workers.execution.worker_services import WorkerServices
 
 TurnHandler: TypeAlias = Callable[[Turn, WorkerServices], object]
-TURNS_FAILED = "turns_failed"
-"""The error of work that was given up because no turn made progress."""
 
 
 def _always(_services: WorkerServices) -> bool:

@@ -14,6 +14,7 @@ from app.domain.lists.files.csv_records import Row
 from app.engine.lists import importer, queued_imports
 from app.engine.lists.importer import Checkpoint, ImportOptions
 from app.engine.lists.queued_imports import Progress, QueuedImport
+from app.engine.work.turns import Turn
 from app.infra import import_folder
 from app.infra.database import database_clock
 from app.infra.database.db import Database
@@ -30,9 +31,15 @@ class ImportTurn:
     """Continues an import after the rows that are done; `is_over` is asked after each batch."""
 
     def __init__(
-        self, database: Database, folder: ImportFolder, queued: QueuedImport, is_over: Callable[[], bool]
+        self,
+        database: Database,
+        folder: ImportFolder,
+        turn: Turn,
+        queued: QueuedImport,
+        is_over: Callable[[], bool],
     ) -> None:
-        self._database, self._folder, self._queued, self._is_over = database, folder, queued, is_over
+        self._database, self._folder, self._is_over = database, folder, is_over
+        self._turn, self._queued = turn, queued
         self._rejects_name = f"{queued.id}.csv"
         self._rejects: IO[bytes] | None = None
         self._file: IO[bytes] | None = None
@@ -44,7 +51,7 @@ class ImportTurn:
 
         Raises:
             ImportPausedError: the turn is over, and rows are left.
-            ImportLeaseLostError: another worker has the lease.
+            LeaseLost: another worker has the turn.
             InvalidValue: the file is not a list.
 
         """
@@ -68,7 +75,7 @@ class ImportTurn:
         """End the import, and move its file with a report to `done` or `rejected`.
 
         Raises:
-            ImportLeaseLostError: another worker has the lease.
+            LeaseLost: another worker has the turn.
 
         """
         name = self.processed_name
@@ -84,7 +91,7 @@ class ImportTurn:
         """End the import as rejected; the rejected rows of the batch that was not stored are removed.
 
         Raises:
-            ImportLeaseLostError: another worker has the lease.
+            LeaseLost: another worker has the turn.
 
         """
         self._folder.cut(self._rejects_name, self._queued.rejects_bytes)
@@ -94,12 +101,12 @@ class ImportTurn:
         """End the import, whose file was moved to `place`; nothing opens the rejected rows again.
 
         Raises:
-            ImportLeaseLostError: another worker has the lease.
+            LeaseLost: another worker has the turn.
 
         """
         self._folder.publish(self._rejects_name, place, f"{self.processed_name}.rejected.csv")
         with self._database.transaction() as session:
-            queued_imports.finish(session, self._queued, detail, now=database_clock.now())
+            queued_imports.finish(session, self._turn, detail, now=database_clock.now())
 
     @property
     def processed_name(self) -> str:
@@ -131,7 +138,7 @@ class ImportTurn:
             rejects_bytes=self._rejects.tell(),
             result=self._result(),
         )
-        queued_imports.store_progress(session, self._queued, progress, now=database_clock.now())
+        queued_imports.store_progress(session, self._turn, progress, now=database_clock.now())
 
     def _result(self) -> dict[str, Any]:
         return {"counts": dict(self._counts), "warnings": self._warnings.to_json()}

@@ -9,47 +9,48 @@ import time
 from datetime import datetime
 
 from app.domain.errors import InvalidValue
-from app.domain.kinds import RUN_IMPORT, Queue
 from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.headers.column_mapping import Entity
 from app.engine.lists import importer, queued_imports
 from app.engine.lists.importer import ImportOptions
-from app.engine.lists.queued_imports import ImportLeaseLostError, QueuedImport
+from app.engine.lists.queued_imports import IMPORTING, QueuedImport
+from app.engine.work import turns
+from app.engine.work.turns import Turn
 from app.infra import import_folder
 from app.infra.database import database_clock
 from app.infra.import_folder import DONE, FileUnusableError, FoundFile, ImportFolder
 from app.infra.telemetry.log import log
-from workers.execution import due_messages, maintenance, shutdown_flag
+from workers.execution import shutdown_flag, work
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.import_turn import ImportPausedError, ImportTurn
 
 TURN_SECONDS = 120.0
 
 
-@maintenance.task(RUN_IMPORT)
-def run_import(import_id: str, services: WorkerServices) -> None:
-    """Continue one import; another worker does after the lease if it fails."""
-    run_turn(import_id, services)
+def has_folder(services: WorkerServices) -> bool:
+    """Return whether this host has the import folder; the workers of the others leave the work to it."""
+    return bool(services.settings.import_folder)
 
 
-def run_turn(import_id: str, services: WorkerServices, *, seconds: float = TURN_SECONDS) -> None:
-    """Import rows of a list for some time; does nothing if it is not due or this host lacks the folder.
+def run_turn(turn: Turn, services: WorkerServices) -> None:
+    """Import rows of a list for some time, or end the import if its attempts are used up.
 
     Raises:
         OSError: the folder cannot be used.
 
     """
-    if not services.settings.import_folder:
-        return
     with import_folder.opened(services.settings.import_folder) as folder:
         with services.database.transaction() as session:
-            queued = queued_imports.begin(session, import_id, now=database_clock.now())
+            queued = queued_imports.start(session, turn, now=database_clock.now())
         if queued is not None:
-            _run(services, folder, queued, time.monotonic() + seconds)
+            _run(services, folder, turn, queued, time.monotonic() + TURN_SECONDS)
 
 
-def send_due(services: WorkerServices) -> None:
-    """Look for new lists in the folder, and publish the import whose turn it is."""
+run_import = work.task(IMPORTING, is_able=has_folder, on_exhausted=run_turn)(run_turn)
+
+
+def discover(services: WorkerServices) -> None:
+    """Look for new lists in the folder."""
     path = services.settings.import_folder
     if not path:
         return
@@ -64,35 +65,28 @@ def send_due(services: WorkerServices) -> None:
     if is_new:
         with services.database.transaction() as session:
             queued_imports.discover(session, files, now=database_clock.now())
-    if due_messages.is_full(services):
-        return
-    with services.database.transaction() as session:
-        import_id = queued_imports.claim_due(session, now=database_clock.now())
-    if import_id is not None:
-        services.publisher.push(RUN_IMPORT, Queue.UPKEEP, [import_id])
 
 
-def _run(services: WorkerServices, folder: ImportFolder, queued: QueuedImport, until: float) -> None:
-    turn = ImportTurn(services.database, folder, queued, lambda: _is_over(until))
-    place = folder.place_of(turn.processed_name)
+def _run(
+    services: WorkerServices, folder: ImportFolder, turn: Turn, queued: QueuedImport, until: float
+) -> None:
+    importing = ImportTurn(services.database, folder, turn, queued, lambda: _is_over(until))
+    place = folder.place_of(importing.processed_name)
     if place is not None:  # a worker was killed after it had moved the file
-        turn.complete(place, None if place == DONE else "The report beside the file says why.")
+        importing.complete(place, None if place == DONE else "The report beside the file says why.")
         return
-    if queued.is_exhausted:
-        turn.abandon(_failure(queued))
+    if turn.is_exhausted:
+        importing.abandon(_failure(queued))
         return
     detail = None
     try:
-        _import(turn, folder, queued)
+        _import(importing, folder, queued)
     except ImportPausedError:
-        _pause(services, queued)
-        return
-    except ImportLeaseLostError:
-        log.warning("import continued by another worker", queued_import=queued.id)
+        _pause(services, turn, queued)
         return
     except (InvalidValue, FileUnusableError) as error:
         detail = str(error)
-    turn.finish(detail or turn.fault())
+    importing.finish(detail or importing.fault())
 
 
 def _import(turn: ImportTurn, folder: ImportFolder, queued: QueuedImport) -> None:
@@ -101,7 +95,7 @@ def _import(turn: ImportTurn, folder: ImportFolder, queued: QueuedImport) -> Non
     Raises:
         InvalidValue: it is not a list.
         FileUnusableError: it is missing, or was changed.
-        ImportPausedError, ImportLeaseLostError: as in `ImportTurn.run`.
+        ImportPausedError: the turn is over.
 
     """
     expected = FoundFile(queued.file, queued.size, queued.modified)
@@ -114,16 +108,17 @@ def _import(turn: ImportTurn, folder: ImportFolder, queued: QueuedImport) -> Non
 
 
 def _failure(queued: QueuedImport) -> str:
-    attempts, done = queued_imports.MAX_ATTEMPTS, queued.rows_done
+    attempts, done = IMPORTING.max_attempts, queued.rows_done
     return (
         f"The import failed {attempts} times after row {done:,} and was ended. The rows up to it are "
         f"imported. The cause is in one of the next {importer.BATCH:,} rows, or in the log of the worker."
     )
 
 
-def _pause(services: WorkerServices, queued: QueuedImport) -> None:
+def _pause(services: WorkerServices, turn: Turn, queued: QueuedImport) -> None:
+    """End the turn; the import keeps its place before those that were added later."""
     with services.database.transaction() as session:
-        queued_imports.pause(session, queued, now=database_clock.now())
+        turns.retry(session, turn, due_at=queued.created_at)
     log.info("import paused until its next turn", queued_import=queued.id)
 
 

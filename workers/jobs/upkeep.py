@@ -179,7 +179,7 @@ class Sweeper:
     STEPS: Sequence[Step] = (
         sweep_once,
         audit_log.seal_pending,
-        imports.send_due,
+        imports.discover,
         crm_pushes.send_due,
         work.send_due,
         *(step for part in FEATURES for step in part.sweeps),

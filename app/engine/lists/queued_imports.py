@@ -1,7 +1,7 @@
 """Imports that workers run: lists from the import folder, one after the other, in turns that can be killed.
 
 Each batch stores the rows that are done in the transaction that writes them. So an import that is killed goes
-on with the next batch, and counts nothing twice. `lease` keeps a worker out that lost its turn.
+on with the next batch, and counts nothing twice.
 """
 
 from __future__ import annotations
@@ -12,29 +12,37 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Index, String, delete, func, select, text, update
+from sqlalchemy import BigInteger, Index, String, delete, func, select, text, update
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.domain.ids import new_id
+from app.domain.kinds import RUN_IMPORT
 from app.domain.lists.headers.column_mapping import Entity
+from app.engine.work import items, specs, turns
+from app.engine.work.items import NewItem
+from app.engine.work.specs import TURNS_FAILED, WorkSpec
+from app.engine.work.turns import Turn
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
 from app.infra.database.session import Session
 from app.infra.import_folder import FoundFile
 
-LEASE = timedelta(seconds=60)
-"""Time after which another worker continues; every batch renews it."""
-REPUBLISH_AFTER = timedelta(seconds=10)
+IMPORTING = specs.register(
+    WorkSpec(
+        task=RUN_IMPORT,
+        label="import",
+        lease=timedelta(seconds=60),
+        republish_after=timedelta(seconds=10),
+        max_attempts=5,
+        retry_after=timedelta(seconds=60),
+        per_key=1,
+    )
+)
+"""One import at a time has a turn, the oldest first. Every batch renews the lease."""
 SETTLE = timedelta(seconds=5)
 """How long a file in the folder must stay as it is before it is imported."""
-MAX_ATTEMPTS = 5
-"""Turns without progress after which an import has failed: the next one would stop at the same place."""
 _OPEN = text("finished_at IS NULL")
-
-
-class ImportLeaseLostError(Exception):
-    """Another worker continues the import; what this one was writing is rolled back."""
 
 
 class ImportStatus(StrEnum):
@@ -53,8 +61,7 @@ OPEN_STATUSES = (ImportStatus.ARRIVING, ImportStatus.WAITING, ImportStatus.RUNNI
 class QueuedImport(Base):
     """A list to import. `file` is its name in the import folder, `detail` why it was rejected.
 
-    `result` has the counts so far. `rejects_bytes` is the length of the file of rejected rows. `next_at` is
-    when a worker continues, null if none has to. `attempts` counts the turns since the last progress.
+    `result` has the counts so far. `rejects_bytes` is the length of the file of rejected rows.
     """
 
     __tablename__ = "queued_imports"
@@ -74,24 +81,15 @@ class QueuedImport(Base):
     rejects_bytes: Mapped[int] = mapped_column(BigInteger)
     result: Mapped[dict[str, Any]]
     detail: Mapped[str | None]
-    lease: Mapped[int]
-    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
-    next_at: Mapped[datetime | None]
-    published_at: Mapped[datetime | None]
 
     @property
     def share_done(self) -> float:
         """Return the share of the file that was read, from 0 to 1."""
         return 1.0 if self.finished_at is not None else min(1.0, self.bytes_done / max(self.size, 1))
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Return whether the turns before this one used up the attempts."""
-        return self.attempts > MAX_ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +136,9 @@ def discover(session: Session, files: Sequence[FoundFile], *, now: Moment) -> No
     arriving = QueuedImport.status == ImportStatus.ARRIVING.value
     session.execute(delete(QueuedImport).where(arriving, QueuedImport.file.not_in(names)))
     settled = update(QueuedImport).where(arriving, QueuedImport.seen_at <= now - SETTLE)
-    session.execute(settled.values(status=ImportStatus.WAITING.value, next_at=now))
+    settled = settled.values(status=ImportStatus.WAITING.value).returning(QueuedImport.id)
+    ids = session.scalars(_silent(settled)).all()
+    items.add(session, IMPORTING, *(NewItem(import_id, None, now) for import_id in ids))
 
 
 def needs_discovery(session: Session, files: Sequence[FoundFile]) -> bool:
@@ -148,66 +148,40 @@ def needs_discovery(session: Session, files: Sequence[FoundFile]) -> bool:
     return is_arriving or not {file.name for file in files} <= {row.file for row in rows}
 
 
-def claim_due(session: Session, *, now: Moment) -> str | None:
-    """Mark the import whose turn it is as published and return its id; None if it is not due."""
-    first = (
-        select(QueuedImport.id)
-        .where(_OPEN, QueuedImport.status != ImportStatus.ARRIVING.value)
-        .order_by(QueuedImport.id)
-        .limit(1)
-    )
-    unsent = QueuedImport.published_at.is_(None) | (QueuedImport.published_at <= now - REPUBLISH_AFTER)
-    due = update(QueuedImport).where(
-        QueuedImport.id == first.scalar_subquery(), QueuedImport.next_at <= now, unsent
-    )
-    claimed: str | None = session.scalar(_silent(due.values(published_at=now).returning(QueuedImport.id)))
-    return claimed
-
-
-def begin(session: Session, import_id: str, *, now: Moment) -> QueuedImport | None:
-    """Take the lease of a due import and return it; None if it is not due, as after a late message."""
-    taken = update(QueuedImport).where(QueuedImport.id == import_id, QueuedImport.next_at <= now, _OPEN)
+def start(session: Session, turn: Turn, *, now: Moment) -> QueuedImport | None:
+    """Mark the import of a turn as running and return it; None if it was deleted."""
     values = {
         "status": ImportStatus.RUNNING.value,
-        "lease": QueuedImport.lease + 1,
-        "attempts": QueuedImport.attempts + 1,
-        "next_at": now + LEASE,
-        "published_at": None,
         "started_at": func.coalesce(QueuedImport.started_at, now),
     }
-    found = session.scalar(_silent(taken.values(values).returning(QueuedImport.id)))
-    return None if found is None else session.get(QueuedImport, found, populate_existing=True)
+    _update(session, turn, **values)
+    return session.get(QueuedImport, turn.id, populate_existing=True)
 
 
-def store_progress(session: Session, turn: QueuedImport, progress: Progress, *, now: Moment) -> None:
+def store_progress(session: Session, turn: Turn, progress: Progress, *, now: Moment) -> None:
     """Store what a batch did, in its transaction, and renew the lease.
 
     Raises:
-        ImportLeaseLostError: another worker has the lease.
+        LeaseLost: another worker has the turn.
 
     """
-    _update(session, turn, next_at=now + LEASE, attempts=0, **asdict(progress))
+    _update(session, turn, **asdict(progress))
+    turns.renew(session, turn, now=now, progressed=True)
 
 
-def pause(session: Session, turn: QueuedImport, *, now: Moment) -> None:
-    """End the turn; the import continues with the next one.
-
-    Raises:
-        ImportLeaseLostError: another worker has the lease.
-
-    """
-    _update(session, turn, next_at=now, published_at=None)
-
-
-def finish(session: Session, turn: QueuedImport, detail: str | None, *, now: Moment) -> None:
+def finish(session: Session, turn: Turn, detail: str | None, *, now: Moment) -> None:
     """End the import; `detail` says why it was rejected, None if it was not.
 
     Raises:
-        ImportLeaseLostError: another worker has the lease.
+        LeaseLost: another worker has the turn.
 
     """
     status = ImportStatus.FINISHED if detail is None else ImportStatus.REJECTED
-    _update(session, turn, status=status.value, detail=detail, finished_at=now, next_at=None)
+    _update(session, turn, status=status.value, detail=detail, finished_at=now)
+    if turn.is_exhausted and detail is not None:
+        turns.fail(session, turn, TURNS_FAILED, now=now)
+    else:
+        turns.end(session, turn)
 
 
 def latest(session: Session, *, limit: int) -> Sequence[QueuedImport]:
@@ -261,24 +235,19 @@ def _insert(
         bytes_done=0,
         rejects_bytes=0,
         result={},
-        lease=0,
         created_at=now,
         seen_at=now,
-        next_at=None if status is ImportStatus.ARRIVING else now,
     )
     session.add(row)
     session.flush()
+    if status is ImportStatus.WAITING:
+        items.add(session, IMPORTING, NewItem(row.id, None, now))
     return row.id
 
 
-def _update(session: Session, turn: QueuedImport, **values: Any) -> None:
-    is_mine: tuple[ColumnElement[bool], ...] = (
-        QueuedImport.id == turn.id,
-        QueuedImport.lease == turn.lease,
-    )
-    changed = update(QueuedImport).where(*is_mine, _OPEN).values(values).returning(QueuedImport.id)
-    if session.scalar(_silent(changed)) is None:
-        raise ImportLeaseLostError
+def _update(session: Session, turn: Turn, **values: Any) -> None:
+    changed = update(QueuedImport).where(QueuedImport.id == turn.id, _OPEN).values(values)
+    session.execute(changed.execution_options(synchronize_session=False))
 
 
 def _silent(statement: ReturningUpdate[str]) -> ReturningUpdate[str]:

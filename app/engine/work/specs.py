@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+TURNS_FAILED = "turns_failed"
+"""The error of work that was given up because no turn made progress."""
 FULL_QUEUE = 100
 """Queue length above which nothing is published: receivers are slow, or workers few."""
 

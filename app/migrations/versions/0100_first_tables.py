@@ -785,14 +785,10 @@ def _create_imports() -> None:
         sa.Column("rejects_bytes", sa.BigInteger(), nullable=False),
         sa.Column("result", JSON, nullable=False),
         sa.Column("detail", sa.String()),
-        sa.Column("lease", sa.Integer(), nullable=False),
-        sa.Column("attempts", sa.Integer(), nullable=False, server_default="0"),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("seen_at", TIME, nullable=False),
         sa.Column("started_at", TIME),
         sa.Column("finished_at", TIME),
-        sa.Column("next_at", TIME),
-        sa.Column("published_at", TIME),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_queued_imports")),
     )
     op.create_index(

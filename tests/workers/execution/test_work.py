@@ -123,7 +123,7 @@ def test_work_whose_turns_fail_is_given_up_and_says_so(harness: WorkerHarness) -
 
     item = stored(harness)
     assert item is not None
-    assert (item.due_at, item.error, item.failed_at) == (None, work.TURNS_FAILED, harness.clock.now)
+    assert (item.due_at, item.error, item.failed_at) == (None, specs.TURNS_FAILED, harness.clock.now)
     assert [line["event"] for line in logs] == ["work given up"]
 
 

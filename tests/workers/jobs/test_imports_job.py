@@ -20,12 +20,14 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.lists import importer, queued_imports
-from app.engine.lists.queued_imports import ImportStatus, QueuedImport
+from app.engine.lists.queued_imports import IMPORTING, ImportStatus, QueuedImport
+from app.engine.work.items import WorkItem
 from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
 from app.infra.import_folder import ImportFolder
 from app.settings import Settings
+from workers.execution import work as durable_work
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import imports, upkeep
 
@@ -85,9 +87,21 @@ def a_list(folder: Path, name: str = "people.csv", *, rows: int = ROWS, more: st
 
 def settle(services: WorkerServices, time: Time) -> None:
     """Look at the folder twice, so that the files no longer count as arriving."""
-    imports.send_due(services)
+    sweep(services)
     time.now += queued_imports.SETTLE
-    imports.send_due(services)
+    sweep(services)
+
+
+def sweep(services: WorkerServices) -> None:
+    imports.discover(services)
+    durable_work.send_due(services)
+
+
+def one_batch(import_id: str, services: WorkerServices) -> None:
+    """Run a turn that ends after its first batch."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(imports, "TURN_SECONDS", 0)
+        imports.run_import(import_id, services)
 
 
 def sent(services: WorkerServices) -> list[str]:
@@ -99,9 +113,9 @@ def sent(services: WorkerServices) -> list[str]:
 def work(services: WorkerServices, time: Time) -> None:
     """Run imports until nothing is due."""
     while sent(services):
-        imports.run_turn(sent(services).pop(0), services)
+        imports.run_import(sent(services).pop(0), services)
         time.now += timedelta(seconds=1)
-        imports.send_due(services)
+        sweep(services)
 
 
 def rows(database: Database) -> list[QueuedImport]:
@@ -158,16 +172,16 @@ def test_a_file_that_still_grows_is_left_alone(
     services: WorkerServices, database: Database, folder: Path, time: Time
 ) -> None:
     a_list(folder)
-    imports.send_due(services)
+    sweep(services)
     time.now += queued_imports.SETTLE - timedelta(seconds=1)
     a_list(folder, rows=ROWS + 1)
-    imports.send_due(services)
+    sweep(services)
     time.now += timedelta(seconds=2)
-    imports.send_due(services)
+    sweep(services)
     status_while_growing = rows(database)[0].status
 
     time.now += queued_imports.SETTLE
-    imports.send_due(services)
+    sweep(services)
     work(services, time)
 
     assert (status_while_growing, contacts(database)) == (ImportStatus.ARRIVING, ROWS + 1)
@@ -177,10 +191,10 @@ def test_a_file_that_is_taken_away_again_is_forgotten(
     services: WorkerServices, database: Database, folder: Path, time: Time
 ) -> None:
     path = a_list(folder)
-    imports.send_due(services)
+    sweep(services)
     path.unlink()
 
-    imports.send_due(services)
+    sweep(services)
 
     assert not rows(database)
 
@@ -192,7 +206,7 @@ def test_lists_are_imported_one_after_the_other_in_their_order(
         a_list(folder, name)
     settle(services, time)
     first = list(sent(services))
-    imports.send_due(services)
+    sweep(services)
 
     assert [row.file for row in rows(database)] == ["a.csv", "b.csv", "c.csv"]
     assert sent(services) == first == [rows(database)[0].id]
@@ -207,11 +221,11 @@ def test_a_turn_ends_in_time_and_the_next_one_continues(
     a_list(folder)
     settle(services, time)
 
-    imports.run_turn(sent(services).pop(0), services, seconds=0)
+    one_batch(sent(services).pop(0), services)
 
     (row,) = rows(database)
     assert (row.status, row.rows_done, contacts(database)) == ("running", 10, 10)
-    imports.send_due(services)
+    sweep(services)
     work(services, time)
     assert report(folder)["counts"] == {"new": ROWS}
 
@@ -223,8 +237,8 @@ def test_a_taken_domain_is_counted_across_turns(services: WorkerServices, folder
     (folder / "people.csv").write_text("Name,Company,Website\n" + "".join(lines))
     settle(services, time)
 
-    imports.run_turn(sent(services).pop(0), services, seconds=0)
-    imports.send_due(services)
+    one_batch(sent(services).pop(0), services)
+    sweep(services)
     work(services, time)
 
     (taken,) = report(folder)["warnings"]
@@ -251,14 +265,14 @@ def test_an_import_that_is_killed_in_any_batch_goes_on_without_doubling(  # noqa
     settle(services, time)
     monkeypatch.setattr(queued_imports, "store_progress", kill_at)
     with pytest.raises(KilledError):
-        imports.run_turn(sent(services).pop(0), services)
+        imports.run_import(sent(services).pop(0), services)
     monkeypatch.setattr(queued_imports, "store_progress", store)
 
     assert contacts(database) == (batch - 1) * 10
-    imports.send_due(services)
+    sweep(services)
     assert not sent(services)  # until the lease ends
-    time.now += queued_imports.LEASE
-    imports.send_due(services)
+    time.now += IMPORTING.lease
+    sweep(services)
     work(services, time)
 
     assert contacts(database) == ROWS
@@ -281,14 +295,20 @@ def test_an_import_that_fails_again_and_again_at_one_place_ends_there(
     a_list(folder, "a.csv", more=BAD_ROW)
     a_list(folder, "b.csv", rows=15)
     settle(services, time)
-    for _ in range(queued_imports.MAX_ATTEMPTS + 1):  # the first turn makes progress
-        with pytest.raises(RuntimeError):
-            imports.run_turn(sent(services).pop(0), services)
-        time.now += queued_imports.LEASE
-        imports.send_due(services)
-    work(services, time)
+    failing = 0
+    while sent(services):
+        try:
+            imports.run_import(sent(services).pop(0), services)
+        except RuntimeError:
+            failing += 1
+        time.now += IMPORTING.retry_after
+        sweep(services)
 
     failed, other = rows(database)
+    assert failing == IMPORTING.max_attempts + 1  # the first turn made progress
+    assert other.finished_at is not None
+    assert failed.finished_at is not None
+    assert other.finished_at < failed.finished_at
     assert (failed.status, failed.rows_done) == ("rejected", 20)
     assert failed.detail is not None
     assert failed.detail.startswith("The import failed 5 times after row 20 and was ended.")
@@ -302,12 +322,12 @@ def test_an_import_that_fails_again_and_again_at_one_place_ends_there(
 def test_turns_with_progress_are_not_counted_as_attempts(
     services: WorkerServices, database: Database, folder: Path, time: Time
 ) -> None:
-    a_list(folder, rows=10 * (queued_imports.MAX_ATTEMPTS + 2))
+    a_list(folder, rows=10 * (IMPORTING.max_attempts + 2))
     settle(services, time)
 
     while sent(services):
-        imports.run_turn(sent(services).pop(0), services, seconds=0)
-        imports.send_due(services)
+        one_batch(sent(services).pop(0), services)
+        sweep(services)
 
     assert [row.status for row in rows(database)] == ["finished"]
 
@@ -328,10 +348,10 @@ def test_a_kill_at_any_step_of_the_end_loses_no_rejected_row(
     with pytest.MonkeyPatch.context() as killing:
         killing.setattr(*step, kill)
         with pytest.raises(KeyboardInterrupt):
-            imports.run_turn(sent(services).pop(0), services)
+            imports.run_import(sent(services).pop(0), services)
 
-    time.now += queued_imports.LEASE
-    imports.send_due(services)
+    time.now += IMPORTING.lease
+    sweep(services)
     work(services, time)
 
     assert rows(database)[0].status == ImportStatus.FINISHED
@@ -347,15 +367,15 @@ def test_a_worker_that_lost_its_lease_writes_nothing(
     store = queued_imports.store_progress
 
     def lose(session: Any, turn: Any, progress: Any, *, now: Any) -> None:
-        session.execute(QueuedImport.__table__.update().values(lease=99))  # type: ignore[attr-defined]
+        session.execute(update(WorkItem).values(lease_token="of another worker"))
         store(session, turn, progress, now=now)
 
     monkeypatch.setattr(queued_imports, "store_progress", lose)
     with capture_logs() as lines:
-        imports.run_turn(sent(services).pop(0), services)
+        imports.run_import(sent(services).pop(0), services)
 
     assert (contacts(database), rows(database)[0].rows_done) == (0, 0)
-    assert lines[-1]["event"] == "import continued by another worker"
+    assert lines[-1]["event"] == "turn lost"
 
 
 def test_suppressed_people_do_not_come_back(
@@ -449,11 +469,11 @@ def test_late_messages_and_hosts_without_the_folder_do_nothing(
         services, settings=dataclasses.replace(services.settings, import_folder="")
     )
 
-    imports.run_turn(import_id, elsewhere)
-    imports.send_due(elsewhere)
+    imports.run_import(import_id, elsewhere)
+    sweep(elsewhere)
     assert rows(database)[0].status == ImportStatus.WAITING
-    imports.run_turn(import_id, services)
-    imports.run_turn(import_id, services)
+    imports.run_import(import_id, services)
+    imports.run_import(import_id, services)
 
     assert report(folder)["counts"] == {"new": ROWS}
 
@@ -466,14 +486,15 @@ def test_nothing_is_published_without_redis(
 
     settle(without, time)
 
-    assert rows(database)[0].published_at is None
+    with database.reading() as session:
+        assert session.scalars(select(WorkItem.republish_at)).all() == [None]
 
 
 def test_a_folder_that_cannot_be_used_is_named_in_the_log(services: WorkerServices) -> None:
     settings = dataclasses.replace(services.settings, import_folder="/nowhere")
 
     with capture_logs() as lines:
-        imports.send_due(dataclasses.replace(services, settings=settings))
+        sweep(dataclasses.replace(services, settings=settings))
 
     assert [(line["event"], line["folder"], line["reason"]) for line in lines] == [
         ("import folder cannot be used", "/nowhere", "No such file or directory")

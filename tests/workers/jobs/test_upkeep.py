@@ -356,7 +356,7 @@ def test_the_sweeper_republishes_jobs_seals_continues_uploads_pushes_and_audits(
     steps = (
         upkeep.sweep_once,
         audit_log.seal_pending,
-        imports.send_due,
+        imports.discover,
         crm_pushes.send_due,
         work.send_due,
         *(step for part in work_parts() for step in part.sweeps),
