@@ -7,6 +7,7 @@ import importlib
 import inspect
 import io
 import pkgutil
+import random
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -94,7 +95,11 @@ PIECES = (
     ),
     *("linkedin.com/in/", "https://a.", "urn:li:", "mailto:", "in/", "jr ", "Dr. ", "von ", "Inc, ", "GmbH "),
     *("AG & Co", "ext 1", "0612345678 ", "+1 650 253 0000 ", "a@b.example, ", "1/", "12:00 ", "2026-", '""'),
+    *('a"x,"\n', '\\"a,"\n', 'a"x,"' + "b" * 50 + "\n"),  # every line opens a quote that none closes
 )
+_CHOOSE = random.Random(1)  # noqa: S311 -- not a secret
+COMPOUNDS = tuple("".join(_CHOOSE.choices(PIECES, k=2 + number % 4)) for number in range(12))
+"""Pieces of several, which nobody has thought of; the same in every run."""
 FRAMES = (("", ""), ("", "!"), ("/@", "!"))
 """What is before and behind the pieces: an end that does not fit makes a pattern try everything again, and a
 start with the signs of an address and a path has them searched for. A text of one sign is read without.
@@ -286,7 +291,7 @@ def test_the_time_to_read_a_hostile_text_grows_with_its_length(name: str) -> Non
     slow = next(
         (
             (start, piece, end)
-            for piece in PIECES
+            for piece in (*PIECES, *COMPOUNDS)
             for start, end in (FRAMES if len(piece) == 1 else FRAMES[1:])
             if _may_be_slow(read, (start, piece, end)) and not _is_linear(read, (start, piece, end))
         ),

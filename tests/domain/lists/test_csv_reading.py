@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import codecs
 import io
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -191,6 +192,19 @@ def test_an_unclosed_quote_far_from_the_end_costs_one_row_too(monkeypatch: pytes
     assert found[0] == (2, UNCLOSED_QUOTE)
     assert len(found) == 51
     assert {fault for _, fault in found[1:]} == {None}
+
+
+def test_cells_of_many_lines_are_read_between_rows_with_unclosed_quotes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is read again after a faulty row is limited, but not so far that it costs the rows between."""
+    monkeypatch.setattr(csv_records, "MAX_ROW_LENGTH", 5_000)
+    notes = "a line of a note\n" * 20
+    block = [f'Bob,b@acme.example,"{notes}"', *["Cy,c@acme.example,x"] * 30, 'Ada,"a@acme.example,x']
+
+    found = faults("\n".join(["name,email,notes", *block * 40, block[0], ""]))
+
+    assert Counter(fault for _line, fault in found) == {None: 40 * 31 + 1, UNCLOSED_QUOTE: 40}
 
 
 def test_quotes_may_be_escaped_by_backslashes() -> None:

@@ -11,6 +11,8 @@ MAX_CELL_LENGTH = 1 << 17  # characters; four times the limit of Excel
 MAX_ROW_LENGTH = 1 << 21  # characters; an unclosed quote would include the rest of the file
 _MAX_ESCAPED_LENGTH = 1 << 16  # characters that a record may be longer with escaped quotes
 _SHOWN_LENGTH = 300  # characters of a cell that is too long
+_REREAD = 8  # characters that may be read again for each that is done with
+_SHARE = 4  # a record that does not end may use up one part in so many of them
 
 _ESCAPED_QUOTE = '\\"'
 _OPEN_AT_END = "unexpected end"  # of csv's error
@@ -38,6 +40,10 @@ class Records:
 
     Quotes in a quoted cell are doubled (RFC 4180); in a record that is not valid so, they may also be escaped
     as `\"`.
+
+    The lines after a faulty row are read again. Where every line begins a record that does not end, that would
+    take the square of their number, so what is read again is limited: the more records do not end, the fewer
+    characters the next one may have.
     """
 
     def __init__(self, text: IO[str], delimiter: str, quote: str = '"') -> None:
@@ -47,6 +53,7 @@ class Records:
         self._pushed_back: deque[str] = deque()
         self._consumed: list[str] = []
         self._line = 0
+        self._rereadable = _SHARE * MAX_ROW_LENGTH
         self._max_length = MAX_ROW_LENGTH
         self._reader = csv.reader(self._lines(), delimiter=delimiter, quotechar=quote)
 
@@ -70,6 +77,7 @@ class Records:
     def _row(self, cells: list[str]) -> Row:
         line = self._line + 1
         self._line += len(self._consumed)
+        self._rereadable += _REREAD * sum(map(len, self._consumed))
         is_long = len(self._consumed) > 1 or len(self._consumed[0]) > MAX_CELL_LENGTH
         if is_long and any(len(cell) > MAX_CELL_LENGTH for cell in cells):
             return Row(line, [cell[:_SHOWN_LENGTH] for cell in cells], LONG_CELL)
@@ -78,6 +86,7 @@ class Records:
     def _faulty_row(self) -> Row:
         """Return the record's first line as a faulty row and resume reading after it."""
         first, *rest = self._consumed
+        self._rereadable += _REREAD * len(first) - sum(map(len, rest))
         self._resume(rest)
         self._line += 1
         fault = UNCLOSED_QUOTE if rest else TRUNCATED_ROW
@@ -94,16 +103,19 @@ class Records:
             return None
         self._consumed = []
         self._resume(lines)
-        self._max_length = sum(map(len, lines)) + _MAX_ESCAPED_LENGTH
+        length = sum(map(len, lines))
+        self._max_length = length + min(_MAX_ESCAPED_LENGTH, self._rereadable // _SHARE)
         reader = csv.reader(
             self._lines(), delimiter=self._delimiter, quotechar=self._quote, escapechar="\\", strict=True
         )
         try:
             cells = next(reader)
         except csv.Error:
+            self._rereadable -= sum(map(len, self._consumed))
             self._resume(self._consumed)
             self._consumed = [self._pushed_back.popleft() for _ in lines]
             return None
+        self._rereadable -= length
         self._resume(())
         return self._row(cells)
 
@@ -118,7 +130,7 @@ class Records:
     def _resume(self, lines: Sequence[str]) -> None:
         """Resume reading with these lines and those that follow."""
         self._pushed_back.extendleft(reversed(lines))
-        self._max_length = MAX_ROW_LENGTH
+        self._max_length = min(MAX_ROW_LENGTH, self._rereadable // _SHARE)
         self._reader = csv.reader(self._lines(), delimiter=self._delimiter, quotechar=self._quote)
 
     def _lines(self) -> Iterator[str]:
