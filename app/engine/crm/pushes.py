@@ -127,12 +127,7 @@ def submit(
     dry_run: bool,
     now: Moment,
 ) -> CrmPush:
-    """Insert a push of these contacts and make the connection due; the connection must be locked.
-
-    Raises:
-        ContactNotFound: one of the contacts is neither owned nor saved by the workspace.
-
-    """
+    """Insert a push of these contacts and make the connection due; the connection must be locked."""
     ids = list(dict.fromkeys(contact_ids))
     if not people.pushable(session, connection.workspace_id, ids).issuperset(ids):
         raise ContactNotFound(
@@ -161,12 +156,7 @@ def submit(
 
 
 def get(session: Session, workspace_id: str, push_id: str) -> PushSummary:
-    """Return the workspace's push.
-
-    Raises:
-        NotFound: the workspace has no such push.
-
-    """
+    """Return the workspace's push."""
     push = session.get(CrmPush, push_id)
     if push is None or push.workspace_id != workspace_id:
         raise NotFound("The workspace has no such push. List them with GET /api/crm/pushes.")

@@ -264,12 +264,7 @@ def complete_item(
 
 
 def _update(session: Session, claim: Claim, **values: Any) -> int:
-    """Update the job and return the credits charged for it so far.
-
-    Raises:
-        LeaseLost: the worker no longer holds the job.
-
-    """
+    """Update the job and return the credits charged for it so far."""
     charged = session.scalar(
         update(Job)
         .where(_held_by(claim))

@@ -91,9 +91,7 @@ def submit(
     A job of a free kind is always run again: `freshness` says for how long others are reused.
 
     Raises:
-        InsufficientCredits: the workspace cannot pay, or a spending limit is reached; nothing is stored.
         PurposeRequired: a purpose is required for everyone, and the request states none; nothing is stored.
-        ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
     quote = quotes.quote(session, job_request.workspace_id, job_request.price)
@@ -138,12 +136,7 @@ def _tried(job_request: JobRequest) -> list[Subject]:
 def _hold(
     session: Session, submitted: SubmitResult, job_request: JobRequest, quote: Quote, *, now: Moment
 ) -> None:
-    """Reserve the credits of a new job, or less if the request allows it, or none if it turns out to be free.
-
-    Raises:
-        InsufficientCredits: the workspace cannot pay, or a spending limit is reached.
-
-    """
+    """Reserve the credits of a new job, or less if the request allows it, or none if it is free after all."""
     job, amount = submitted.job, 0 if submitted.is_held else submitted.job.held
     changes: dict[str, Any] = {}
     if job_request.allow_partial_hold:

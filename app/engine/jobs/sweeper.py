@@ -111,12 +111,7 @@ def mark_unpublished(session: Session, job_ids: Sequence[str]) -> None:
 
 
 def cancel(session: Session, job_id: str, *, now: Moment) -> bool:
-    """Cancel a queued job and release its hold; return False if it is running or finished.
-
-    Raises:
-        JobNotFound: there is no such job.
-
-    """
+    """Cancel a queued job and release its hold; return False if it is running or finished."""
     query = select(Job).where(Job.id == job_id).with_for_update()
     job = session.scalar(query.execution_options(populate_existing=True))
     if job is None:

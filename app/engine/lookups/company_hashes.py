@@ -24,10 +24,6 @@ def find(
     """Return the first known company for `{kind, hashes}`, or all matches for `{kind, prefix}`.
 
     With a key, the prefix is that of an output.
-
-    Raises:
-        FilterKeyUnknown: the company filter with this key has not been built.
-
     """
     kind = HashKind(request["kind"])
     if "prefix" in request and oprf_key:

@@ -132,10 +132,6 @@ def is_owned(
     """Return whether the workspace owns the values, and all identifiers of the person, given and stored.
 
     Values that it is told nothing about are left out.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
     """
     stored = _stored_person(session, workspace_id, subject, field_request, check_suppressions=False)
     people = stored.match.remembered or ((stored.contact,) if stored.contact else ())
@@ -177,12 +173,7 @@ def find(
     check_suppressions: bool = True,
     is_sale: bool = False,
 ) -> tuple[Match, ContactData]:
-    """Return the match of the subject and the data of the matched contacts; see `contact_matching.find_many`.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
-    """
+    """Return the match of the subject, as `contact_matching.find_many` does, and the contacts' data."""
     (match,) = contact_matching.find_many(session, [subject], workspace_id=workspace_id, is_sale=is_sale)
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound

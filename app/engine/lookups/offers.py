@@ -40,10 +40,6 @@ def assess(
 
     A person whom the workspace is not told about counts if a fresh value is sold at once. One who is
     suppressed is `suppressed`, so that no provider is asked, and `is_hidden`, so that it is not told.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
     """
     stored = partial(
         known_people.assess,

@@ -158,12 +158,7 @@ def cursor_of(session: Session, workspace_id: str, selection: Selection, person_
 
 
 def get(session: Session, workspace_id: str, person_id: str) -> OwnedContact:
-    """Return the workspace's person with this id, of a contact or of a saved profile.
-
-    Raises:
-        ContactNotFound: the workspace neither revealed nor saved such a person, or the person is suppressed.
-
-    """
+    """Return the workspace's person with this id, of a contact or of a saved profile."""
     found = page(session, workspace_id, Selection(person_id=person_id), limit=1).contacts
     if not found:
         raise ContactNotFound

@@ -90,12 +90,7 @@ def get(session: Session, workspace_id: str, upload_id: str) -> Upload:
 
 
 def locked(session: Session, workspace_id: str, upload_id: str) -> Upload:
-    """Return the workspace's upload and lock its row until the transaction ends.
-
-    Raises:
-        UploadNotFound: as in `get`.
-
-    """
+    """Return the workspace's upload and lock its row until the transaction ends."""
     return _one(session, workspace_id, upload_id, lock=True)
 
 
