@@ -41,12 +41,7 @@ class MailSettings:
 
 @cache
 def load() -> MailSettings:
-    """Read the settings from the environment.
-
-    Raises:
-        SettingsError: a value is invalid, or SMTP is enabled without a sender.
-
-    """
+    """Read the settings from the environment."""
     try:
         return _read(Env())
     except EnvValidationError as error:

@@ -217,12 +217,7 @@ def _pending(poll_token: str | None) -> Pending:
 
 
 def _data(response: VendorResponse) -> dict[str, Any]:
-    """Return the `data` of the response; empty if it is null.
-
-    Raises:
-        UnexpectedResponse: there is no `data`.
-
-    """
+    """Return the `data` of the response; empty if it is null."""
     if "data" not in response.object:
         raise UnexpectedResponse("data")
     return parsing.object_at(response.object, "data")

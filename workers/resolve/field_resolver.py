@@ -182,13 +182,7 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
     field_request: FieldRequest,
     item: int | None,
 ) -> WaterfallResult:
-    """Verify stored addresses before buying others; call the providers if none fulfils the request.
-
-    Raises:
-        RetryLater: the providers failed, or a result is pending.
-        LeaseLost: the lease of the job was lost.
-
-    """
+    """Verify stored addresses before buying others; call the providers if none fulfils the request."""
     oldest = claim.claimed_at - field_request.max_age if field_request.max_age else None
     stored = configured_waterfall.verify_stored(claim, services, request, known.unverified, item=item)
     if stored.suppressed or _fulfils(field_request, stored.emails, (), oldest):

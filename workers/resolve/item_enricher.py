@@ -70,8 +70,6 @@ def resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemR
 
     Raises:
         RetryLater: the providers failed, or a result is pending.
-        ContactNotFound: the item has a contact id that does not exist.
-        LeaseLost: the lease of the job was lost.
 
     """
     if "company" in item.request:
