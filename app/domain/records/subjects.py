@@ -33,12 +33,7 @@ class Subject:
     phone: str | None = None
 
     def require_identifiers(self, detail: str = "") -> Self:
-        """Return the subject itself; `detail` says what was left out of it.
-
-        Raises:
-            InsufficientIdentifiers: the fields do not identify one person (contract 2.4).
-
-        """
+        """Return the subject if it identifies one person; the error's `detail` says what was left out."""
         if not self.is_identified:
             raise InsufficientIdentifiers(detail)
         return self

@@ -111,12 +111,7 @@ def normal_company_url(text: str) -> str:
 
 
 def _read(text: str, expected: str) -> tuple[str, list[str]]:
-    """Split a LinkedIn URL into its first path segment and the segments after it, at least one.
-
-    Raises:
-        NotAProfileUrl: it has none; the detail is `expected` if nothing more precise can be said.
-
-    """
+    """Split a LinkedIn URL into its first path segment and the segments after it, at least one."""
     url = _undecorated(text)
     if (inner := unwrapped(url)) is not url:
         url = _undecorated(inner)
