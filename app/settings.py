@@ -132,12 +132,7 @@ class Settings:
     """Variables named after a provider or country, such as `HUNTER_API_KEY` and `PROVIDERS_EMAIL_DE`."""
 
     def access(self, name: str) -> ProviderSettings:
-        """Return the settings of a provider.
-
-        Raises:
-            SettingsError: one of its numbers is invalid.
-
-        """
+        """Return the settings of a provider."""
         return provider_settings.access(dict(self.provider_variables), name)
 
     def crm_access(self, name: str) -> CrmAccess:

@@ -94,15 +94,7 @@ class HubSpot(Crm):
         return self._written(send(Request(method="PATCH", path=path, body={"properties": dict(values)})))
 
     def raise_for_status(self, response: Response) -> Response:
-        """Read HubSpot's categories of errors.
-
-        Raises:
-            Throttled: the rate limit or the daily limit is reached.
-            Duplicate: another contact has the address.
-            Rejected: the values are not valid, or as in `Crm.raise_for_status`.
-            AccessRefused, Unreachable: as there.
-
-        """
+        """Read HubSpot's categories of errors."""
         hubspot_errors.raise_for(response)
         return super().raise_for_status(response)
 

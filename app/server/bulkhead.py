@@ -101,12 +101,7 @@ class Bulkhead:
 
     @contextmanager
     def file_slot(self, workspace_id: str) -> Iterator[None]:
-        """Hold a slot during the block, in which a file of the workspace is in memory.
-
-        Raises:
-            Unavailable: as in `db_slot`.
-
-        """
+        """Hold a slot during the block, in which a file of the workspace is in memory."""
         with _slot(self._files, workspace_id, MAX_FILE_SECONDS):
             yield
 

@@ -19,21 +19,11 @@ class RedisBroker:
         self._client = client
 
     def send(self, queue: Queue, messages: Sequence[TaskMessage]) -> None:
-        """Append the messages to the queue.
-
-        Raises:
-            RedisError, OSError: Redis is unavailable.
-
-        """
+        """Append the messages to the queue."""
         self._client.lpush(queue.value, *(envelope(message, queue.value) for message in messages))
 
     def lengths(self, queues: Iterable[str]) -> list[int]:
-        """Return how many messages wait in each of the queues.
-
-        Raises:
-            RedisError, OSError: Redis is unavailable.
-
-        """
+        """Return how many messages wait in each of the queues."""
         with self._client.pipeline(transaction=False) as pipeline:
             for queue in queues:
                 pipeline.llen(str(queue))

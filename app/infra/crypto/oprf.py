@@ -84,12 +84,7 @@ class OprfKey:
         return nonce + self._storage.encrypt(nonce, secret, context)
 
     def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
-        """Return the secret.
-
-        Raises:
-            InvalidTag: it was wrapped with another key or context, or changed.
-
-        """
+        """Return the secret."""
         return self._storage.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], context)
 
 
@@ -100,12 +95,7 @@ def from_settings(settings: Settings) -> OprfKey | None:
 
 
 def of_public_key(settings: Settings, digits: str) -> OprfKey:
-    """Return the key of the settings that a client names by its public key in hexadecimal.
-
-    Raises:
-        FilterKeyUnknown: the settings have another key, or none.
-
-    """
+    """Return the key of the settings that a client names by its public key in hexadecimal."""
     key = from_settings(settings)
     if key is None or key.public.hex() != digits:
         raise FilterKeyUnknown

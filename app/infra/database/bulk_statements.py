@@ -69,12 +69,7 @@ def are_among(
 
 
 def insert_all(session: Session, table: type[Base], rows: Sequence[dict[str, Any]]) -> None:
-    """Insert rows that all have the same columns, bypassing the ORM.
-
-    Raises:
-        DBAPIError: as for any statement, such as IntegrityError.
-
-    """
+    """Insert rows that all have the same columns, bypassing the ORM."""
     if _is_worthwhile(session, rows):
         _copy(session, table, rows)
     elif rows:

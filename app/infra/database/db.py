@@ -238,12 +238,7 @@ def _refuse_write(
     context: _Executed,
     _is_many: bool,  # noqa: FBT001 -- SQLAlchemy's signature
 ) -> None:
-    """Refuse a statement that writes: on PostgreSQL it would be committed at once.
-
-    Raises:
-        RuntimeError: the statement inserts, updates or deletes.
-
-    """
+    """Refuse a statement that writes: on PostgreSQL it would be committed at once."""
     if context.isinsert or context.isupdate or context.isdelete:
         raise RuntimeError("A reading session cannot write. Use Database.transaction().")
 

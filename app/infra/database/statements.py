@@ -103,13 +103,7 @@ class Statement(Generic[Row]):
         self._by_dialect: dict[tuple[str, KeyRing | None], _Compiled[Row]] = {}
 
     def all(self, session: Session, parameters: Mapping[str, Any]) -> list[Row]:
-        """Execute the statement in the session's transaction; return its rows.
-
-        Raises:
-            DBAPIError: as SQLAlchemy raises it.
-            RuntimeError: the statement writes, and the session only reads.
-
-        """
+        """Execute the statement in the session's transaction; return its rows."""
         session.flush()
         connection = session.connection()
         name = connection.dialect.name
