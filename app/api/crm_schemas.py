@@ -57,12 +57,7 @@ def check_url(url: str) -> str:
 
 
 def check_mapping(crm: Crm, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the mapping.
-
-    Raises:
-        ValidationError: the mapping is invalid.
-
-    """
+    """Return the mapping."""
     try:
         return mapping.validate(crm, chosen)
     except InvalidValue as error:

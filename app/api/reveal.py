@@ -162,7 +162,7 @@ def job_request(field: ContactField, body: RevealRequest) -> JobRequest:
     """Return the job of the caller for this request.
 
     Raises:
-        ValidationFailed: its purpose is not one of those that can be stated.
+        ValidationFailed: its purpose is not one that can be stated.
 
     """
     refusal = purposes.check(body.purpose)

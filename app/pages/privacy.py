@@ -212,10 +212,6 @@ def _reader() -> _Reader | None:
     """Return who has proved the mailbox in this browser; None if nobody has, or the time is over.
 
     The search occupies the processor, so it takes turns with other requests, as one holder for a network.
-
-    Raises:
-        Unavailable: the request was not admitted in time.
-
     """
     asked = COOKIE.read()
     if asked is None:

@@ -37,13 +37,7 @@ def visible(session: Session, *, before: str | None = None, limit: int | None = 
 
 
 def change(subject_id: str, prefix: Prefix, limits: Mapping[Period, int | None]) -> list[SubjectLimit]:
-    """Set or remove limits of an account or key, and return those that it has now.
-
-    Raises:
-        NotFound: the caller's workspace has none with this id, or the caller may not see it.
-        InsufficientScope: an API key would raise or remove one of its limits.
-
-    """
+    """Set or remove limits of an account or key, and return those that it has now."""
     if not is_id(subject_id, prefix):
         raise NotFound(NO_SUBJECT)
     workspace_id = caller().workspace_id
