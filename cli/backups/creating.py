@@ -30,12 +30,7 @@ class Created:
 
 
 def create(settings: Settings, directory: Path, keep: int | None) -> Created:
-    """Back up the database into a directory; keep its newest `keep` backups, or all.
-
-    Raises:
-        BackupError: no key is set, the directory cannot be written, or the database cannot be dumped.
-
-    """
+    """Back up the database into a directory; keep its newest `keep` backups, or all."""
     if not settings.backup_recipients:
         raise BackupError(NO_RECIPIENTS)
     if not directory.is_dir():
