@@ -76,7 +76,7 @@ class CrmConnection(Base):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """The secrets of a connection: a token, those of OAuth, or those of an authorization under way.
+    """The secrets of a connection: a token, OAuth tokens, or the secrets of an authorization under way.
 
     `api_url` is the address of the API if the CRM's token response names it. `expires_at` is a Unix time.
     `code`, `verifier`, `redirect_uri` and `state` belong to an authorization that is not complete.

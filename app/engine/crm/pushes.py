@@ -30,7 +30,7 @@ _OPEN = text("outcome IS NULL")
 
 
 class PushOutcome(StrEnum):
-    """The outcome of an item; those of a preview begin with `would_`."""
+    """The outcome of an item; outcomes of a preview begin with `would_`."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -101,7 +101,7 @@ class PushSummary:
 
     @property
     def total(self) -> int:
-        """Return the number of items; those of erased people are gone."""
+        """Return the number of items; items of erased people are gone."""
         return sum(self.counts.values())
 
     @property
@@ -171,7 +171,7 @@ def latest(
     before: str | None = None,
     limit: int,
 ) -> list[PushSummary]:
-    """Return the workspace's pushes, newest first, optionally only those of one contact."""
+    """Return the workspace's pushes, newest first, optionally only the pushes of one contact."""
     query = select(CrmPush).where(CrmPush.workspace_id == workspace_id).order_by(CrmPush.id.desc())
     if before is not None:
         query = query.where(CrmPush.id < before)

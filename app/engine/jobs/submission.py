@@ -1,6 +1,6 @@
 """Submits job requests; an equal request joins the job that is open, or reuses a fresh result.
 
-Locks: like a claim and a settlement, a submission locks the row of the job before that of the workspace.
+Locks: like a claim and a settlement, a submission locks the row of the job before the row of the workspace.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ class JobRequest:
     """A request for a job.
 
     `request` is the input for the worker. `dedup_key` identifies equal requests; it does not contain the
-    client reference and the webhook. `price` is held on submission; that of a reveal is computed in the
+    client reference and the webhook. `price` is held on submission; the price of a reveal is computed in the
     submitting transaction. With `allow_partial_hold`, fewer credits are enough, and the job reports the items
     for which credits ran out. `items` are the requests of an enrichment, `refusal` why it is not accepted
-    unless it is free, or that of an earlier use of its idempotency key. `job_id` is that of a new job.
+    unless it is free, or repeats an earlier use of its idempotency key. `job_id` is the id that a new job
+    gets.
     """
 
     kind: str

@@ -127,8 +127,8 @@ def _insertion(
 def held_if(condition: ColumnElement[bool], *, is_fixed: bool) -> CTE:
     """Return the CTE that holds credits if the condition is true; it has a row if it did so.
 
-    It holds nothing in a workspace with spending limits; `hold` must follow. For PostgreSQL; the parameters
-    are those of `hold_parameters`.
+    It holds nothing in a workspace with spending limits; `hold` must follow. For PostgreSQL;
+    `hold_parameters` returns its parameters.
     """
     updated = _update_balance().where(condition).returning(_WORKSPACES.c.id).cte("updated")
     return _insertion(is_fixed=is_fixed, source=updated).cte("held")
@@ -147,7 +147,7 @@ def closed(finished: CTE, *, is_fixed: bool) -> tuple[CTE, ColumnElement[bool]]:
     Also return whether the workspace has any; then `count_close` must follow.
 
     For PostgreSQL. The CTE `finished` has the credits of the job, `held` and `charged`, or no row if it was
-    not finished; the parameters are those of `close_parameters`.
+    not finished; `close_parameters` returns its parameters.
     """
     held = cast("ColumnElement[int]", finished.c.held)
     charged = cast("ColumnElement[int]", finished.c.charged)

@@ -272,7 +272,7 @@ def mark_refunded(
 
 
 def _delete_owned(session: Session, workspace_id: str, contact_id: str, field: str) -> None:
-    """Delete the values revealed under the contact, except those of other contacts owned by the workspace."""
+    """Delete the values revealed under the contact, except values of other owned contacts."""
     statement = delete(RevealedValue).where(
         RevealedValue.workspace_id == workspace_id,
         RevealedValue.contact_id == contact_id,

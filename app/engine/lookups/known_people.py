@@ -34,7 +34,7 @@ class KnownPerson:
 
     `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
-    requested type that have not been verified. `countries` are those of all contacts that match.
+    requested type that have not been verified. `countries` are the countries of all contacts that match.
     `visible_types` are the requested types without those that a regional rule hides of this person, by
     `stored_country`. `needs_purpose` is whether a purpose must be stated before the workspace obtains values
     of this person that it does not own. `company_id` is the stored company of the subject's facts. `data` is
@@ -67,7 +67,7 @@ class KnownPerson:
 class _StoredPerson:
     """The match of a subject, the data of the matched contacts, and the contact for the requested field.
 
-    `countries` are those of all these contacts.
+    `countries` are the countries of all these contacts.
     """
 
     match: Match

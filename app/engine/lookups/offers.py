@@ -77,6 +77,6 @@ def _is_sold(known: KnownPerson, whole: KnownPerson, offer: Offer) -> bool:
 def remember_sale(
     session: Session, workspace_id: str, known: KnownPerson, contact_id: str, *, now: datetime
 ) -> None:
-    """Remember by which values a workspace was sold those of a contact: it is told about them from now on."""
+    """Remember by which values a workspace bought the contact's: it is told about them from now on."""
     if known.is_sold:
         caller_identifiers.remember(session, workspace_id, known.provided, contact_id, now=now)

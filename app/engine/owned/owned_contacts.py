@@ -37,7 +37,7 @@ class OwnedContact:
 
     @property
     def id(self) -> str:
-        """The id of the contact, or else that of the saved profile."""
+        """The id of the contact, or else the id of the saved profile."""
         return str(self.row.contact_id or self.row.saved_id)
 
     @property
@@ -72,7 +72,7 @@ class OwnedContact:
 
     @property
     def location(self) -> dict[str, str | None]:
-        """The city and the country: the stored ones, or else those of the saved profile."""
+        """The city and the country: the stored ones, or else the ones of the saved profile."""
         city, country = self.row.contact_city, self.row.contact_country
         if city is None and country is None:
             city, country = parse_location(self.row.saved_location or "")

@@ -60,7 +60,7 @@ def change_list(
 
 
 def add_contacts(session: Session, edit: Edit, list_id: str, contact_ids: Collection[str]) -> int:
-    """Add those of the contacts who are not suppressed to the list; return how many were not on it."""
+    """Add the contacts who are not suppressed to the list; return how many of them were not on it."""
     contacts = [contact.id for contact in _contacts(session, edit.workspace_id, contact_ids)]
     return change_list(session, edit, list_id, add=contacts, remove=()).added
 

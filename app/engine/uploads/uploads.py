@@ -157,7 +157,7 @@ def start(
 
     `max_credits` limits what the whole upload may cost, with what it has cost so far. `purpose` is why the
     values of its people are obtained; one that was stated earlier remains if it is None, as
-    long as it can be stated. `revision` is that of the mapping whose price was accepted, if given.
+    long as it can be stated. `revision` is the revision of the mapping whose price was accepted, if given.
 
     Raises:
         UploadNotReady: it has no price yet, is over, or has another mapping.

@@ -139,5 +139,5 @@ def _write(session: Session, lines: list[str]) -> None:
 
 
 def time_of(moment: object) -> datetime:
-    """Return the time that a line gets: that of the entry, or now if the database takes it."""
+    """Return the time that a line gets: the time of the entry, or now if the database takes it."""
     return moment if isinstance(moment, datetime) else clock.now()
