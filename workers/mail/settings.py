@@ -25,7 +25,7 @@ class MailSettings:
 
     `smtp` enables SMTP verification; `sender` is the MAIL FROM address, `helo` the EHLO name, and `source`
     the local address to connect from, "" for any. `pause_seconds` is the pause between two sessions with one
-    mail host. `dns_servers` are addresses and ports, none for those of the system.
+    mail host. `dns_servers` are addresses and ports, none for the servers of the system.
     """
 
     smtp: bool = False

@@ -69,7 +69,7 @@ class DomainSearch:
 class Hunter(Vendor):
     """E-mails by name and company, verification, people and companies.
 
-    Prices are those of the more expensive of its two kinds of plans, where enrichments and verifications
+    Prices are for the more expensive of its two kinds of plans, where enrichments and verifications
     cost a credit each (https://help.hunter.io/en/articles/1911617). A miss is free.
     """
 

@@ -41,8 +41,8 @@ _CALLER = Source("caller", SourceKind.PROVIDER, datetime.min.replace(tzinfo=UTC)
 class ProfileResolution:
     """A resolved profile; `ranking` names the providers, most trusted first.
 
-    `subject` is that of the calls; None if no provider was called. `is_told` is whether the workspace is told
-    that the person is suppressed.
+    `subject` is the subject of the calls; None if no provider was called. `is_told` is whether the workspace
+    is told that the person is suppressed.
     """
 
     result: WaterfallResult = field(default_factory=WaterfallResult)
