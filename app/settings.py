@@ -152,7 +152,7 @@ class Settings:
 
     @property
     def provider_names(self) -> frozenset[str]:
-        """Return the names of the providers in all orders, including those of single countries."""
+        """Return the names of the providers in all orders, including the orders of single countries."""
         regional = provider_settings.regional_names(dict(self.provider_variables))
         return regional.union(*self._default_orders.values())
 

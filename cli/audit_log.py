@@ -102,7 +102,7 @@ def _prune(last: Head) -> int:
 
 
 def _heads(path: str | None) -> list[Head]:
-    """Return the heads of the file, by default those of the setting."""
+    """Return the heads of the file, by default the file of the setting."""
     path = path or services().settings.audit_heads_file
     if not path:
         return []

@@ -22,7 +22,7 @@ BEARER = "bearer "
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The calls of one server: with the key of the settings, or with that of each request."""
+    """The calls of one server: with the key of the settings, or with the key of each request."""
 
     settings: Settings
     process: str = field(default_factory=secrets.token_hex)

@@ -96,7 +96,7 @@ class NewConnectionSchema(StrictSchema):
         allow_none=True,
         load_default=None,
         metadata={
-            "example": None,  # that of the vendor in the example
+            "example": None,  # the default of the vendor in the example
             "description": "The address of the CRM if every customer has its own, as with Twenty: "
             "`https://crm.acme.example`.",
         },

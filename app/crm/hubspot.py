@@ -80,7 +80,7 @@ class HubSpot(Crm):
         return _record(found[0], mapping, (Note(NoteCode.OTHER_RECORDS),) if has_others else ())
 
     def get(self, send: Send, mapping: Mapping[str, str], record_id: str) -> CrmRecord | None:
-        """Read the contact by its id; that of a merged contact leads to the one it was merged into."""
+        """Read the contact by its id; the id of a merged contact leads to the one it was merged into."""
         found = self._read(send, mapping, {"inputs": [{"id": record_id}]})
         return _record(found[0], mapping) if found else None
 

@@ -455,7 +455,7 @@ class PrefixNotAllowed(Unprocessable):
 
 
 class NotAProfileUrl(Unprocessable):
-    """The URL is not that of a person's or company's public profile."""
+    """The URL does not lead to a person's or company's public profile."""
 
     code = "not_a_profile_url"
     title = "Not a profile URL"

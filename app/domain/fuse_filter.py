@@ -1,6 +1,6 @@
 """Binary fuse filters: sets of 64-bit keys in little more than 8 or 16 bits a key, with false positives.
 
-The algorithm is that of T. M. Graf and D. Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters"
+The algorithm is from T. M. Graf and D. Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters"
 (ACM Journal of Experimental Algorithmics 27, 2022, https://doi.org/10.1145/3510449), with three positions per
 key. No package has it for every supported Python: pyfusefilter has no wheels for Python 3.12 or newer, nor
 for ARM.
@@ -136,6 +136,6 @@ def _assign(
         digest = removed[index]
         value = _fingerprint(digest, bits)
         for position in _positions(digest, segment_length, segment_count):
-            value ^= values[position]  # that of the owner is still 0
+            value ^= values[position]  # the value of the owner is still 0
         values[owners[index]] = value
     return struct.pack(f"<{size}{'B' if bits == SIZES[0] else 'H'}", *values)

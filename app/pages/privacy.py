@@ -257,7 +257,7 @@ def _correction(reader: _Reader, contacts: Sequence[Contact]) -> Correction:
     """Return what the form changes; the proven address stays, since the data is found by it.
 
     Raises:
-        ValidationFailed: the name is that of another person.
+        ValidationFailed: another person has the name.
 
     """
     values: dict[str, str | None] = {name: forms.text(name) for name in ("title", "city", "country")}

@@ -1,8 +1,8 @@
 """Admission: a web process works on few requests at a time, and takes them from all accounts in turn.
 
-The requests of a process share one processor, so each delays all others that are active. Those of one account
-must not delay the others by their number. Requests with a token that the process has not authenticated yet
-take turns by the client's network, because anyone can send any number of different texts as tokens.
+The requests of a process share one processor, so each delays all others that are active. An account must not
+delay the others by the number of its requests. Requests with a token that the process has not authenticated
+yet take turns by the client's network, because anyone can send any number of different texts as tokens.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from app.web.sign_in.auth import caller
 def visible(session: Session, *, before: str | None = None, limit: int | None = None) -> list[SubjectLimit]:
     """Return the limits that the caller may see, newest first.
 
-    An admin sees those of the workspace, a member those of the account and its keys, an API key its own and
-    those of its account.
+    An admin sees the limits of the workspace, a member the limits of the account and its keys, an API key its
+    own limits and its account's.
     """
     current = caller()
     sees_all = acts_as_admin(session, current)

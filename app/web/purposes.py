@@ -1,4 +1,4 @@
-"""The purposes that callers state: only those of the settings are accepted, and one may be required."""
+"""The purposes that callers state: only purposes in the settings are accepted, and one may be required."""
 
 from __future__ import annotations
 

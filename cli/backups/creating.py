@@ -66,7 +66,7 @@ def backups(directory: Path) -> Sequence[Path]:
 
 
 def _delete_oldest(newest: Path, keep: int) -> tuple[Path, ...]:
-    """Delete the oldest backups; those of a later time, of a wrong clock, neither count nor are deleted."""
+    """Delete the oldest backups; those that a wrong clock dated later neither count nor are deleted."""
     directory = newest.parent
     oldest = tuple(file for file in backups(directory) if file.name <= newest.name)[:-keep]
     for file in oldest:

@@ -16,7 +16,7 @@ def trace_line(
     cost: float,
     at: str | None,
 ) -> dict[str, Any]:
-    """Return the line of a call: `status` is that of the best address, `cost` in the provider's credits.
+    """Return the line of a call: `status` is the best address's, `cost` in the provider's credits.
 
     `reason` is why the provider has no result, if it tells.
     """

@@ -13,7 +13,7 @@ from app.infra.broker.task_messages import CONTENT_ENCODING, CONTENT_TYPE, TaskM
 
 
 class RedisBroker:
-    """Sends all messages of a call, or counts those of all queues, in one round trip."""
+    """Sends all messages of a call, or counts the messages of all queues, in one round trip."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client

@@ -1,7 +1,7 @@
 """The oblivious pseudorandom function that keys the company filter: VOPRF(ristretto255, SHA-512) of RFC 9497.
 
 A client learns the output of its input from the server, which does not learn the input. The proof shows that
-the output is that of the public key, so that no caller can be given outputs of a key of their own.
+the output belongs to the public key, so that no caller can be given outputs of a key of their own.
 """
 
 from __future__ import annotations

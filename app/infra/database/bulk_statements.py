@@ -1,6 +1,6 @@
 """Statements for many rows or values, which PostgreSQL executes with less processor time than the usual ones.
 
-COPY takes half the time of INSERT, and one JSON parameter a fraction of that of five hundred parameters.
+COPY takes half the time of INSERT, and one JSON parameter a fraction of the time of five hundred parameters.
 SQLite gets the usual statements.
 """
 

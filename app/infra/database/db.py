@@ -105,8 +105,8 @@ class _ReadingSession(Session):
 class Database:
     """The engines of a process and its transactions: `engine` for those that write, `reader` for reading.
 
-    `keys` are those of the digests and the encrypted columns; code that uses neither needs none.
-    `settings` and `actor` are those of its sessions. `seconds` limits each transaction, because other
+    `keys` are the keys of the digests and the encrypted columns; code that uses neither needs none.
+    `settings` and `actor` are given to its sessions. `seconds` limits each transaction, because other
     processes wait for its locks; None means no limit.
     """
 

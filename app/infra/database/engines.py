@@ -113,7 +113,7 @@ def parsed_url(url: str) -> URL:
     The parameter `pgbouncer`, which no driver knows, is left out.
 
     Raises:
-        SettingsError: it is not a URL, or is that of another kind of database.
+        SettingsError: it is not a URL, or names another kind of database.
 
     """
     try:

@@ -123,7 +123,8 @@ class Statement(Generic[Row]):
 class _Compiled(Generic[Row]):
     """A statement in SQL, with the conversions of its parameters and columns.
 
-    `isinsert`, `isupdate` and `isdelete` are those of SQLAlchemy's execution context, which observers read.
+    `isinsert`, `isupdate` and `isdelete` are attributes of SQLAlchemy's execution context, which observers
+    read.
     """
 
     def __init__(self, row: type[Row], statement: SelectBase | UpdateBase, dialect: Dialect) -> None:
@@ -197,7 +198,7 @@ def _positional(dialect: Dialect) -> Dialect:
 def _cursor(connection: Connection) -> Any:  # noqa: ANN401 -- the drivers' types of a statement differ
     """Return the cursor that all statements on this connection share: a new one costs 20 Python calls.
 
-    That of PostgreSQL sends the statement as it is; others search it for parameters at each execution.
+    PostgreSQL's raw cursor sends the statement as it is; others search it for parameters at each execution.
     """
     info = connection.info
     if _CURSOR not in info:

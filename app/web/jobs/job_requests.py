@@ -36,7 +36,7 @@ The reveal of a stored contact takes less; slow jobs are not worth waiting for.
 
 @dataclass(slots=True)
 class _Submitted:
-    """A submitted job; `replayed` means that it is that of an earlier use of the idempotency key."""
+    """A submitted job; `replayed` means that an earlier use of the idempotency key submitted it."""
 
     result: SubmitResult
     replayed: bool = False

@@ -84,7 +84,7 @@ def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
 
 
 def _items_result(snapshot: JobSnapshot) -> dict[str, Any]:
-    """Return the results of an enrichment; those of unfinished items are empty."""
+    """Return the results of an enrichment; results of unfinished items are empty."""
     return {
         "items": [
             {

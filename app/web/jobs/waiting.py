@@ -44,7 +44,7 @@ class WaitPreference:
 class JobSnapshot:
     """A job, its items and the balance of its workspace, read in one transaction.
 
-    `client_reference` is that of the caller. `trace` is the receipt so far. `asking` are the providers that
+    `client_reference` is the caller's. `trace` is the receipt so far. `asking` are the providers that
     are being queried. `hidden` are the addresses and numbers in the results that a regional rule hides.
     """
 

@@ -94,7 +94,7 @@ def write(file: Path, recipients: Sequence[str], manifest: Manifest, dump: Reada
     The file is complete and on the disk when this returns, and does not exist if anything fails.
     """
     partial = file.with_name(f"{file.name}.partial")
-    output = create_private(partial)  # if it exists, it is that of another process
+    output = create_private(partial)  # if it exists, another process writes it
     try:
         with output:
             keys = [x25519.Recipient.from_str(recipient) for recipient in recipients]
@@ -203,7 +203,7 @@ class _Splitter:
         self.fault: BaseException | None = None
 
     def content(self) -> Content:
-        """Return the manifest, and whether the code at the end is that of the settings' key."""
+        """Return the manifest, and whether the code at the end was made with the settings' key."""
         if self._manifest is None:
             raise BackupError("The file is encrypted, but is not a backup of this service.")
         return Content(self._manifest, self._authenticator.is_line(self._pending))
