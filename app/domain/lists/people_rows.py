@@ -72,7 +72,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     """Parse a row of a list of people.
 
     Raises:
-        InvalidValue: the row does not identify a person (contract 2.4), or the person opted out.
+        InvalidValue: the row does not identify a person, or the person opted out.
 
     """
     refuse_opted_out(row, layout)

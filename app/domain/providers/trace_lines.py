@@ -1,4 +1,4 @@
-"""The lines of a job's trace: one for each provider call, as receipts show it (contract 2.3)."""
+"""The lines of a job's trace: one for each provider call, as receipts show it."""
 
 from __future__ import annotations
 

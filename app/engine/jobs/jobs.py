@@ -233,7 +233,7 @@ def latest_query(
 
 
 def to_public(job: StoredJob) -> dict[str, Any]:
-    """Return the public representation of the job, without subject and result (contract 2.3)."""
+    """Return the public representation of the job, without subject and result."""
     representation: dict[str, Any] = {
         "id": job.id,
         "kind": job.kind,

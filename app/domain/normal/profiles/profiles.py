@@ -1,4 +1,4 @@
-"""Profile URLs in normal form: one URL for all spellings used in practice (contract 2.4).
+"""Profile URLs in normal form: one URL for all spellings used in practice.
 
 A `/pub/` URL from before 2015 has the member's number in three groups of hex digits, lowest last. LinkedIn
 redirects `/pub/krzysztof-marzec/a7/576/b50` to `/in/krzysztof-marzec-b50576a7` (README of the npm package
