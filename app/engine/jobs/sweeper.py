@@ -64,7 +64,7 @@ def finish_orphaned(
     query = (
         select(Job, (Job.deadline_at <= column(now)).label("late"))
         .where(or_(_overdue(now), dead))
-        .order_by(Job.workspace_id, Job.id)
+        .order_by(Job.workspace_id, Job.id)  # closing the holds locks the workspaces, as all do in this order
         .limit(BATCH)
         .with_for_update(skip_locked=True)
         .execution_options(populate_existing=True)

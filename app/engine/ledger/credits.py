@@ -82,6 +82,11 @@ _COLUMNS = ("id", "workspace_id", "job_id", "kind", "available", "held", "spent"
 _PAST_LIMITS: BindParameter[bool] = bindparam("past_limits", type_=Boolean())
 """Whether an entry may be written in a workspace with spending limits; the first hold may not."""
 
+# PostgreSQL executes the writing CTEs of one statement in no fixed order, and on one snapshot; only a CTE
+# that reads the rows returned by another waits for it. So each reads the one before it: first the job, then
+# the workspace, then the entry. All transactions lock the rows in this order, and an entry is inserted only
+# if the balance was updated. SQLite has no such CTEs, and only one writer: it executes two statements.
+
 
 def _parameter(name: str) -> BindParameter[Any]:
     """Return the parameter for a column of the entry; the bare names are reserved for the columns."""
@@ -197,6 +202,7 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
     if not amount:
         return
     values: dict[str, Any] = {"job_id": job_id, "available": -amount, "held": amount, "now": now}
+    # Most workspaces have no limits and enough credits, so this one statement decides without reading first.
     if _post(session, workspace_id, "hold", past_limits=False, **values) is not None:
         return
     available = _locked(session, workspace_id).available

@@ -109,6 +109,7 @@ def assess(
         contact=contact,
         suppressed=stored.suppressed,
         owned=stored.owned,
+        # An owned value is returned however old it is, unless the request limits the age.
         has_fresh_value=_is_any_fresh(stored.values, field_request, default_max_age, now=now)
         if field_request.max_age or not stored.owned
         else bool(stored.values),
