@@ -164,6 +164,7 @@ class DatabaseCallGateway:
         # From here until the commit no other transaction permits a call to this provider.
         provider_throttles.lock(session, provider.name, now=database_clock.now())
         now = database_clock.value(session)
+        # A pending call has been paid for, so it is polled whatever would refuse a new one.
         if call is None and (refused := self._refusal(session, key, terms, request, now)):
             return refused, 0.0
         permit = provider_throttles.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)
