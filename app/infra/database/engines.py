@@ -160,8 +160,8 @@ def _require_alive(connection: psycopg.Connection[Any], record: ConnectionPoolEn
     """
     idle = time.monotonic() - record.info.get(_USED_AT, -math.inf)
     try:
-        connection.pgconn.consume_input()
-        connection.pgconn.consume_input()
+        connection.pgconn.consume_input()  # the last message,
+        connection.pgconn.consume_input()  # and the end of the stream, which raises
         if idle > IDLE_SECONDS:
             mode = connection.autocommit
             connection.autocommit = True  # so that the query does not begin a transaction
