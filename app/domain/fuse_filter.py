@@ -18,7 +18,7 @@ SIZES = (8, 16)
 """The sizes of a fingerprint in bits."""
 
 _U64 = 2**64 - 1
-_SEED_STEP = 0x9E3779B97F4A7C15
+_SEED_STEP = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio: the seeds differ in many bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,7 @@ def _assign(
     """Return fingerprints whose XOR at the positions of each digest is its fingerprint."""
     size = (segment_count + 2) * segment_length
     values = array("H", bytes(2 * size))
+    # In reverse, because no digest that was removed later has the position by which this one was removed.
     for index in reversed(range(len(removed))):
         digest = removed[index]
         value = _fingerprint(digest, bits)

@@ -279,6 +279,7 @@ def _delete_owned(session: Session, workspace_id: str, contact_id: str, field: s
         RevealedValue.field == field,
     )
     deleted = session.scalars(statement.returning(RevealedValue.value_index)).all()
+    # A deleted row also stood for other contacts with the value, whose field the workspace may still own.
     if deleted:
         _insert_owned(
             session, field, and_(stored_index(field).in_(deleted), Reveal.workspace_id == workspace_id)

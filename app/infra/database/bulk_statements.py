@@ -154,5 +154,5 @@ def _formatted(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, bytes):
-        return f"\\\\x{value.hex()}"
+        return f"\\\\x{value.hex()}"  # two backslashes: COPY reads the first as an escape
     return _escaped(json.dumps(value))

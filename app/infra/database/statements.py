@@ -104,7 +104,7 @@ class Statement(Generic[Row]):
 
     def all(self, session: Session, parameters: Mapping[str, Any]) -> list[Row]:
         """Execute the statement in the session's transaction; return its rows."""
-        session.flush()
+        session.flush()  # the session does not see this statement, which may read what it has not written yet
         connection = session.connection()
         name = connection.dialect.name
         key = (name, find_ring(connection.dialect))
