@@ -93,7 +93,7 @@ class Application(APIFlask):
 
 
 def create_app(settings: Settings | None = None) -> APIFlask:
-    """Return the application for these settings, by default those of the environment.
+    """Return the application for these settings, by default the settings of the environment.
 
     Raises:
         SettingsError: a setting is missing or invalid.

@@ -31,11 +31,6 @@ def parts(part: Part) -> Iterator[ModuleType]:
 
 
 def module_of(feature: str, part: Part) -> ModuleType | None:
-    """Return the part of a feature, or None if it has none.
-
-    Raises:
-        ModuleNotFoundError: there is no such feature.
-
-    """
+    """Return the part of a feature, or None if it has none."""
     name = f"app.features.{feature}.{part}"
     return import_module(name) if find_spec(name) else None

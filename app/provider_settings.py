@@ -72,12 +72,7 @@ def pick(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def access(variables: Mapping[str, str], provider: str) -> ProviderSettings:
-    """Return the settings of a provider.
-
-    Raises:
-        SettingsError: one of its numbers is invalid.
-
-    """
+    """Return the settings of a provider."""
     prefix = env_name(provider)
     return ProviderSettings(
         api_key=variables.get(f"{prefix}_API_KEY", ""),
@@ -136,12 +131,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def figure(variables: Mapping[str, str], name: str) -> float | None:
-    """Return the number in a setting, which must not be negative; None if it is empty.
-
-    Raises:
-        SettingsError: the value is not such a number.
-
-    """
+    """Return the number in a setting, which must not be negative; None if it is empty."""
     value = variables.get(name, "").strip()
     if not value:
         return None

@@ -132,12 +132,7 @@ class Settings:
     """Variables named after a provider or country, such as `HUNTER_API_KEY` and `PROVIDERS_EMAIL_DE`."""
 
     def access(self, name: str) -> ProviderSettings:
-        """Return the settings of a provider.
-
-        Raises:
-            SettingsError: one of its numbers is invalid.
-
-        """
+        """Return the settings of a provider."""
         return provider_settings.access(dict(self.provider_variables), name)
 
     def crm_access(self, name: str) -> CrmAccess:
@@ -157,7 +152,7 @@ class Settings:
 
     @property
     def provider_names(self) -> frozenset[str]:
-        """Return the names of the providers in all orders, including those of single countries."""
+        """Return the names of the providers in all orders, including the orders of single countries."""
         regional = provider_settings.regional_names(dict(self.provider_variables))
         return regional.union(*self._default_orders.values())
 

@@ -23,12 +23,7 @@ def change(email: str, apply: Callable[[Session, str], None], sentence: str, *, 
 
 
 def find_account(session: Session, email: str) -> Account:
-    """Return the account with this e-mail address.
-
-    Raises:
-        ClickException: there is none.
-
-    """
+    """Return the account with this e-mail address."""
     account = accounts.by_email(session, email)
     if account is None:
         message = f"There is no account with {email}. List accounts with: flask accounts list"

@@ -32,12 +32,7 @@ email_argument = click.argument("email", type=EmailParam())
 
 
 def read_password(*, from_stdin: bool) -> str:
-    """Return the password from standard input or from a prompt.
-
-    Raises:
-        ClickException: it is too short or too long.
-
-    """
+    """Return the password from standard input or from a prompt."""
     if from_stdin:
         password = sys.stdin.read().rstrip("\r\n")
     else:

@@ -102,12 +102,7 @@ def _prune(last: Head) -> int:
 
 
 def _heads(path: str | None) -> list[Head]:
-    """Return the heads of the file, by default those of the setting.
-
-    Raises:
-        ClickException: the file cannot be read, or is not one of heads.
-
-    """
+    """Return the heads of the file, by default the file of the setting."""
     path = path or services().settings.audit_heads_file
     if not path:
         return []

@@ -58,7 +58,7 @@ class DatabaseGroup(AppGroup):
 def unusable(error: Exception) -> str:
     """Return a sentence that the database cannot be used, with the reason that SQLite or the server gave.
 
-    That of a failed connection is left out: it can quote parts of the URL.
+    The reason of a failed connection is left out: it can quote parts of the URL.
     """
     fault = error.__cause__ if isinstance(error, Unavailable) else error
     orig = getattr(fault, "orig", None)

@@ -89,7 +89,7 @@ def _record(name: str, outcome: Outcome) -> bool:
     except (Unavailable, ProgrammingError):
         return False
     except DatabaseError as error:
-        if type(error) is not DatabaseError:  # that of a damaged SQLite file, which a restore may replace
+        if type(error) is not DatabaseError:  # of a damaged SQLite file, which a restore may replace
             raise
         return False
     return True

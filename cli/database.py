@@ -53,12 +53,7 @@ def upgrade(*, seconds: float, as_json: bool) -> None:
 
 
 def _target(url: str) -> Database:
-    """Return the database of `--to`.
-
-    Raises:
-        ClickException: it is not the URL of a database.
-
-    """
+    """Return the database of `--to`."""
     try:
         return Database(url, seconds=None)
     except SettingsError as error:
@@ -66,12 +61,7 @@ def _target(url: str) -> Database:
 
 
 def _migrate_target(target: Database) -> None:
-    """Create the tables of the target.
-
-    Raises:
-        ClickException: it cannot be used; the message names its setting.
-
-    """
+    """Create the tables of the target."""
     try:
         migrate(target)
     except click.ClickException as error:
@@ -226,12 +216,7 @@ def _migrate_between_locks(connection: Connection) -> None:
 
 
 def _connect(database: Database, seconds: float) -> Connection:
-    """Connect to the database; wait for its server and report the reason every few seconds.
-
-    Raises:
-        ClickException: the server accepted no connection within `seconds`.
-
-    """
+    """Connect to the database; wait for its server and report the reason every few seconds."""
     due = started = time.monotonic()
     while True:
         try:

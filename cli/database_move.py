@@ -22,10 +22,6 @@ def move(source: Database, target: Database, latest: str, *, quiet: bool) -> Seq
     """Copy every table to a migrated database, in one transaction, while the source is locked for writers.
 
     If anything fails or the command is interrupted, the target stays empty, and the move can start again.
-
-    Raises:
-        ClickException: the source is not of the revision `latest`, the target has rows, or a copy differs.
-
     """
     with source.engine.connect() as reading, Session(target.engine) as writing, writing.begin():
         revision = MigrationContext.configure(reading).get_current_revision()
@@ -62,12 +58,7 @@ def move(source: Database, target: Database, latest: str, *, quiet: bool) -> Seq
 
 
 def require_kinds(source: Database, target: Database) -> None:
-    """Check that the source is SQLite and the target PostgreSQL.
-
-    Raises:
-        ClickException: they are not.
-
-    """
+    """Check that the source is SQLite and the target PostgreSQL."""
     if not source.is_sqlite:
         message = "DATABASE_URL already names PostgreSQL. To copy it to another server, use flask backup."
         raise click.ClickException(message)

@@ -31,13 +31,7 @@ class ErasureTarget:
 
 
 def run(database: Database, target: ErasureTarget, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Erase the person unless `dry_run`, and print the receipt.
-
-    Raises:
-        ClickException: no contact matches, or several match without `everybody`.
-        Abort: the operator declined the confirmation.
-
-    """
+    """Erase the person unless `dry_run`, and print the receipt."""
     with database.reading(no_deadline=True) as session:
         planned = plan(session, target)
     if dry_run:
@@ -51,13 +45,7 @@ def run(database: Database, target: ErasureTarget, *, dry_run: bool, yes: bool, 
 
 
 def plan(session: Session, target: ErasureTarget) -> ErasurePlan:
-    """Return what is stored of the person.
-
-    Raises:
-        ClickException: there is no contact with an id, or several match without `everybody`.
-        UsageError: nothing names the person.
-
-    """
+    """Return what is stored of the person."""
     if not (target.identifiers or target.contact_ids):
         raise click.UsageError("Specify --email, --phone, --linkedin-url or --contact-id.")
     try:

@@ -78,12 +78,7 @@ def _put(subject: str, period: Period, amount: int | None, *, as_json: bool) -> 
 
 
 def _find(session: Session, subject: str) -> tuple[str, LimitSubject]:
-    """Return the workspace and the subject.
-
-    Raises:
-        ClickException: there is no such account or key.
-
-    """
+    """Return the workspace and the subject."""
     key = session.get(ApiKey, subject)
     account = session.get(Account, key.account_id if key else subject) or _by_email(session, subject)
     if account is not None:

@@ -69,12 +69,7 @@ def dismiss(opt_out: str, *, as_json: bool) -> None:
 
 
 def _opt_out(session: Session, opt_out_id: str) -> ProviderOptOut:
-    """Return the opt-out.
-
-    Raises:
-        ClickException: no opt-out has this id.
-
-    """
+    """Return the opt-out."""
     row = provider_opt_outs.get(session, opt_out_id) if is_id(opt_out_id, "opt") else None
     if row is None:
         raise click.ClickException(

@@ -27,12 +27,7 @@ _NOT_QUEUED = {"rejects": "--rejects", "dry_run": "--dry-run", "sheet": "--sheet
 
 
 def enqueue(entity: Entity, file: str, options: dict[str, Any], *, as_json: bool) -> None:
-    """Copy the file into the import folder with its options, and print the id of the import.
-
-    Raises:
-        ClickException: there is no folder, it cannot be used, or the file or an option does not fit.
-
-    """
+    """Copy the file into the import folder with its options, and print the id of the import."""
     folder = services().settings.import_folder
     if not folder:
         raise click.ClickException("IMPORT_FOLDER is not set. Set it for this command and the workers.")

@@ -66,12 +66,7 @@ def replay(journals: tuple[Path, ...], *, as_json: bool) -> None:
 
 
 def refuse_unapplied(applied: Applied) -> None:
-    """End with an error if a part of a journal or export could not be applied; the rest was.
-
-    Raises:
-        ClickException: lines are unreadable, or belong to another SUPPRESSION_KEY.
-
-    """
+    """End with an error if a part of a journal or export could not be applied; the rest was."""
     if applied.other_key:
         raise click.ClickException(
             f"{applied.other_key} digests were made with another SUPPRESSION_KEY and were left out. "

@@ -70,12 +70,7 @@ def add(
 def named(
     email: str | None, phone: str | None, linkedin_url: str | None, domain: str | None = None
 ) -> list[Identifier]:
-    """Parse the identifiers given by the operator.
-
-    Raises:
-        ClickException: one of them is invalid.
-
-    """
+    """Parse the identifiers given by the operator."""
     options = (
         ("email", email, wrapped_email),
         ("phone", phone, normal_phone),
@@ -163,12 +158,7 @@ def remove(
 
 
 def refuse_reserved(reason: str) -> None:
-    """End with an error if entries with this reason would be erased by a replay.
-
-    Raises:
-        ClickException: the reason is that of erased people.
-
-    """
+    """End with an error if entries with this reason would be erased by a replay."""
     if reason == suppressions.ERASED:
         raise click.ClickException(
             f"The reason {reason!r} marks people whose data was erased. Use: flask people erase"

@@ -56,12 +56,7 @@ def webhook_secret(workspace: str, *, as_json: bool) -> None:
 
 
 def find(session: Session, id_or_name: str) -> Workspace:
-    """Return the workspace with this id, or with this exact name if it is unique.
-
-    Raises:
-        ClickException: none matches, or several do.
-
-    """
+    """Return the workspace with this id, or with this exact name if it is unique."""
     matches = session.scalars(
         select(Workspace).where(or_(Workspace.id == id_or_name, Workspace.name == id_or_name))
     ).all()

@@ -47,12 +47,7 @@ class Api:
         return await self._send(httpx2.Request("GET", self.base_url + path, params=params, headers=headers))
 
     async def post(self, path: str, body: dict[str, Any], *, key: str = "", **headers: str) -> ApiResponse:
-        """Return the response to a POST request; `key` is its idempotency key.
-
-        Raises:
-            ToolError: the API refused the request, or cannot be reached; the message says what to do.
-
-        """
+        """Return the response to a POST request; `key` is its idempotency key."""
         if key:
             headers["Idempotency-Key"] = key
         return await self._send(httpx2.Request("POST", self.base_url + path, json=body, headers=headers))

@@ -22,18 +22,13 @@ BEARER = "bearer "
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The calls of one server: with the key of the settings, or with that of each request."""
+    """The calls of one server: with the key of the settings, or with the key of each request."""
 
     settings: Settings
     process: str = field(default_factory=secrets.token_hex)
 
     def api(self, context: Context) -> Api:
-        """Return the API for the caller.
-
-        Raises:
-            ToolError: the request has no bearer token.
-
-        """
+        """Return the API for the caller."""
         return Api(self.settings.base_url, self.settings.key or bearer_token(context))
 
     def idempotency_key(self, context: Context, path: str, body: dict[str, Any]) -> str:
@@ -50,12 +45,7 @@ class Calls:
 
 
 def bearer_token(context: Context) -> str:
-    """Return the bearer token of the HTTP request that carries the call.
-
-    Raises:
-        ToolError: there is none.
-
-    """
+    """Return the bearer token of the HTTP request that carries the call."""
     header = (context.headers or {}).get("authorization", "")
     if not header.lower().startswith(BEARER):
         raise ToolError("Send an API key of the service as Authorization: Bearer key_….")

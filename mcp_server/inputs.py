@@ -1,4 +1,4 @@
-"""The typed inputs of the tools; their fields and values are those of the API's requests."""
+"""The typed inputs of the tools; they have the fields and values of the API's requests."""
 
 from __future__ import annotations
 

@@ -14,12 +14,7 @@ SCHEME = re.compile(r"([a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 
 
 def website_hashes(website: str) -> list[str]:
-    """Return the SHA-256 of the website's host and of each parent domain, the most specific first.
-
-    Raises:
-        ToolError: it is neither a URL nor a domain.
-
-    """
+    """Return the SHA-256 of the website's host and of each parent domain, the most specific first."""
     try:
         host = urlsplit(website if SCHEME.match(website) else f"//{website}").hostname or ""
         labels = idna.encode(host.rstrip("."), uts46=True).decode().split(".")

@@ -212,12 +212,7 @@ class _DeadlineStream(httpcore2.NetworkStream):
 
 
 def _remaining(deadline: float) -> float:
-    """Return the seconds until the deadline.
-
-    Raises:
-        ReadTimeout: the deadline has passed.
-
-    """
+    """Return the seconds until the deadline; raise ReadTimeout if it has passed."""
     remaining = deadline - time.monotonic()
     if remaining <= 0:
         raise httpcore2.ReadTimeout

@@ -161,12 +161,7 @@ def _item_json(item: PushItem) -> dict[str, Any]:
 
 
 def _in_list(session: Session, workspace_id: str, name: str) -> list[str]:
-    """Return the contacts of the list.
-
-    Raises:
-        ValidationFailed: there is none.
-
-    """
+    """Return the contacts of the list."""
     contact_ids = people.in_list(session, workspace_id, name, limit=MAX_LIST)
     if not contact_ids:
         error = "No saved profile in this list belongs to a contact that is known. Reveal the people first."

@@ -57,12 +57,7 @@ def check_url(url: str) -> str:
 
 
 def check_mapping(crm: Crm, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the mapping.
-
-    Raises:
-        ValidationError: the mapping is invalid.
-
-    """
+    """Return the mapping."""
     try:
         return mapping.validate(crm, chosen)
     except InvalidValue as error:
@@ -101,7 +96,7 @@ class NewConnectionSchema(StrictSchema):
         allow_none=True,
         load_default=None,
         metadata={
-            "example": None,  # that of the vendor in the example
+            "example": None,  # the default of the vendor in the example
             "description": "The address of the CRM if every customer has its own, as with Twenty: "
             "`https://crm.acme.example`.",
         },

@@ -1,4 +1,4 @@
-"""The request and the response of an enrichment (contract 2.8)."""
+"""The request and the response of an enrichment ("Enrichments" in docs/api.md)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Item(fields.Nested):
 
 
 class EnrichmentSchema(StrictSchema):
-    """The request body (contract 2.8); an invalid item is reported as the error of that item."""
+    """The request body; an invalid item is reported as the error of that item."""
 
     entity = fields.String(required=True, validate=validate.OneOf(["person", "company"]))
     items = fields.List(Item(ItemSchema), required=True, validate=validate.Length(min=1, max=MAX_ITEMS))

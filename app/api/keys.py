@@ -191,11 +191,6 @@ def require_api_access(session: Session) -> None:
 
     The session is checked again under the lock, because a change of the password may have ended it, and all
     keys, while this request waited: it must not leave a new key behind.
-
-    Raises:
-        ApiAccessRequired: the account has no API access.
-        TokenRevoked, TokenExpired: the session has ended, or the account was disabled.
-
     """
     accounts.require_api_access(session, caller().account_id)
     lifetime = services().session_lifetime

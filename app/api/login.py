@@ -106,12 +106,7 @@ class CheckedLogin:
 
 
 def sign_in(body: dict[str, Any]) -> dict[str, Any]:
-    """Check the credentials, start a session, and return the response body; see `LoginSchema`.
-
-    Raises:
-        Problem: no session was started; as in `check_password` and `start`.
-
-    """
+    """Check the credentials, start a session, and return the response body; see `LoginSchema`."""
     return start(check_password(body), body)
 
 
@@ -191,11 +186,6 @@ def _require_code(
 
     Wrong codes are counted while the account is locked: of many that are sent at once, no more are compared
     than the limit permits. The two calls of Redis are short.
-
-    Raises:
-        TotpRequired, InvalidTotp: there is none, or it is not valid.
-        TooManyAttempts: too many codes were wrong.
-
     """
     if not code:
         raise TotpRequired

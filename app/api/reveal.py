@@ -68,7 +68,7 @@ class RevealRequest:
 
 
 class RevealSchema(StrictSchema):
-    """The fields that both reveals accept (contract 2.7); `types` and the default of `min_status` differ."""
+    """The fields that both reveals accept; `types` and the default of `min_status` differ."""
 
     subject = NestedObject(SubjectSchema, required=True)
     max_age_days = fields.Integer(
@@ -162,7 +162,7 @@ def job_request(field: ContactField, body: RevealRequest) -> JobRequest:
     """Return the job of the caller for this request.
 
     Raises:
-        ValidationFailed: its purpose is not one of those that can be stated.
+        ValidationFailed: its purpose is not one that can be stated.
 
     """
     refusal = purposes.check(body.purpose)

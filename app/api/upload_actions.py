@@ -36,7 +36,6 @@ def create(file: ReceivedFile, options: Mapping[str, Any]) -> tuple[dict[str, An
 
     Raises:
         UploadNotReady: the workspace has too many unfinished uploads.
-        IdempotencyKeyReused: the key was used for another file.
 
     """
     now = database_clock.now()
@@ -63,12 +62,7 @@ def create(file: ReceivedFile, options: Mapping[str, Any]) -> tuple[dict[str, An
 
 
 def add_to_list(upload_id: str, list_name: str) -> tuple[str, int]:
-    """Add the people whom the upload found to the list of this name; return its id, and how many were new.
-
-    Raises:
-        NotFound: the workspace has no such upload.
-
-    """
+    """Add the people whom the upload found to the list of this name; return its id, and how many were new."""
     workspace_id, added, row = caller().workspace_id, 0, 0
     while True:  # a transaction for each batch: the lock of the lists is held for a short time only
         with admission.transaction() as session:
@@ -88,7 +82,7 @@ def map_columns(upload_id: str, mapping: Mapping[str, Any]) -> dict[str, Any]:
     """Store a mapping (see `MappingSchema`), have the upload priced, and return it.
 
     Raises:
-        UploadNotFound, UploadNotReady: as in `uploads.map_columns`.
+        UploadNotReady: as in `uploads.map_columns`.
         ValidationFailed: there are more or fewer fields than columns, or they identify no person.
 
     """
@@ -109,9 +103,8 @@ def start(
     """Start or continue the upload for the caller; return it, and whether the request is a replay.
 
     Raises:
-        UploadNotFound, UploadNotReady, PurposeRequired: as in `uploads.start`.
-        ValidationFailed: the purpose is not one of those that can be stated.
-        IdempotencyKeyReused: the key was used for another request.
+        UploadNotReady, PurposeRequired: as in `uploads.start`.
+        ValidationFailed: the purpose is not one that can be stated.
 
     """
     purposes.check(purpose)
@@ -137,13 +130,7 @@ def start(
 
 
 def cancel(upload_id: str) -> tuple[dict[str, Any], bool]:
-    """Cancel the upload; return it, and whether the request is a replay.
-
-    Raises:
-        UploadNotFound: as in `uploads.locked`.
-        IdempotencyKeyReused: the key was used for another request.
-
-    """
+    """Cancel the upload; return it, and whether the request is a replay."""
     now = database_clock.now()
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
@@ -154,12 +141,7 @@ def cancel(upload_id: str) -> tuple[dict[str, Any], bool]:
 
 
 def delete(upload_id: str) -> None:
-    """Delete the upload with its rows and its result.
-
-    Raises:
-        UploadNotFound: as in `uploads.locked`.
-
-    """
+    """Delete the upload with its rows and its result."""
     with admission.transaction() as session:
         uploads.remove(session, uploads.locked(session, caller().workspace_id, upload_id))
     log.info("upload deleted", upload=upload_id, account=caller().account_id)

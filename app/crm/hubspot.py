@@ -80,7 +80,7 @@ class HubSpot(Crm):
         return _record(found[0], mapping, (Note(NoteCode.OTHER_RECORDS),) if has_others else ())
 
     def get(self, send: Send, mapping: Mapping[str, str], record_id: str) -> CrmRecord | None:
-        """Read the contact by its id; that of a merged contact leads to the one it was merged into."""
+        """Read the contact by its id; the id of a merged contact leads to the one it was merged into."""
         found = self._read(send, mapping, {"inputs": [{"id": record_id}]})
         return _record(found[0], mapping) if found else None
 
@@ -94,15 +94,7 @@ class HubSpot(Crm):
         return self._written(send(Request(method="PATCH", path=path, body={"properties": dict(values)})))
 
     def raise_for_status(self, response: Response) -> Response:
-        """Read HubSpot's categories of errors.
-
-        Raises:
-            Throttled: the rate limit or the daily limit is reached.
-            Duplicate: another contact has the address.
-            Rejected: the values are not valid, or as in `Crm.raise_for_status`.
-            AccessRefused, Unreachable: as there.
-
-        """
+        """Read HubSpot's categories of errors."""
         hubspot_errors.raise_for(response)
         return super().raise_for_status(response)
 

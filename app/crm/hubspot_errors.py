@@ -26,14 +26,7 @@ _REASONS = {
 
 
 def raise_for(response: Response) -> None:
-    """Raise the error that only HubSpot's body tells.
-
-    Raises:
-        Throttled: the rate limit or the daily limit is reached.
-        Duplicate: another contact has the address.
-        Rejected: the values are not valid.
-
-    """
+    """Raise the error that only HubSpot's body tells."""
     if response.status in OK:
         return
     body = response.object

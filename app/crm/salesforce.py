@@ -113,15 +113,7 @@ class Salesforce(Crm):
         return name.removesuffix("Code") == complaint.removesuffix("Code")
 
     def raise_for_status(self, response: Response) -> Response:
-        """Read the error codes of Salesforce.
-
-        Raises:
-            Throttled: the daily limit is reached, or the status is 429.
-            Duplicate: a duplicate rule found another record.
-            Rejected: a field or its value is not valid, or as in `Crm.raise_for_status`.
-            AccessRefused, Unreachable: as there.
-
-        """
+        """Read the error codes of Salesforce."""
         salesforce_errors.raise_for(response)
         return super().raise_for_status(response)
 

@@ -30,14 +30,7 @@ _REASONS = {
 
 
 def raise_for(response: Response) -> None:
-    """Raise the error that the codes stand for.
-
-    Raises:
-        Throttled: the daily limit is reached.
-        Duplicate: a duplicate rule found another record.
-        Rejected: a field or its value is not valid, or the record may not be written.
-
-    """
+    """Raise the error that the codes stand for."""
     if response.status in OK:
         return
     body = response.body if isinstance(response.body, list) else [response.body]

@@ -45,7 +45,7 @@ def visible(org: Org, mapping: Mapping[str, str], table: str) -> list[str]:
 
 
 def emails(org: Org, table: str) -> list[str]:
-    """Return the columns of the table that have addresses: the standard one and those of the org."""
+    """Return the columns of the table that have addresses: the standard one and the org's own."""
     columns = org.columns(table).items()
     own = [name for name, column in columns if column.type == "email" and column.is_filterable]
     return list(dict.fromkeys(["Email", *own]))

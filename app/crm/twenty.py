@@ -117,14 +117,7 @@ class Twenty(Crm):
         return complaint in {name, outer, inner, name.removesuffix("Id")}
 
     def raise_for_status(self, response: Response) -> Response:
-        """Recognize duplicates, which Twenty reports as an invalid request.
-
-        Raises:
-            Duplicate: another record has the address or the domain.
-            Rejected: the request is not valid, or as in `Crm.raise_for_status`.
-            AccessRefused, Throttled, Unreachable: as there.
-
-        """
+        """Recognize duplicates, which Twenty reports as an invalid request."""
         twenty_errors.raise_for(response)
         return super().raise_for_status(response)
 

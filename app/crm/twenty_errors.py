@@ -27,13 +27,7 @@ _REASONS = (
 
 
 def raise_for(response: Response) -> None:
-    """Raise the error that only Twenty's messages tell.
-
-    Raises:
-        Duplicate: another record has the address or the domain.
-        Rejected: the request is not valid.
-
-    """
+    """Raise the error that only Twenty's messages tell."""
     if response.status not in BAD_REQUEST:
         return
     messages = _messages(response.object)

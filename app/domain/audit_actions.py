@@ -72,7 +72,7 @@ class Outcome(StrEnum):
 class Actor:
     """Who did something: the id of an account or API key, or the name of a user of the operating system.
 
-    `request_id` is that of the HTTP request, if it was one.
+    `request_id` is the id of the HTTP request, if it was one.
     """
 
     kind: ActorKind

@@ -79,7 +79,7 @@ class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
         super().__init__(self.code)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the problem details of RFC 9457 with this service's extensions (contract 2.2)."""
+        """Return the problem details of RFC 9457 with this service's extensions ("Errors" in docs/api.md)."""
         body: dict[str, Any] = {
             "type": f"/problems/{self.code}",
             "title": self.title,
@@ -455,7 +455,7 @@ class PrefixNotAllowed(Unprocessable):
 
 
 class NotAProfileUrl(Unprocessable):
-    """The URL is not that of a person's or company's public profile."""
+    """The URL does not lead to a person's or company's public profile."""
 
     code = "not_a_profile_url"
     title = "Not a profile URL"

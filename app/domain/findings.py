@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class EmailStatus(StrEnum):
-    """The verification status of an e-mail address or phone (contract 2.7)."""
+    """The verification status of an e-mail address or phone."""
 
     VALID = "valid"
     ACCEPT_ALL = "accept_all"
@@ -53,9 +53,10 @@ class FoundEmail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPhone:
-    """A phone number of a person from one source; `e164` is in normal form, `type` as in contract 2.7.
+    """A phone number of a person from one source; `e164` is in normal form.
 
-    `do_not_call_at` is when the source checked the do-not-call registry, as reported by it.
+    `type` is mobile, direct, work, hq or other. `do_not_call_at` is when the source checked the do-not-call
+    registry, as reported by it.
     """
 
     e164: str

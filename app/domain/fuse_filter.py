@@ -1,6 +1,6 @@
 """Binary fuse filters: sets of 64-bit keys in little more than 8 or 16 bits a key, with false positives.
 
-The algorithm is that of T. M. Graf and D. Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters"
+The algorithm is from T. M. Graf and D. Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters"
 (ACM Journal of Experimental Algorithmics 27, 2022, https://doi.org/10.1145/3510449), with three positions per
 key. No package has it for every supported Python: pyfusefilter has no wheels for Python 3.12 or newer, nor
 for ARM.
@@ -18,7 +18,7 @@ SIZES = (8, 16)
 """The sizes of a fingerprint in bits."""
 
 _U64 = 2**64 - 1
-_SEED_STEP = 0x9E3779B97F4A7C15
+_SEED_STEP = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio: the seeds differ in many bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +132,11 @@ def _assign(
     """Return fingerprints whose XOR at the positions of each digest is its fingerprint."""
     size = (segment_count + 2) * segment_length
     values = array("H", bytes(2 * size))
+    # In reverse, because no digest that was removed later has the position by which this one was removed.
     for index in reversed(range(len(removed))):
         digest = removed[index]
         value = _fingerprint(digest, bits)
         for position in _positions(digest, segment_length, segment_count):
-            value ^= values[position]  # that of the owner is still 0
+            value ^= values[position]  # the value of the owner is still 0
         values[owners[index]] = value
     return struct.pack(f"<{size}{'B' if bits == SIZES[0] else 'H'}", *values)

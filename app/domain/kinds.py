@@ -169,7 +169,7 @@ class Outcome(StrEnum):
 
 
 class TraceOutcome(StrEnum):
-    """The outcome of a request to one provider (contract 2.3)."""
+    """The outcome of a request to one provider."""
 
     HIT = "hit"
     MISS = "miss"

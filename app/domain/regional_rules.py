@@ -19,7 +19,7 @@ PERSONAL, MOBILE = "personal", "mobile"
 
 
 def parse_places(words: Iterable[str]) -> frozenset[str]:
-    """Return the countries of a rule, with those of the regions `EU` and `EEA`, EVERYWHERE and UNKNOWN.
+    """Return the countries of a rule, with the countries of `EU` and `EEA`, and with EVERYWHERE and UNKNOWN.
 
     Raises:
         InvalidValue: a word is neither a country nor one of these.
@@ -70,13 +70,13 @@ class RegionalRules:
         return kind == PERSONAL and is_in(self.personal_emails, country)
 
     def hides_phone(self, kind: str, line_type: str, country: str | None, of_number: str | None) -> bool:
-        """Return whether a number is hidden, by the country of the person or by that of the number."""
+        """Return whether a number is hidden, by the country of the person or by the country of the number."""
         if not is_maybe_mobile(kind, line_type):
             return False
         return is_in(self.mobiles, country) or of_number in self.mobiles
 
     def visible_types(self, kinds: Iterable[str], country: str | None) -> tuple[str, ...]:
-        """Return those of the types of e-mails or phones that are not hidden of a person in this country."""
+        """Return the types of e-mails or phones that are not hidden of a person in this country."""
         hidden = {kind for kind, places in self._by_name if is_in(places, country)}
         return tuple(kind for kind in kinds if kind not in hidden)
 

@@ -71,7 +71,7 @@ def person_of(subject: Subject) -> str | None:
 def admitted(
     attempts: Iterable[Attempt], tried: Sequence[Attempt], limits: ReverseLookupLimits
 ) -> list[Attempt]:
-    """Return the new attempts within the limits, in their order; `tried` are those of the period."""
+    """Return the new attempts within the limits, in their order; `tried` are the attempts of the period."""
     known = {attempt.value for attempt in tried}
     domains = Counter(attempt.domain for attempt in tried)
     people = Counter(attempt.person for attempt in tried)

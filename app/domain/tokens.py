@@ -36,12 +36,7 @@ def new_token(kind: TokenKind) -> str:
 
 
 def kind_of(token: str) -> TokenKind:
-    """Return the kind of a token from its text alone.
-
-    Raises:
-        InvalidToken: the format or checksum is wrong, so the token was never issued.
-
-    """
+    """Return the kind of a token from its text alone."""
     shape = _SHAPE.fullmatch(token)
     if shape is None or _checksum(token[:-CHECK_DIGITS]) != token[-CHECK_DIGITS:]:
         raise InvalidToken

@@ -1,4 +1,4 @@
-"""Every table: those of the engine, and those of the features."""
+"""Every table of the engine and of the features."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class CircuitBreaker:
             now = self._clock()
             if now < self._open_until:
                 raise CircuitOpen
-            self._open_until = now + self._seconds
+            self._open_until = now + self._seconds  # this call is the trial; meanwhile, others are refused
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

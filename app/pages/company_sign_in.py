@@ -89,14 +89,7 @@ def callback() -> Response:
 
 
 def _user(openid: OpenIdProvider, attempt: Attempt) -> CompanyUser:
-    """Return the user whom the response of the provider stands for.
-
-    Raises:
-        SignInInvalid: the response does not belong to this attempt, or is not valid.
-        CompanySignInFailed: the user canceled it, or the provider refused it.
-        ProviderUnreachable: the provider did not answer.
-
-    """
+    """Return the user whom the response of the provider stands for."""
     if not hmac.compare_digest(request.args.get("state", "").encode(), attempt.state.encode()):
         raise SignInInvalid("the state is not that of this browser")
     openid.check_issuer(request.args.get("iss"))
@@ -112,12 +105,7 @@ def _user(openid: OpenIdProvider, attempt: Attempt) -> CompanyUser:
 
 
 def _finish(target: Target, user: CompanyUser) -> Response:
-    """Sign the user in, and return to the page or to the extension.
-
-    Raises:
-        CompanyAccountRefused, AccountDisabled: the user has no access.
-
-    """
+    """Sign the user in, and return to the page or to the extension."""
     if user.access == "none":
         with admission.transaction() as session:
             company_identities.withdraw(session, user, now=database_clock.now())
@@ -165,12 +153,7 @@ def _unreachable(error: ProviderUnreachable) -> Unavailable:
 
 
 def _provider() -> OpenIdProvider:
-    """Return the configured provider.
-
-    Raises:
-        NotFound: there is none.
-
-    """
+    """Return the configured provider."""
     settings = services().settings
     if not settings.oidc_issuer:
         raise NotFound

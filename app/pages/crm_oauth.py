@@ -72,12 +72,7 @@ def callback() -> Response:
 
 
 def _connection(session: Session) -> CrmConnection:
-    """Return the stored connection that the form names, or a new one to its CRM.
-
-    Raises:
-        NotFound: there is no such connection or CRM.
-
-    """
+    """Return the stored connection that the form names, or a new one to its CRM."""
     connection_id = forms.text("connection_id")
     if connection_id:
         return connections.get(session, caller().workspace_id, connection_id, lock=True)

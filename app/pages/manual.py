@@ -34,12 +34,7 @@ def add_slash() -> Response:
 @blueprint.get("/manual/")
 @blueprint.get("/manual/<path:name>")
 def file(name: str = "index.html") -> Response:
-    """Return a file of the site.
-
-    Raises:
-        NotFound: the manual has no such page, or this installation has no manual.
-
-    """
+    """Return a file of the site."""
     policy = content_security_policy(FOLDER)
     try:
         response = send_from_directory(FOLDER, name, conditional=True, etag=True)
@@ -52,12 +47,7 @@ def file(name: str = "index.html") -> Response:
 
 @cache
 def content_security_policy(folder: Path) -> str:
-    """Return the policy of the site in this folder; its inline scripts are allowed by their hashes.
-
-    Raises:
-        NotFound: there is no site.
-
-    """
+    """Return the policy of the site in this folder; its inline scripts are allowed by their hashes."""
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except OSError:

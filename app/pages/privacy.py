@@ -212,10 +212,6 @@ def _reader() -> _Reader | None:
     """Return who has proved the mailbox in this browser; None if nobody has, or the time is over.
 
     The search occupies the processor, so it takes turns with other requests, as one holder for a network.
-
-    Raises:
-        Unavailable: the request was not admitted in time.
-
     """
     asked = COOKIE.read()
     if asked is None:
@@ -261,7 +257,7 @@ def _correction(reader: _Reader, contacts: Sequence[Contact]) -> Correction:
     """Return what the form changes; the proven address stays, since the data is found by it.
 
     Raises:
-        ValidationFailed: the name is that of another person.
+        ValidationFailed: another person has the name.
 
     """
     values: dict[str, str | None] = {name: forms.text(name) for name in ("title", "city", "country")}

@@ -31,8 +31,8 @@ def repeat(job: StoredJob, items: Sequence[JobItem], purpose: str | None) -> dic
     """Submit the request of a repeatable job again, for the caller and this purpose; return the response.
 
     Raises:
-        InsufficientCredits, PurposeRequired: nothing was submitted.
-        ValidationFailed: the purpose is not one of those that can be stated.
+        PurposeRequired: a purpose is required for everyone, and none is stated; nothing was submitted.
+        ValidationFailed: the purpose is not one that can be stated.
 
     """
     if job.kind == Kind.ENRICHMENT_REQUEST:

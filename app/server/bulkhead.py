@@ -72,7 +72,7 @@ class Bulkhead:
 
     @contextmanager
     def turn(self, workspace_id: str, holder: str | None = None) -> Iterator[None]:
-        """Hold a turn of the workspace during the block, so that its jobs do not crowd out those of others.
+        """Hold a turn of the workspace during the block, so that its jobs do not crowd out other workspaces'.
 
         If none comes in time, the block begins without one, because slow jobs must not prevent submissions.
         The holder of an active slot is a crowd if its workspace is one, and the other way round.
@@ -90,7 +90,7 @@ class Bulkhead:
     def db_slot(self, holder: str, *, to_write: bool = False) -> Iterator[None]:
         """Hold a database slot during the block, so that many requests that wake at once do not crowd it.
 
-        `holder` is the workspace, or that of the active slot before the token is authenticated.
+        `holder` is the workspace or, before the token is authenticated, the holder of the active slot.
 
         Raises:
             Unavailable: no slot became free in time.
@@ -101,12 +101,7 @@ class Bulkhead:
 
     @contextmanager
     def file_slot(self, workspace_id: str) -> Iterator[None]:
-        """Hold a slot during the block, in which a file of the workspace is in memory.
-
-        Raises:
-            Unavailable: as in `db_slot`.
-
-        """
+        """Hold a slot during the block, in which a file of the workspace is in memory."""
         with _slot(self._files, workspace_id, MAX_FILE_SECONDS):
             yield
 

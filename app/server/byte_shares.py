@@ -31,12 +31,7 @@ class ByteShares:
 
     @contextmanager
     def hold(self, holder: str, count: int) -> Iterator[None]:
-        """Hold this many bytes during the block.
-
-        Raises:
-            RateLimited, Unavailable: as in `take`.
-
-        """
+        """Hold this many bytes during the block."""
         self.take(holder, count)
         try:
             yield

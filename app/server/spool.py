@@ -50,13 +50,7 @@ class Spool:
 
     @contextmanager
     def receive(self, source: Source, length: int, holder: str) -> Iterator[SpooledBody]:
-        """Read a body up to this length or its end; yield it for the block, after which it is deleted.
-
-        Raises:
-            RateLimited, Unavailable: there is no room for it, as in `ByteShares.take`.
-            Unavailable: the folder cannot be written to, or its disk is full.
-
-        """
+        """Read a body up to this length or its end; yield it for the block, after which it is deleted."""
         with self._shares.hold(holder, length), self._new_file() as file:
             body = SpooledBody(file)
             while piece := source.read(min(PIECE_BYTES, length - body.length)):
@@ -85,23 +79,13 @@ class SpooledBody:
         self.length = 0
 
     def write(self, piece: bytes) -> None:
-        """Append these bytes.
-
-        Raises:
-            Unavailable: as in `Spool.receive`.
-
-        """
+        """Append these bytes."""
         with _storing(), _disk_slots:
             native_threads.call(self._file.write, self._context.update(piece))
         self.length += len(piece)
 
     def rewind(self) -> None:
-        """Begin to read.
-
-        Raises:
-            Unavailable: as in `Spool.receive`.
-
-        """
+        """Begin to read."""
         with _storing():
             self._file.seek(0)
         self._context = self._cipher.decryptor()

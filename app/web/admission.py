@@ -1,8 +1,8 @@
 """Admission: a web process works on few requests at a time, and takes them from all accounts in turn.
 
-The requests of a process share one processor, so each delays all others that are active. Those of one account
-must not delay the others by their number. Requests with a token that the process has not authenticated yet
-take turns by the client's network, because anyone can send any number of different texts as tokens.
+The requests of a process share one processor, so each delays all others that are active. An account must not
+delay the others by the number of its requests. Requests with a token that the process has not authenticated
+yet take turns by the client's network, because anyone can send any number of different texts as tokens.
 """
 
 from __future__ import annotations
@@ -51,12 +51,7 @@ def suspended() -> Iterator[str | None]:
 
 @contextmanager
 def transaction() -> Iterator[Session]:
-    """Open a transaction of the database for the caller. Other requests run meanwhile: it may wait for locks.
-
-    Raises:
-        Unavailable: as in `Database.transaction`.
-
-    """
+    """Open a transaction for the caller, while other requests run, because it may wait for locks."""
     actor = request_actor()
     with suspended(), services().database.transaction() as session:
         session.actor = actor
@@ -64,12 +59,7 @@ def transaction() -> Iterator[Session]:
 
 
 def admit(admitted: str) -> None:
-    """Wait until a request of this holder may run, unless this one was admitted already.
-
-    Raises:
-        Unavailable: it was not admitted in time.
-
-    """
+    """Wait until a request of this holder may run, unless this one was admitted already."""
     if "admitted" in g:
         return
     if not services().bulkhead.active.acquire(admitted, MAX_SECONDS):
@@ -96,13 +86,7 @@ def _owner() -> TokenOwner | None:
 
 
 def _admit() -> None:
-    """Wait until a request with a token may run, after its body was received, which may take long.
-
-    Raises:
-        MalformedJson, PayloadTooLarge: as in `body.receive`.
-        Unavailable: as in `admit`.
-
-    """
+    """Wait until a request with a token may run, after its body was received, which may take long."""
     if "Authorization" not in request.headers and session_cookie.token() is None:
         return
     if (request.content_length or 0) <= body.MAX_BYTES:

@@ -9,11 +9,6 @@ from app.web.sign_in.auth import caller
 
 
 def record_export(action: Action, object_id: str | None = None) -> None:
-    """Record that the caller downloads a file, before the file is sent.
-
-    Raises:
-        Unavailable: the database cannot be reached, so nothing is downloaded.
-
-    """
+    """Record that the caller downloads a file, before it is sent: what cannot be recorded is not sent."""
     with admission.transaction() as session:
         audit_log.record(session, action, object_id=object_id, workspace_id=caller().workspace_id)

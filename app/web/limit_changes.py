@@ -22,8 +22,8 @@ from app.web.sign_in.auth import caller
 def visible(session: Session, *, before: str | None = None, limit: int | None = None) -> list[SubjectLimit]:
     """Return the limits that the caller may see, newest first.
 
-    An admin sees those of the workspace, a member those of the account and its keys, an API key its own and
-    those of its account.
+    An admin sees the limits of the workspace, a member the limits of the account and its keys, an API key its
+    own limits and its account's.
     """
     current = caller()
     sees_all = acts_as_admin(session, current)
@@ -37,13 +37,7 @@ def visible(session: Session, *, before: str | None = None, limit: int | None = 
 
 
 def change(subject_id: str, prefix: Prefix, limits: Mapping[Period, int | None]) -> list[SubjectLimit]:
-    """Set or remove limits of an account or key, and return those that it has now.
-
-    Raises:
-        NotFound: the caller's workspace has none with this id, or the caller may not see it.
-        InsufficientScope: an API key would raise or remove one of its limits.
-
-    """
+    """Set or remove limits of an account or key, and return those that it has now."""
     if not is_id(subject_id, prefix):
         raise NotFound(NO_SUBJECT)
     workspace_id = caller().workspace_id

@@ -16,10 +16,10 @@ View = TypeVar("View", bound=Callable[..., Any])
 class Operation:
     """The declarations of one view; queued endpoints are recognized by their response schema.
 
-    `errors` are added to those of all endpoints, all with a body and all with a token. `other_body` is the
-    schema of a 200 response that contains no job. `path_parameters` describes the parameters of the path.
-    `file_types` are the media types of a body that is a file. With `sends_file`, a 200 response may be a CSV
-    file. With `cacheable`, the caller may cache a 200 response, which has an ETag.
+    `errors` are added to the errors of all endpoints, of all with a body and of all with a token.
+    `other_body` is the schema of a 200 response that contains no job. `path_parameters` describes the
+    parameters of the path. `file_types` are the media types of a body that is a file. With `sends_file`, a
+    200 response may be a CSV file. With `cacheable`, the caller may cache a 200 response, which has an ETag.
     """
 
     errors: tuple[type[Problem], ...] = ()

@@ -27,12 +27,7 @@ def may_see_values() -> bool:
 
 
 def parse_cursor(text: str | None, selection: Selection) -> Cursor | None:
-    """Return the cursor in a query string.
-
-    Raises:
-        ValidationFailed: it is not a cursor of this order.
-
-    """
+    """Return the cursor in a query string."""
     if text is None:
         return None
     try:

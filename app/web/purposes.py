@@ -1,4 +1,4 @@
-"""The purposes that callers state: only those of the settings are accepted, and one may be required."""
+"""The purposes that callers state: only purposes in the settings are accepted, and one may be required."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def check(purpose: str | None) -> PurposeRequired | None:
     If it is required for some countries only, the worker decides, because it knows the person's country.
 
     Raises:
-        ValidationFailed: the purpose is not one of those that can be stated.
+        ValidationFailed: the purpose is not one that can be stated.
 
     """
     rule = services().settings.purpose_rule

@@ -52,12 +52,7 @@ def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Res
 
 
 def count(policy: Policy) -> None:
-    """Count this request towards the policy; its headers report the last one that was counted.
-
-    Raises:
-        RateLimited: there were more requests than the policy allows.
-
-    """
+    """Count this request towards the policy; its headers report the last one that was counted."""
     current = caller()
     rate: str = getattr(services().settings, f"limit_{policy}")
     owner = current.account_id if policy in _PER_ACCOUNT else current.token_id

@@ -30,12 +30,7 @@ class Created:
 
 
 def create(settings: Settings, directory: Path, keep: int | None) -> Created:
-    """Back up the database into a directory; keep its newest `keep` backups, or all.
-
-    Raises:
-        BackupError: no key is set, the directory cannot be written, or the database cannot be dumped.
-
-    """
+    """Back up the database into a directory; keep its newest `keep` backups, or all."""
     if not settings.backup_recipients:
         raise BackupError(NO_RECIPIENTS)
     if not directory.is_dir():
@@ -71,7 +66,7 @@ def backups(directory: Path) -> Sequence[Path]:
 
 
 def _delete_oldest(newest: Path, keep: int) -> tuple[Path, ...]:
-    """Delete the oldest backups; those of a later time, of a wrong clock, neither count nor are deleted."""
+    """Delete the oldest backups; those that a wrong clock dated later neither count nor are deleted."""
     directory = newest.parent
     oldest = tuple(file for file in backups(directory) if file.name <= newest.name)[:-keep]
     for file in oldest:

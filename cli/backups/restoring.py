@@ -55,10 +55,6 @@ def private_copy(file: Path) -> Iterator[Path]:
 
     A backup is read twice, to check it and to load it. Anyone who can write to its directory could replace it
     in between.
-
-    Raises:
-        BackupError: the file cannot be read, or not copied.
-
     """
     with tempfile.TemporaryDirectory(prefix="backup-") as directory:
         copy = Path(directory) / file.name
@@ -70,12 +66,7 @@ def private_copy(file: Path) -> Iterator[Path]:
 
 
 def inspect(file: Path, identities: Sequence[x25519.Identity], settings: Settings) -> Content:
-    """Read the whole backup; return its manifest, and whether it was written with the settings' key.
-
-    Raises:
-        BackupError: it is of another key, incomplete, changed, or of a version that this one cannot restore.
-
-    """
+    """Read the whole backup; return its manifest, and whether it was written with the settings' key."""
     try:
         content = archive.read(file, identities, lambda _manifest: NoSink(), settings.suppression_key)
     except OSError as error:
@@ -91,12 +82,7 @@ def inspect(file: Path, identities: Sequence[x25519.Identity], settings: Setting
 
 
 def require_authentic(content: Content) -> None:
-    """Check that the backup was written by this service.
-
-    Raises:
-        BackupError: anyone may have written it.
-
-    """
+    """Check that the backup was written by this service."""
     if not content.is_authentic:
         message = (
             "The backup was not written with the SUPPRESSION_KEY of the settings: one of them was replaced."
@@ -106,12 +92,7 @@ def require_authentic(content: Content) -> None:
 
 
 def require_keys(manifest: Manifest, settings: Settings) -> None:
-    """Check that the settings have the keys that the backup needs.
-
-    Raises:
-        BackupError: a key is missing; the message names each.
-
-    """
+    """Check that the settings have the keys that the backup needs."""
     missing = fingerprints.missing(manifest.keys, fingerprints.fingerprints(settings))
     if missing:
         message = (
@@ -122,12 +103,7 @@ def require_keys(manifest: Manifest, settings: Settings) -> None:
 
 
 def require_journal(settings: Settings) -> None:
-    """Check that the suppression journal can be read, if there is one.
-
-    Raises:
-        BackupError: it cannot.
-
-    """
+    """Check that the suppression journal can be read, if there is one."""
     path = settings.suppression_journal
     if path and not os.access(path, os.R_OK):
         message = (
@@ -138,12 +114,7 @@ def require_journal(settings: Settings) -> None:
 
 
 def require_target(url: URL, manifest: Manifest, *, replace: bool) -> None:
-    """Check that the database is of the backup's kind and empty, or may be replaced and is not in use.
-
-    Raises:
-        BackupError: it is not.
-
-    """
+    """Check that the database is of the backup's kind and empty, or may be replaced and is not in use."""
     if url.get_backend_name() != manifest.dialect:
         message = (
             f"The backup is of {manifest.server}, and DATABASE_URL names another kind of database. Restore it"
@@ -161,12 +132,7 @@ def require_target(url: URL, manifest: Manifest, *, replace: bool) -> None:
 
 
 def load(url: URL, file: Path, identities: Sequence[x25519.Identity], settings: Settings) -> Manifest:
-    """Load the dump into the database, whose content it replaces, and compare the rows with the manifest.
-
-    Raises:
-        BackupError: the dump cannot be loaded, or has other rows.
-
-    """
+    """Load the dump into the database, whose content it replaces, and compare the rows with the manifest."""
     is_sqlite = url.get_backend_name() == "sqlite"
     if not is_sqlite:
         postgresql.clear(url)
@@ -223,12 +189,7 @@ def _replay(database: Database, journal: Path, report: Report) -> Applied:
 
 @contextmanager
 def scratch(url: URL, manifest: Manifest, directory: Path) -> Iterator[URL]:
-    """Create an empty database of the backup's kind for the time of the block, and return its URL.
-
-    Raises:
-        BackupError: the backup is of PostgreSQL and `url` names SQLite, or the database cannot be created.
-
-    """
+    """Create an empty database of the backup's kind for the time of the block, and return its URL."""
     if manifest.dialect == "sqlite":
         with sqlite.temporary_file(directory) as file:
             yield parsed_url(f"sqlite:///{file}")

@@ -27,12 +27,7 @@ STOP_SECONDS = 5.0
 def stream(
     url: URL, directory: WalDirectory, *, every: timedelta, keep: int, report: Callable[[str], None]
 ) -> None:
-    """Receive WAL until SIGTERM or SIGINT, with a new base backup when the newest is older than `every`.
-
-    Raises:
-        BackupError: the server refuses or has removed WAL, or the program that receives WAL ends.
-
-    """
+    """Receive WAL until SIGTERM or SIGINT, with a new base backup when the newest is older than `every`."""
     directory.prepare()
     programs.find("pg_receivewal")  # a slot without a receiver would fill the server's disk
     create_slot(url)
@@ -56,10 +51,6 @@ def create_slot(url: URL) -> None:
 
     `pg_receivewal --create-slot` would not reserve WAL, and the checkpoint of the first base backup could
     remove the segment that it starts with.
-
-    Raises:
-        BackupError: the server refuses, for example because the user lacks the right REPLICATION.
-
     """
     try:
         with psycopg.connect(
@@ -77,10 +68,6 @@ def require_slot(url: URL) -> None:
 
     A server with `max_slot_wal_keep_size` removes it if the receiver was away for long, and `pg_receivewal`
     would request it again and again.
-
-    Raises:
-        BackupError: some of it is lost.
-
     """
     query = "SELECT wal_status FROM pg_replication_slots WHERE slot_name = %s"
     try:

@@ -66,7 +66,7 @@ def _api_at(host: str, port: int, *, installation: str | None) -> str:
 
 
 def _flower_at(host: str, port: int, *, login: str) -> str:
-    """Return who answers: Flower names its server, and that of another installation refuses the login."""
+    """Return who answers: Flower names its server, and another installation's refuses the login."""
     basic = b64encode(login.encode()).decode()
     response = _answer(host, port, "/", {"Authorization": f"Basic {basic}"})
     if response is None or not response.headers.get("Server", "").startswith("TornadoServer"):

@@ -15,12 +15,7 @@ UNKNOWN = ""
 
 
 def read(crm: Crm, send: Send, token: str) -> str | None:
-    """Return the account of the credentials, `UNKNOWN` if they may not read it; None without an answer.
-
-    Raises:
-        Throttled: it can be tried again.
-
-    """
+    """Return the account of the credentials, `UNKNOWN` if they may not read it; None without an answer."""
     try:
         return crm.account(send, token) or UNKNOWN
     except (AccessRefused, Rejected):

@@ -15,13 +15,7 @@ from workers.crm.writing import FORBIDDEN
 def company_id(
     crm: Crm, send: Send, employer: Employer, *, dry_run: bool, before_writing: Callable[[], None]
 ) -> str | Note:
-    """Return the id of the company's record, or a note; its name in a dry run that would create it.
-
-    Raises:
-        AccessRefused: the credentials are not accepted.
-        Throttled, Unreachable: it can be tried again.
-
-    """
+    """Return the id of the company's record, or a note; its name in a dry run that would create it."""
     found = crm.find_company(send, employer)
     if found is not None:
         return found

@@ -35,7 +35,7 @@ def attempt(work: Callable[[], object], *, step: str | None = None, **fields: An
     """Call the function and log its failure, so that other steps still run; what is due remains due.
 
     Celery, like Python in a thread, would log the exception's text, which may contain personal data. `step`
-    is the name of the step in the log, by default that of the function.
+    is the name of the step in the log, by default the name of the function.
     """
     try:
         work()

@@ -32,12 +32,7 @@ def audit(services: WorkerServices) -> None:
 
 
 def audit_if_due(services: WorkerServices) -> bool:
-    """Start an audit in its own thread if the last one is too old; return whether it was started.
-
-    Raises:
-        Unavailable: the database cannot be reached.
-
-    """
+    """Start an audit in its own thread if the last one is too old; return whether it was started."""
     with services.database.reading() as session:
         if not audits.is_due(session, every=OVERDUE_AGE, now=database_clock.now()):
             return False
@@ -53,10 +48,6 @@ def audit_once(services: WorkerServices, audit_id: str) -> None:
 
     The rules are checked for what changed since the last audit and for a slice of everything else; after an
     audit that found a violation for everything, so that it is reported until it is repaired.
-
-    Raises:
-        Unavailable: the database cannot be reached; the audit stays unfinished.
-
     """
     started = time.monotonic()
     with services.database.reading(no_deadline=True) as session:

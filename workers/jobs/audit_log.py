@@ -17,12 +17,7 @@ _ANY_PENDING = Statement(tuple, lambda _dialect: select(PendingEntry.id).limit(1
 
 
 def seal_pending(services: WorkerServices) -> int:
-    """Seal all pending entries in batches, and keep the head apart; return the number of entries.
-
-    Raises:
-        Unavailable: the database cannot be reached; the entries stay pending.
-
-    """
+    """Seal all pending entries in batches, and keep the head apart; return the number of entries."""
     with services.database.reading() as session:
         if _ANY_PENDING.first(session, {}) is None:
             return 0

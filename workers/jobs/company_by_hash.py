@@ -34,12 +34,7 @@ class CompanyLookup:
     settings: Settings
 
     def settle(self, session: Session, _now: datetime) -> JobResult:
-        """Look up the company.
-
-        Raises:
-            FilterKeyUnknown: the request names a key that is not set, or has no company filter yet.
-
-        """
+        """Look up the company."""
         request = self.claim.request
         oprf_key = oprf.of_public_key(self.settings, request["key"]) if "key" in request else None
         result = company_hashes.find(session, self.claim.workspace_id, request, oprf_key)

@@ -25,10 +25,6 @@ def build_if_due(services: WorkerServices) -> bool:
     """Build the filter unless it is off, or was checked in the last COMPANY_FILTER_SECONDS.
 
     Return whether a new one was stored.
-
-    Raises:
-        Unavailable: the database cannot be reached.
-
     """
     every = timedelta(seconds=services.settings.company_filter_seconds)
     if not every:

@@ -52,12 +52,7 @@ class CrmTurn:
         self._tokens = Transport(client, turn.base_url or crm.base_url)
 
     def run(self) -> None:
-        """Work until nothing is due, the time or the requests of the turn are used up, or the CRM refuses.
-
-        Raises:
-            LeaseLost: the lease was lost meanwhile.
-
-        """
+        """Work until nothing is due, the time or the requests of the turn are used up, or the CRM refuses."""
         try:
             self._authorize()
             while self._may_go_on() and self._push_next():
@@ -87,12 +82,7 @@ class CrmTurn:
                 outbox.confirm(session, self._turn, now=database_clock.now())
 
     def _identify(self) -> None:
-        """Store the account of the CRM to which new credentials belong, which it keeps from then on.
-
-        Raises:
-            AccessRefused: they belong to another one, whose records have other ids.
-
-        """
+        """Store the account of the CRM to which new credentials belong, which it keeps from then on."""
         account = self._granted_account or self._reading(
             lambda: accounts.read(self._crm, self._send, self._transport.token)
         )

@@ -115,11 +115,6 @@ def _complete_item(
     """Store and charge an item; return the claim with the total charged so far.
 
     It may be called again if the reply to the commit was lost: a completed item stays as it is.
-
-    Raises:
-        RetryLater: the contact was deleted during the provider calls.
-        LeaseLost: the lease of the job was lost.
-
     """
     done = JobItem(job_id=item.job_id, index=item.index, request=item.request, charged=0)
     trace: list[dict[str, Any]] = []

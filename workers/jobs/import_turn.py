@@ -72,12 +72,7 @@ class ImportTurn:
         return "No row could be read. The file of rejected rows says why." if is_unreadable else None
 
     def finish(self, detail: str | None) -> None:
-        """End the import, and move its file with a report to `done` or `rejected`.
-
-        Raises:
-            LeaseLost: another worker has the turn.
-
-        """
+        """End the import, and move its file with a report to `done` or `rejected`."""
         name = self.processed_name
         place = DONE if detail is None else REJECTED
         report = {"file": self._queued.file, "detail": detail, **self._result()}
@@ -88,22 +83,12 @@ class ImportTurn:
         log.info("import ended", queued_import=self._queued.id, place=place, **counts)
 
     def abandon(self, detail: str) -> None:
-        """End the import as rejected; the rejected rows of the batch that was not stored are removed.
-
-        Raises:
-            LeaseLost: another worker has the turn.
-
-        """
+        """End the import as rejected; the rejected rows of the batch that was not stored are removed."""
         self._folder.cut(self._rejects_name, self._queued.rejects_bytes)
         self.finish(detail)
 
     def complete(self, place: Place, detail: str | None) -> None:
-        """End the import, whose file was moved to `place`; nothing opens the rejected rows again.
-
-        Raises:
-            LeaseLost: another worker has the turn.
-
-        """
+        """End the import, whose file was moved to `place`; nothing opens the rejected rows again."""
         self._folder.publish(self._rejects_name, place, f"{self.processed_name}.rejected.csv")
         with self._database.transaction() as session:
             queued_imports.finish(session, self._turn, detail, now=database_clock.now())

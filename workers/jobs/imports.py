@@ -33,12 +33,7 @@ def has_folder(services: WorkerServices) -> bool:
 
 
 def run_turn(turn: Turn, services: WorkerServices) -> None:
-    """Import rows of a list for some time, or end the import if its attempts are used up.
-
-    Raises:
-        OSError: the folder cannot be used.
-
-    """
+    """Import rows of a list for some time, or end the import if its attempts are used up."""
     with import_folder.opened(services.settings.import_folder) as folder:
         with services.database.transaction() as session:
             queued = queued_imports.start(session, turn, now=database_clock.now())
@@ -90,14 +85,7 @@ def _run(
 
 
 def _import(turn: ImportTurn, folder: ImportFolder, queued: QueuedImport) -> None:
-    """Import the rest of the file.
-
-    Raises:
-        InvalidValue: it is not a list.
-        FileUnusableError: it is missing, or was changed.
-        ImportPausedError: the turn is over.
-
-    """
+    """Import the rest of the file."""
     expected = FoundFile(queued.file, queued.size, queued.modified)
     with folder.open(expected) as file:
         if is_archive(file):

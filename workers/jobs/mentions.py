@@ -25,8 +25,8 @@ def index(services: WorkerServices) -> None:
 def index_once(services: WorkerServices, *, seconds: float = _SECONDS) -> int:
     """Index in batches, each in its own transaction, until all is indexed or the time is over.
 
-    Return how many rows were indexed. The digests are computed with no transaction open: those of a million
-    characters take a quarter of a second.
+    Return how many rows were indexed. The digests are computed with no transaction open: a million characters
+    take a quarter of a second.
     """
     ends_at, total = time.monotonic() + seconds, 0
     now = database_clock.now()

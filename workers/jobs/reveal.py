@@ -31,10 +31,6 @@ def _from_stored(field: ContactField, session: Session, claim: Claim, settings: 
     """Disclose fresh stored values; return None if a provider may find better ones, or the hold is too small.
 
     The result is an error if a purpose must be stated for the person.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
     """
     request = FieldRequest.parse(field, claim.request)
     purchase = field_resolver.purchase_of(claim, price=settings.prices[claim.kind], now=claim.claimed_at)

@@ -34,12 +34,7 @@ class SmtpClient(smtplib.SMTP):
         )
 
     def seconds_remaining(self) -> float:
-        """Return the time until the deadline.
-
-        Raises:
-            TimeoutError: the deadline has passed.
-
-        """
+        """Return the seconds until the deadline; raise TimeoutError if it has passed."""
         remaining = self._deadline - time.monotonic()
         if remaining <= 0:
             raise TimeoutError

@@ -25,7 +25,7 @@ class MailSettings:
 
     `smtp` enables SMTP verification; `sender` is the MAIL FROM address, `helo` the EHLO name, and `source`
     the local address to connect from, "" for any. `pause_seconds` is the pause between two sessions with one
-    mail host. `dns_servers` are addresses and ports, none for those of the system.
+    mail host. `dns_servers` are addresses and ports, none for the servers of the system.
     """
 
     smtp: bool = False
@@ -41,12 +41,7 @@ class MailSettings:
 
 @cache
 def load() -> MailSettings:
-    """Read the settings from the environment.
-
-    Raises:
-        SettingsError: a value is invalid, or SMTP is enabled without a sender.
-
-    """
+    """Read the settings from the environment."""
     try:
         return _read(Env())
     except EnvValidationError as error:

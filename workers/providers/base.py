@@ -46,7 +46,7 @@ class ProviderRequest:
     `types` are the requested types of the field, `patterns` the known e-mail patterns of the company. For a
     verification `subject.email` is the address to verify. `country` is the person's likely ISO country or
     None, `attempt` the number of the job's attempt from 1, `max_age` the maximum age of a value, None for the
-    default. `poll_token` is that of an earlier `Pending`: the request then polls for its result.
+    default. `poll_token` is the token of an earlier `Pending`: the request then polls for its result.
     """
 
     field: ProviderField
@@ -59,7 +59,7 @@ class ProviderRequest:
     poll_token: str | None = None
 
     def wants(self, kind: str) -> bool:
-        """Return whether values of this type are requested; without types, those of any type are."""
+        """Return whether values of this type are requested; without types, values of any type are."""
         return not self.types or kind in self.types
 
 

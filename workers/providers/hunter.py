@@ -69,7 +69,7 @@ class DomainSearch:
 class Hunter(Vendor):
     """E-mails by name and company, verification, people and companies.
 
-    Prices are those of the more expensive of its two kinds of plans, where enrichments and verifications
+    Prices are for the more expensive of its two kinds of plans, where enrichments and verifications
     cost a credit each (https://help.hunter.io/en/articles/1911617). A miss is free.
     """
 
@@ -217,12 +217,7 @@ def _pending(poll_token: str | None) -> Pending:
 
 
 def _data(response: VendorResponse) -> dict[str, Any]:
-    """Return the `data` of the response; empty if it is null.
-
-    Raises:
-        UnexpectedResponse: there is no `data`.
-
-    """
+    """Return the `data` of the response; empty if it is null."""
     if "data" not in response.object:
         raise UnexpectedResponse("data")
     return parsing.object_at(response.object, "data")

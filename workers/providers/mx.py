@@ -91,7 +91,7 @@ class Mx:
 
 
 def _response(email: str, result: ProbeResult, reason: str | None = None) -> ProviderResponse:
-    """Return the verdict or, without one, a miss with the reason; that of the result is the default."""
+    """Return the verdict or, without one, a miss with the reason, by default the result's."""
     status, reasons = smtp_replies.verdict(email, result)
     if status is EmailStatus.UNKNOWN:
         return ProviderResponse(outcome=TraceOutcome.MISS, reason=reason or result.reason)

@@ -38,7 +38,7 @@ class PeopleDataLabs(Vendor):
     """People with unverified addresses and numbers, and companies.
 
     A match costs a credit of its pool. The request requires the field, so that a record without it is not a
-    match and costs nothing. The rate is that of the free plan.
+    match and costs nothing. The rate is the limit of the free plan.
     """
 
     name: ClassVar[str] = "pdl"
@@ -160,7 +160,7 @@ def _cost(response: VendorResponse, price: float) -> float:
 
 
 def _emails(request: ProviderRequest, response: VendorResponse) -> ProviderResponse:
-    """Parse the addresses; `emails[]` is ignored, because it has those of all former jobs.
+    """Parse the addresses; `emails[]` is ignored, because it has the addresses of all former jobs.
 
     With a plan without contact data, `true` stands in place of an address.
     """

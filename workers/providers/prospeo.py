@@ -38,7 +38,7 @@ class Prospeo(Vendor):
     """People with their work e-mail and mobile, and companies.
 
     A record costs one credit, with a mobile ten; a miss is free, as is a record bought before
-    (`free_enrichment`). The rates are those of the smallest plan with an API
+    (`free_enrichment`). The rates are the limits of the smallest plan with an API
     (https://help.prospeo.io/en/article/api-rate-limits-19vqf50); daily limits are handled by its 429.
     """
 
@@ -147,7 +147,7 @@ def _is_refusal(response: VendorResponse) -> bool:
 
 
 def _until_reset(response: VendorResponse) -> float | None:
-    """Return the seconds until the exhausted window resets, by the headers; by default that of the second."""
+    """Return the seconds until the exhausted window resets, by the headers; by default, one second's."""
     used_up = (window for window in _WINDOWS if response.headers.get(f"x-{window}-request-left") == "0")
     window = next(used_up, "second")
     seconds = parsing.figure(response.headers, f"x-{window}-reset-seconds")

@@ -41,7 +41,7 @@ PROVIDERS: tuple[type[Provider], ...] = (
 
 @lru_cache(maxsize=16)
 def load(settings: Settings) -> dict[str, Provider]:
-    """Create every provider from its settings, by name, including those of `PROVIDERS_FILE`.
+    """Create every provider from its settings, by name, including the providers of `PROVIDERS_FILE`.
 
     Raises:
         SettingsError: the settings name an unknown provider or one without the field, or the file is invalid.

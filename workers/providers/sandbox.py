@@ -53,13 +53,7 @@ class Sandbox:
         return TraceOutcome.UNCONFIGURED if scenario == "unconfigured" else None
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
-        """Return the response of the scenario.
-
-        Raises:
-            ProviderTimeout: the scenario is `timeout`.
-            RuntimeError: the scenario is `failing`, as a broken adapter would.
-
-        """
+        """Return the response of the scenario."""
         return SCENARIOS[str(scenario_of(request.subject))](request, seconds)
 
 

@@ -50,9 +50,7 @@ class DatabaseCallGateway:
     ) -> CallRefused | StartedCall | CallResult | Pending:
         """Permit or refuse the call; return `Pending` if this job or another already awaits its response.
 
-        Raises:
-            LeaseLost: the lease of the job was lost; no call may be paid for it.
-
+        A job whose lease was lost pays for no call: `LeaseLost` ends it here.
         """
         if self._is_suppressed(request):
             return CallRefused(TraceOutcome.SUPPRESSED)
@@ -78,12 +76,7 @@ class DatabaseCallGateway:
     def end(
         self, provider: Provider, started: StartedCall, reply: ProviderResponse, milliseconds: int
     ) -> CallResult:
-        """Store the response and update the throttle; retry while the database is unavailable.
-
-        Raises:
-            Unavailable: the database was unavailable at every attempt; the call has been paid for.
-
-        """
+        """Store the response and update the throttle; retry while the database is unavailable."""
         return persist(partial(self._end, provider, started, reply, milliseconds))
 
     def _store_poll_token(
@@ -171,6 +164,7 @@ class DatabaseCallGateway:
         # From here until the commit no other transaction permits a call to this provider.
         provider_throttles.lock(session, provider.name, now=database_clock.now())
         now = database_clock.value(session)
+        # A pending call has been paid for, so it is polled whatever would refuse a new one.
         if call is None and (refused := self._refusal(session, key, terms, request, now)):
             return refused, 0.0
         permit = provider_throttles.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)

@@ -35,7 +35,6 @@ def run(
 
     Raises:
         RetryLater: the providers failed, or a result is pending.
-        LeaseLost: the lease of the job was lost.
 
     """
     result = waterfall.run(
@@ -60,12 +59,7 @@ def verify_stored(
     *,
     item: int | None,
 ) -> WaterfallResult:
-    """Verify the first few stored addresses that have no verdict yet.
-
-    Raises:
-        LeaseLost: the lease of the job was lost.
-
-    """
+    """Verify the first few stored addresses that have no verdict yet."""
     return waterfall.verify_stored(
         request,
         stored,

@@ -95,6 +95,7 @@ def resolve_field(
             now=database_clock.value(session),
         )
     known = _placed_in(known, countries, field_request, services.settings)
+    # Also for a suppressed person whom the workspace is not told about: the answer must not show it.
     if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.suppressed):
         raise services.settings.purpose_rule.refusal()
     if not known.suppressed and not known.owned and price > claim.budget:
@@ -112,10 +113,12 @@ def resolve_field(
         attempt=claim.attempts,
         max_age=field_request.max_age,
     )
+    # A provider may take seconds; the threads of this queue are for what stored data answers in milliseconds.
     if claim.queue is Queue.INTERACTIVE and _needs_provider(services.settings, request, known):
         raise MoveToQueue(Queue.PROVIDERS)
     visible = replace(field_request, types=known.visible_types)
     result = _verify_then_fetch(claim, services, request, known, visible, item)
+    # A response may identify a suppressed person whom the request did not, for example by a profile URL.
     with services.database.reading() as session:
         if switchboards.suppressed_people(session, finding_identifiers.of_result(result)):
             result = replace(result, suppressed=True)
@@ -133,7 +136,7 @@ def _placed_in(
     """Return the person with these countries in addition to those that are stored."""
     if not countries:
         return known
-    stored_country = known.stored_country or min(countries)
+    stored_country = known.stored_country or min(countries)  # of several, the same one in every run
     visible = settings.regional_rules.visible_types(field_request.types, stored_country)
     return replace(
         known,
@@ -182,13 +185,7 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
     field_request: FieldRequest,
     item: int | None,
 ) -> WaterfallResult:
-    """Verify stored addresses before buying others; call the providers if none fulfils the request.
-
-    Raises:
-        RetryLater: the providers failed, or a result is pending.
-        LeaseLost: the lease of the job was lost.
-
-    """
+    """Verify stored addresses before buying others; call the providers if none fulfils the request."""
     oldest = claim.claimed_at - field_request.max_age if field_request.max_age else None
     stored = configured_waterfall.verify_stored(claim, services, request, known.unverified, item=item)
     if stored.suppressed or _fulfils(field_request, stored.emails, (), oldest):

@@ -70,8 +70,6 @@ def resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemR
 
     Raises:
         RetryLater: the providers failed, or a result is pending.
-        ContactNotFound: the item has a contact id that does not exist.
-        LeaseLost: the lease of the job was lost.
 
     """
     if "company" in item.request:
@@ -134,10 +132,11 @@ def _paid_fields(
             continue
         except RetryLater as retry:
             if retry.snooze or claim.attempts < services.settings.max_attempts:
-                raise
+                raise  # an item is stored once, with all its fields
             failed.append(retry)  # the other fields are still resolved
             continue
         fields.append((resolved, price))
+        # Nothing is charged yet; the next field must fit into what this one will leave of the hold.
         if not (resolved.known.owned or resolved.is_empty):
             claim = replace(claim, charged=claim.charged + price)
     return replace(

@@ -41,8 +41,8 @@ _CALLER = Source("caller", SourceKind.PROVIDER, datetime.min.replace(tzinfo=UTC)
 class ProfileResolution:
     """A resolved profile; `ranking` names the providers, most trusted first.
 
-    `subject` is that of the calls; None if no provider was called. `is_told` is whether the workspace is told
-    that the person is suppressed.
+    `subject` is the subject of the calls; None if no provider was called. `is_told` is whether the workspace
+    is told that the person is suppressed.
     """
 
     result: WaterfallResult = field(default_factory=WaterfallResult)
@@ -72,14 +72,7 @@ def requested_company(request: dict[str, Any]) -> FoundCompany:
 
 
 def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileResolution:
-    """Resolve the person's profile, unless the stored one is fresh and complete.
-
-    Raises:
-        RetryLater: the providers failed, or a result is pending.
-        ContactNotFound: the item has a contact id that does not exist.
-        LeaseLost: the lease of the job was lost.
-
-    """
+    """Resolve the person's profile, unless the stored one is fresh and complete."""
     settings = services.settings
     requested = {name for part in claim.request["fields"] for name in _FIELDS_BY_PART.get(part, ())}
     with services.database.reading() as session:
@@ -131,13 +124,7 @@ def _known(
 
 
 def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileResolution:
-    """Resolve the company, unless the stored one is fresh and complete.
-
-    Raises:
-        RetryLater: the providers failed, or a result is pending.
-        LeaseLost: the lease of the job was lost.
-
-    """
+    """Resolve the company, unless the stored one is fresh and complete."""
     settings, requested = services.settings, requested_company(item.request)
     with services.database.reading() as session:
         stored = companies.find(session, requested)

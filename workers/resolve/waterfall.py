@@ -128,9 +128,14 @@ def _judge(
     is_final = is_good_enough or opted_out
     if provider.guesses and wait is not None and wait < SHORT_WAIT_SECONDS and not is_final:
         return replace(state.result, waiting=wait)  # the next provider may cost something
+    # The other providers need not wait longer; if none has a sufficient value, the verification is awaited.
     state.verification_wait = _shorter(state.verification_wait, wait)
+    # The values of every response are stored, also insufficient ones, since a source named them. Nobody named
+    # a guess: it is used at once, or dropped.
     if provider.guesses and reply.outcome is TraceOutcome.HIT and not is_good_enough:
         reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
+    # The call was stored with the outcome before the verification; later requests read it to decide whether
+    # calling the provider again may return anything else.
     if reply != call.reply:
         state.gateway.record_verdict(call, reply)
     _record(state, provider, replace(call, reply=reply), verified.calls)

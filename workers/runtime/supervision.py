@@ -99,6 +99,7 @@ def is_stuck(
     ]
     if len(overdue) < threads:
         return False
+    # A long job is not hanging as long as it renews its lease.
     return count_leased([task.job_id for task in overdue if task.job_id]) == 0
 
 

@@ -1,4 +1,4 @@
-"""Gauges: metrics read at each scrape; those of an unavailable part are omitted."""
+"""Gauges: metrics read at each scrape; the metrics of an unavailable part are omitted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Gauges(Collector):
         self._probes = probes
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics of the database and of the queues; omit those of a part that does not answer."""
+        """Yield the metrics of the database and of the queues; omit a part that does not answer."""
         parts = _Parts()
         database = parts.check("database", self._probes.database)
         redis = parts.check("redis", self._probes.queue)

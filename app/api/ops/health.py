@@ -100,9 +100,7 @@ def readyz() -> Response:
 def metrics() -> Response:
     """Return the metrics for Prometheus to a caller with METRICS_TOKEN, or on loopback if none is set.
 
-    Raises:
-        NotFound: the caller is not allowed; the endpoint appears not to exist.
-
+    For others the endpoint appears not to exist.
     """
     if not _may_see_metrics(services().settings.metrics_token):
         raise NotFound

@@ -28,7 +28,7 @@ OTHER = "(other)"
 STRENGTH = 8
 """The weight of a measured company in a prediction, in addresses."""
 SMOOTHING = 3
-"""The weight of the shares of all companies in those of a measured one, in addresses."""
+"""The weight of the shares of all companies in the shares of a measured one, in addresses."""
 RARE = 0.0005
 """The minimum share of a form among all companies."""
 RULE_WEIGHT = 0.1

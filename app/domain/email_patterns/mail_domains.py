@@ -23,7 +23,7 @@ UNRELATED = 2
 ONE_UNRELATED = 0.5
 """The weight of one such address if none at the website is known; it may be of an earlier employer."""
 OWN = 3
-"""From so many addresses on, the forms of a domain are its own; before, those of all domains count."""
+"""From so many addresses on, the forms of a domain are its own; before, the forms of all domains count."""
 
 
 def guesses(name: PersonName, website: str | None, counts: Sequence[PatternStat]) -> tuple[Guess, ...]:

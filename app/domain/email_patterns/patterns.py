@@ -39,7 +39,7 @@ class PatternStat:
     """The number of verified addresses of a domain that follow a form.
 
     The form is a value of `form_of`, including the spelling habits that the addresses show, or `OTHER`. The
-    `domain` is empty if it is that of the website.
+    `domain` is empty if it is the website's.
     """
 
     form: str

@@ -30,7 +30,7 @@ HABITS = {
 """The habits per part, the most common first; `_usual` changes the order for some countries."""
 SHORTENED_FORM = "{f}{last}"
 MAX_LOGIN = 8
-"""Where addresses are login names, those of this form may have at most eight characters: `nsamsono`.
+"""Where addresses are login names, names of this form may have at most eight characters: `nsamsono`.
 
 Unix systems had this limit (`useradd(8)`), and companies kept the names.
 """

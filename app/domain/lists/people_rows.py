@@ -58,8 +58,8 @@ _SALUTATIONS = frozenset(
 class ParsedPerson(NamedTuple):  # faster to make than a dataclass
     """The person of a row, with the parsed phone numbers, so that callers do not parse them again.
 
-    `digest` is that of the row, if an import of the same row would find the same at any later time. `line` is
-    the row's first line in its file, from 1.
+    `digest` is the digest of the row, if an import of the same row would find the same at any later time.
+    `line` is the row's first line in its file, from 1.
     """
 
     found: FoundContact
@@ -72,7 +72,7 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
     """Parse a row of a list of people.
 
     Raises:
-        InvalidValue: the row does not identify a person (contract 2.4), or the person opted out.
+        InvalidValue: the row does not identify a person, or the person opted out.
 
     """
     refuse_opted_out(row, layout)

@@ -131,7 +131,7 @@ class RowValues:
         return self.time_in(next(columns, None), field)
 
     def time_in(self, column: int | None, field: str) -> datetime | None:
-        """Return the time in a column; it may be that of the row and of an address, and is parsed once."""
+        """Return the time in a column, parsed once, although the row and an address may have it."""
         if column is None:
             return None
         if column not in self._times:

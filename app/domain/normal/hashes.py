@@ -1,4 +1,4 @@
-"""Hashes of websites and profiles: SHA-256 of the normal form in UTF-8 (contract 2.10)."""
+"""Hashes of websites and profiles: SHA-256 of the normal form in UTF-8 (docs/api.md)."""
 
 from __future__ import annotations
 
@@ -50,12 +50,7 @@ def parse_prefix(text: str, length: int) -> str:
 
 
 def prefix_bounds(prefix: str) -> tuple[bytes, bytes]:
-    """Return the lowest and the highest 32-byte hash with this prefix, both inclusive, for `BETWEEN`.
-
-    Raises:
-        BadHash: the prefix is longer than 64 digits or not lower-case hexadecimal.
-
-    """
+    """Return the lowest and the highest 32-byte hash with this prefix, both inclusive, for `BETWEEN`."""
     if len(prefix) > HASH_DIGITS:
         raise BadHash
     parse_prefix(prefix, len(prefix))

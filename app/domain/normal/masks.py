@@ -15,12 +15,7 @@ _MAX_COUNTRY_CODE_LENGTH = 3
 
 
 def mask_email(email: str) -> str:
-    """Return the first character and the domain: `ada@acme.com` and `a@acme.com` become `a•••••@acme.com`.
-
-    Raises:
-        InvalidValue: the text is not an e-mail in normal form.
-
-    """
+    """Return the first character and the domain: `ada@acme.com` and `a@acme.com` become `a•••••@acme.com`."""
     local, at, domain = email.rpartition("@")
     if not (local and at and domain):
         raise InvalidValue("This is not an e-mail address: a part before or after the @ is missing.")
@@ -28,12 +23,7 @@ def mask_email(email: str) -> str:
 
 
 def mask_phone(e164: str) -> str:
-    """Return the country code and the last two digits: `+16502530023` becomes `+1 •••••••23`.
-
-    Raises:
-        InvalidValue: the number is not in E.164, or its country code does not exist.
-
-    """
+    """Return the country code and the last two digits: `+16502530023` becomes `+1 •••••••23`."""
     found = _E164.fullmatch(e164)
     digits = found[1] if found else ""
     for length in range(1, _MAX_COUNTRY_CODE_LENGTH + 1):

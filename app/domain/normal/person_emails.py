@@ -45,7 +45,7 @@ def person_email(text: str) -> str:
     """Return the address of a person in a text, in normal form.
 
     Raises:
-        InvalidValue: as in `wrapped_email`.
+        InvalidValue: the text is not one address at a public domain.
         ImpossibleAddress: no person has it.
 
     """
@@ -60,10 +60,6 @@ def wrapped_email(text: str) -> str:
     That is a name and brackets, quotes, `mailto:` and its parameters, a note in brackets, punctuation,
     invisible characters, and the codes of HTML and URLs. Full-width letters and typographic apostrophes
     become ASCII.
-
-    Raises:
-        InvalidValue: the text is not one address at a public domain.
-
     """
     return normal_email(_unwrapped(text) if len(text) <= MAX_LENGTH else text)
 

@@ -1,4 +1,4 @@
-"""Websites in normal form: the registrable domain of any address a browser would open (contract 2.4)."""
+"""Websites in normal form: the registrable domain of any address a browser would open."""
 
 from __future__ import annotations
 

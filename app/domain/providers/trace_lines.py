@@ -1,4 +1,4 @@
-"""The lines of a job's trace: one for each provider call, as receipts show it (contract 2.3)."""
+"""The lines of a job's trace: one for each provider call, as receipts show it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def trace_line(
     cost: float,
     at: str | None,
 ) -> dict[str, Any]:
-    """Return the line of a call: `status` is that of the best address, `cost` in the provider's credits.
+    """Return the line of a call: `status` is the best address's, `cost` in the provider's credits.
 
     `reason` is why the provider has no result, if it tells.
     """

@@ -12,7 +12,7 @@ from app.domain.records.subjects import Subject
 
 
 def with_profiles(found: FoundContact, urls: Iterable[str]) -> FoundContact:
-    """Return the finding with those of a person's profile URLs that it lacks."""
+    """Return the finding with the profile URLs of a person that it lacks."""
     linkedin_url, member_url = linked(urls_of(found), urls)
     return replace(found, linkedin_url=linkedin_url, member_url=member_url)
 

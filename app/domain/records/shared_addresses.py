@@ -14,7 +14,7 @@ def are_different_people(a: PersonName, b: PersonName) -> bool:
     """Return whether the names differ so much that an equal address is an error or a shared mailbox.
 
     Names do not differ if their given names are the same (as after a marriage), if one has all words of the
-    other, or if they are similar, also in sound in different scripts. Those of two generations differ.
+    other, or if they are similar, also in sound in different scripts. The names of two generations differ.
     """
     if are_two_generations(a.full, b.full):
         return True

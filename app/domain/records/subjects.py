@@ -16,7 +16,7 @@ EXACT = ("linkedin_url", "email", "phone")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """The identifiers of a person in a request (contract 2.4); every field is in normal form or None.
+    """The identifiers of a person in a request; every field is in normal form or None.
 
     `member_url` is a second profile URL of a row of a list, with an id of the member.
     """
@@ -33,19 +33,14 @@ class Subject:
     phone: str | None = None
 
     def require_identifiers(self, detail: str = "") -> Self:
-        """Return the subject itself; `detail` says what was left out of it.
-
-        Raises:
-            InsufficientIdentifiers: the fields do not identify one person (contract 2.4).
-
-        """
+        """Return the subject if it identifies one person; the error's `detail` says what was left out."""
         if not self.is_identified:
             raise InsufficientIdentifiers(detail)
         return self
 
     @property
     def is_identified(self) -> bool:
-        """Return whether the fields identify one person (contract 2.4)."""
+        """Return whether the fields identify one person."""
         return self.has_exact_key or bool(self.name and (self.company_domain or self.company_name))
 
     def with_plain_names(self) -> Self:

@@ -28,7 +28,7 @@ _LAST_DIGITS = 10
 
 
 def listed(kind: str, value: str) -> tuple[Form, ...]:
-    """Return the forms under which a value is put on the list: its normal form and that of its mailbox."""
+    """Return the forms under which a value is put on the list: its normal form and its mailbox's."""
     return ((kind, value), *_mailbox(value)) if kind == "email" else ((kind, value),)
 
 

@@ -56,8 +56,8 @@ def rows(
 
     `kind` is what the columns of a list hold whose header does not say it. A list of the kind `domain`
     consists of domains; in others websites are ignored. In a list of the kind `phone`, the area code may be
-    in a column of its own. `country` is that of phone numbers without a country code, where the row names
-    none.
+    in a column of its own. `country` is the country of phone numbers without a country code, where the row
+    names none.
 
     Raises:
         InvalidValue: the file cannot be read as a list, or no column is known.

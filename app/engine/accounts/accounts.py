@@ -160,12 +160,7 @@ def workspaces_of_domain(session: Session, domain: str) -> set[str]:
 
 
 def get(session: Session, workspace_id: str, account_id: str) -> Account:
-    """Return the account of the workspace.
-
-    Raises:
-        NotFound: the workspace has no such account.
-
-    """
+    """Return the account of the workspace."""
     query = select(Account).where(Account.id == account_id, Account.workspace_id == workspace_id)
     account = session.scalar(query) if is_id(account_id, "acc") else None
     if account is None:
@@ -182,12 +177,7 @@ def locked(session: Session, account_id: str) -> Account:
 
 
 def require_api_access(session: Session, account_id: str) -> None:
-    """Raise unless the account may have API keys; lock its row until the transaction ends.
-
-    Raises:
-        ApiAccessRequired: the account has no API access.
-
-    """
+    """Raise unless the account may have API keys; lock its row until the transaction ends."""
     if not locked(session, account_id).api_access:
         raise ApiAccessRequired
 

@@ -55,10 +55,6 @@ def create(
     """Insert a key and return it with its token, which is not stored.
 
     The caller checks API access first, which locks the account, so that no other key is added meanwhile.
-
-    Raises:
-        ValidationFailed: the account has too many keys that work.
-
     """
     _require_room(session, account_id, now)
     token = tokens.new_token(TokenKind.API_KEY)
@@ -80,12 +76,7 @@ def create(
 
 
 def get(session: Session, account_id: str, key_id: str) -> ApiKey:
-    """Return a key of the account, revoked or not.
-
-    Raises:
-        NotFound: the account has no such key.
-
-    """
+    """Return a key of the account, revoked or not."""
     query = select(ApiKey).where(ApiKey.id == key_id, ApiKey.account_id == account_id)
     key = session.scalar(query) if is_id(key_id, "key") else None
     if key is None:  # another account's key is not read, so timing does not reveal it
@@ -94,12 +85,7 @@ def get(session: Session, account_id: str, key_id: str) -> ApiKey:
 
 
 def revoke(session: Session, account_id: str, key_id: str, *, now: Moment) -> None:
-    """Revoke the key at once; a key that is revoked already stays as it is.
-
-    Raises:
-        NotFound: the account has no such key.
-
-    """
+    """Revoke the key at once; a key that is revoked already stays as it is."""
     key = get(session, account_id, key_id)
     if key.revoked_at is None:
         key.revoked_at = now

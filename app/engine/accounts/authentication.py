@@ -70,14 +70,8 @@ def authenticate(
 ) -> Caller:
     """Return the caller that the token identifies; not cached, so a revoked token is refused at once.
 
-    The block of `slot` is the read only: a write may wait for locks.
-
-    Raises:
-        InvalidToken: the token was never issued; a malformed token or wrong checksum costs no query.
-        TokenRevoked: the token was revoked, or its account is disabled.
-        TokenExpired: the idle or absolute lifetime of the token is over.
-        Unavailable: the database is unavailable.
-
+    A malformed token, or one whose checksum is wrong, is refused without a query. The block of `slot` is the
+    read only: a write may wait for locks.
     """
     kind = tokens.kind_of(token)
     statement = _token(kind, "token_hash", now)
@@ -98,12 +92,7 @@ def authenticate(
 
 
 def recheck(session: Session, caller: Caller, *, lifetime: SessionLifetime, now: Moment) -> None:
-    """Check the token again before a delayed response, since it may have ended during the wait.
-
-    Raises:
-        InvalidToken, TokenRevoked, TokenExpired: as in `authenticate`.
-
-    """
+    """Check the token again before a delayed response, since it may have ended during the wait."""
     kind = TokenKind(caller.token_id[:3])
     statement = _token(kind, "id", now)
     row = _valid(statement.first(session, {"id": caller.token_id}), kind, lifetime)

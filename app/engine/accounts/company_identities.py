@@ -44,11 +44,6 @@ def sign_in(session: Session, user: CompanyUser, workspaces: Mapping[str, str], 
     """Return the user's account, with the role that the provider states; link or create it if necessary.
 
     `workspaces` are the workspaces for new accounts, by e-mail domain.
-
-    Raises:
-        CompanyAccountRefused: the user has no account, and must not get one.
-        AccountDisabled: the account is disabled.
-
     """
     account_id = (
         _account_id(session, user) or _linked(session, user, now) or _created(session, user, workspaces, now)
@@ -112,10 +107,6 @@ def _linked(session: Session, user: CompanyUser, now: Moment) -> str | None:
     """Link the account with the user's verified e-mail address and return its id, or None without one.
 
     Its password, codes, sessions and API keys end.
-
-    Raises:
-        CompanyAccountRefused: it is linked to another user of the provider, who had the address before.
-
     """
     account = None if user.email is None else accounts.by_email(session, user.email)
     if account is None:
@@ -145,12 +136,7 @@ def _end_earlier_access(session: Session, account: Account, now: Moment) -> None
 
 
 def _created(session: Session, user: CompanyUser, workspaces: Mapping[str, str], now: Moment) -> str | None:
-    """Create an account in the workspace of the user's e-mail domain, and return its id.
-
-    Raises:
-        CompanyAccountRefused: the address is not verified, or accounts of its domain are not created.
-
-    """
+    """Create an account in the workspace of the user's e-mail domain, and return its id."""
     workspace_id = workspaces.get(user.domain)
     if user.email is None or workspace_id is None:
         raise CompanyAccountRefused(

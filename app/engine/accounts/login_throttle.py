@@ -71,4 +71,5 @@ def digest(keys: DigestKeys, *parts: str) -> bytes:
 
 
 def _bucket(session: Session, email: str) -> int:
+    # Two bytes, so that attempts with made-up addresses cannot fill the table.
     return int.from_bytes(digest(session.keys, "bucket", email)[:2])

@@ -113,12 +113,7 @@ def of_account(
 
 
 def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> None:
-    """Revoke one session of the account at once; a session that is revoked already stays as it is.
-
-    Raises:
-        NotFound: the account has no such session.
-
-    """
+    """Revoke one session of the account at once; a session that is revoked already stays as it is."""
     query = select(LoginSession).where(LoginSession.id == session_id, LoginSession.account_id == account_id)
     found = session.scalar(query) if is_id(session_id, "ses") else None
     if found is None:

@@ -111,7 +111,7 @@ def use(session: Session, account_id: str, code: str, *, now: datetime) -> bool:
 
 
 def is_app_code(code: str) -> bool:
-    """Return whether the code is compared with those of the app, and not with the recovery codes."""
+    """Return whether the code is compared with the app's codes, and not with the recovery codes."""
     return _APP_CODE.fullmatch(_normal(code)) is not None
 
 

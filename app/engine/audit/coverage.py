@@ -29,7 +29,7 @@ class _Condition:
 class Coverage:
     """The rows that an audit covers, as conditions on the column that replaces `?`.
 
-    `job` is the condition on the id of a job, `entry` on that of a ledger entry, `key` on the creation time
+    `job` is the condition on the id of a job, `entry` on the id of a ledger entry, `key` on the creation time
     of an idempotency key, `limit` on the id of a spending limit. `workspaces` are those whose sums of the
     whole ledger are compared; None means all.
     """

@@ -28,7 +28,7 @@ _COUNTER = BigInteger().with_variant(Integer(), "sqlite")
 class _Fields:
     """What both tables hold of an entry. `network` is a keyed digest of a sign-in's network, in hexadecimal.
 
-    `object_id` is the id of what the action was about. `reason` is a code, such as that of a refused sign-in,
+    `object_id` is the id of what the action was about. `reason` is a code, such as why a sign-in was refused,
     or the purpose of a reveal, and `request_id` the id of the HTTP request, or of the job that revealed
     something.
     """
@@ -57,7 +57,8 @@ class PendingEntry(_Fields, Base):
 class AuditEntry(_Fields, Base):
     """An entry of the log. `hash` is the SHA-256 of the previous entry's hash and of this entry's values.
 
-    `pending_id` is that of the entry before it had a position. The database refuses changes and deletions.
+    `pending_id` is the id that the entry had before it had a position. The database refuses changes and
+    deletions.
     """
 
     __tablename__ = "audit_log"

@@ -28,6 +28,7 @@ _UNITS = (
     ("city", "country"),
     ("company_id",),
 )
+"""Fields that are replaced together: a name or a place is never half of one source and half of another."""
 _VALUES = attrgetter(*COMPARED)
 UPDATED_COLUMNS = (
     *COMPARED,
@@ -123,6 +124,7 @@ class ContactResolver:
         previous = row["company_id"]
         change = merge(row, values, _UNITS, record.source)
         if previous is not None and row["company_id"] != previous:
+            # A batch may move a person twice; what was stored before the batch is what they left.
             self._moved[row["id"]] = (self._moved.get(row["id"], (previous,))[0], record.source)
         if employer is not None and row["company_id"] != employer:
             self._outdated.add((row["id"], employer))

@@ -47,7 +47,7 @@ class Email(Base):
     """One address of one contact, normalised.
 
     `email` is encrypted; `email_index` is its blind index, by which it is found. `type` is work or personal;
-    `status` is one of contract 2.7. `form` is the pattern of the address, such as `{first}.{last}`, with
+    `status` is an `EmailStatus`. `form` is the pattern of the address, such as `{first}.{last}`, with
     spelling options as in `{f}{last} particles:joined`, or `OTHER`; null if the name cannot tell, or if the
     address is a role or was itself guessed from a pattern. `sources` is a list of `{"provider", "kind",
     "first_seen_at", "last_seen_at"}`. Freshness counts from `last_seen_at`.

@@ -1,6 +1,6 @@
 """E-mails and phones that a regional rule hides: they are stored, and no caller is shown that they are.
 
-The country of a person is that of the contact or, if it is not stored, that of their company.
+The country of a person is the country of the contact or, if it is not stored, of their company.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from app.infra.clock import rfc3339
 from app.infra.database.session import Session
 
 SAVED_PROFILE = "saved_profile"
-"""The source kind of a profile that the workspace itself saved; the others are those of `SourceKind`."""
+"""The source kind of a profile that the workspace itself saved; `SourceKind` has the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Employer:
     linkedin_url: str | None = None
 
     def is_same(self, other: Employer) -> bool:
-        """Return whether any identifier or the name is that of the other company."""
+        """Return whether any identifier or the name is the same as the other company's."""
         pairs = (
             (self.company_id, other.company_id),
             (self.domain, other.domain),

@@ -35,7 +35,7 @@ _UPDATED_COLUMNS = (*_MERGED_FIELDS, *_ENTRY_FIELDS, "first_seen_at", "last_seen
 class Phone(Base):
     """One number of one contact, in E.164.
 
-    `e164` is encrypted; `e164_index` is its blind index, as that of an e-mail.
+    `e164` is encrypted; `e164_index` is its blind index, as an e-mail has one.
     `type` is mobile, direct, work, hq or other, as reported by the source; `line_type` is derived from the
     digits. `do_not_call_at` is when the do-not-call register was checked or, if unknown, when the entry was
     reported.

@@ -33,7 +33,7 @@ def reject(session: Session, contact_id: str, value: str, *, now: Moment) -> Non
 
 
 def rejected(session: Session, pairs: Collection[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    """Return those of the pairs of contact id and value that were rejected."""
+    """Return the pairs of contact id and value, among these, that were rejected."""
     ids = {contact_id for contact_id, _value in pairs}
     columns = RejectedValue.contact_id, RejectedValue.digest
     found = {

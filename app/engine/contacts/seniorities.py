@@ -19,5 +19,5 @@ _CASES = " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(SENIO
 RANK_SQL = f"CASE seniority {_CASES} ELSE {len(SENIORITIES)} END"
 """The position of a contact's seniority, the highest first; others are last.
 
-The database uses the index only for an expression that is the same as that of the index.
+The database uses the index only for an expression that is the same as in the definition of the index.
 """

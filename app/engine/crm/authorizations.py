@@ -26,12 +26,7 @@ from app.infra.database.session import Session
 def begin(
     session: Session, connection: CrmConnection, crm: Crm, *, session_id: str, redirect_uri: str
 ) -> str:
-    """Store the secrets of a new authorization, and return the URL at which the admin agrees to it.
-
-    Raises:
-        NotFound: the operator has registered no client at this CRM.
-
-    """
+    """Store the secrets of a new authorization, and return the URL at which the admin agrees to it."""
     oauth = crm.oauth
     if oauth is None or not crm.offers_oauth:
         raise NotFound(f"{crm.title} cannot be connected this way: ask the operator to register a client.")

@@ -76,7 +76,7 @@ class CrmConnection(Base):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """The secrets of a connection: a token, those of OAuth, or those of an authorization under way.
+    """The secrets of a connection: a token, OAuth tokens, or the secrets of an authorization under way.
 
     `api_url` is the address of the API if the CRM's token response names it. `expires_at` is a Unix time.
     `code`, `verifier`, `redirect_uri` and `state` belong to an authorization that is not complete.
@@ -141,12 +141,7 @@ def of_workspace(session: Session, workspace_id: str) -> list[CrmConnection]:
 
 
 def get(session: Session, workspace_id: str, connection_id: str, *, lock: bool = False) -> CrmConnection:
-    """Return the workspace's connection, optionally locked until the transaction ends.
-
-    Raises:
-        NotFound: the workspace has no such connection.
-
-    """
+    """Return the workspace's connection, optionally locked until the transaction ends."""
     query = select(CrmConnection).where(
         CrmConnection.id == connection_id, CrmConnection.workspace_id == workspace_id
     )
@@ -187,12 +182,7 @@ def begin_authorization(session: Session, connection: CrmConnection, credentials
 
 
 def delete(session: Session, workspace_id: str, connection_id: str) -> None:
-    """Delete the connection with its credentials, its pushes, and the digests of what they wrote.
-
-    Raises:
-        NotFound: the workspace has no such connection.
-
-    """
+    """Delete the connection with its credentials, its pushes, and the digests of what they wrote."""
     connection = get(session, workspace_id, connection_id, lock=True)
     session.delete(connection)
     session.flush()

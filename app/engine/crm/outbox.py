@@ -5,7 +5,7 @@ one contact cannot create it twice, tokens are renewed once, and the CRM's rate 
 begun, sent with no transaction open, and finished (`push_attempts`).
 
 A CRM may respond slowly, so one connection of a workspace has a turn at a time, the one whose last turn was
-longest ago. Otherwise those of one workspace could occupy all threads.
+longest ago. Otherwise the connections of one workspace could occupy all threads.
 """
 
 from __future__ import annotations

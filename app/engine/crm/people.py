@@ -24,11 +24,11 @@ from app.engine.lookups import contact_data, representations
 from app.infra.database.session import Session
 
 _IS_PROFILE = or_(SavedProfile.contact_id == Contact.id, SavedProfile.linkedin_url == Contact.linkedin_url)
-"""The condition that a saved profile is that of a contact."""
+"""The condition that a saved profile is the profile of a contact."""
 
 
 def pushable(session: Session, workspace_id: str, contact_ids: Collection[str]) -> frozenset[str]:
-    """Return those of the contacts of which the workspace owns a value, or that it saved."""
+    """Return the contacts, among these, of which the workspace owns a value or that it saved."""
     found: set[str] = set()
     for part in batched(contact_ids):
         owned = ownership.owned(session, workspace_id, part)

@@ -30,7 +30,7 @@ _OPEN = text("outcome IS NULL")
 
 
 class PushOutcome(StrEnum):
-    """The outcome of an item; those of a preview begin with `would_`."""
+    """The outcome of an item; outcomes of a preview begin with `would_`."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -101,7 +101,7 @@ class PushSummary:
 
     @property
     def total(self) -> int:
-        """Return the number of items; those of erased people are gone."""
+        """Return the number of items; items of erased people are gone."""
         return sum(self.counts.values())
 
     @property
@@ -127,12 +127,7 @@ def submit(
     dry_run: bool,
     now: Moment,
 ) -> CrmPush:
-    """Insert a push of these contacts and make the connection due; the connection must be locked.
-
-    Raises:
-        ContactNotFound: one of the contacts is neither owned nor saved by the workspace.
-
-    """
+    """Insert a push of these contacts and make the connection due; the connection must be locked."""
     ids = list(dict.fromkeys(contact_ids))
     if not people.pushable(session, connection.workspace_id, ids).issuperset(ids):
         raise ContactNotFound(
@@ -161,12 +156,7 @@ def submit(
 
 
 def get(session: Session, workspace_id: str, push_id: str) -> PushSummary:
-    """Return the workspace's push.
-
-    Raises:
-        NotFound: the workspace has no such push.
-
-    """
+    """Return the workspace's push."""
     push = session.get(CrmPush, push_id)
     if push is None or push.workspace_id != workspace_id:
         raise NotFound("The workspace has no such push. List them with GET /api/crm/pushes.")
@@ -181,7 +171,7 @@ def latest(
     before: str | None = None,
     limit: int,
 ) -> list[PushSummary]:
-    """Return the workspace's pushes, newest first, optionally only those of one contact."""
+    """Return the workspace's pushes, newest first, optionally only the pushes of one contact."""
     query = select(CrmPush).where(CrmPush.workspace_id == workspace_id).order_by(CrmPush.id.desc())
     if before is not None:
         query = query.where(CrmPush.id < before)

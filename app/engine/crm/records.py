@@ -22,7 +22,7 @@ _KEPT = 4
 
 
 class CrmWrittenRecord(Base):
-    """The record of a contact in a CRM; `written_digests` are those of values by property, newest first."""
+    """The record of a contact in a CRM; `written_digests` has digests of values by property, newest first."""
 
     __tablename__ = "crm_records"
 
@@ -59,7 +59,7 @@ class WrittenValues:
         return self._keys.digest(_PURPOSE, message).hex()
 
     def with_values(self, values: Mapping[str, str]) -> dict[str, list[str]]:
-        """Return the digests with those of more values."""
+        """Return the digests, with the digests of more values."""
         digests = {name: list(known) for name, known in self._digests.items()}
         for name, value in values.items():
             known = [digest for digest in digests.get(name, ()) if digest != self.digest(name, value)]

@@ -91,22 +91,12 @@ def of_workspace(session: Session, workspace_id: str) -> Sequence[WebhookEndpoin
 
 
 def get(session: Session, workspace_id: str, endpoint_id: str) -> WebhookEndpoint:
-    """Return the workspace's endpoint with this id.
-
-    Raises:
-        NotFound: there is no such endpoint.
-
-    """
+    """Return the workspace's endpoint with this id."""
     return _found(session.get(WebhookEndpoint, endpoint_id), workspace_id)
 
 
 def locked(session: Session, workspace_id: str, endpoint_id: str) -> WebhookEndpoint:
-    """Return the workspace's endpoint with this id as it is now, and lock its row until the transaction ends.
-
-    Raises:
-        NotFound: there is no such endpoint.
-
-    """
+    """Return the workspace's endpoint as it is now, and lock its row until the transaction ends."""
     row = session.get(WebhookEndpoint, endpoint_id, with_for_update=True, populate_existing=True)
     return _found(row, workspace_id)
 

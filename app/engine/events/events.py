@@ -86,12 +86,7 @@ def record_many(session: Session, new_events: Sequence[NewEvent], *, now: Moment
 
 
 def record_test(session: Session, workspace_id: str, endpoint_id: str, *, now: Moment) -> str:
-    """Insert a test event, queue its delivery to this endpoint only, and return the event's id.
-
-    Raises:
-        NotFound: the workspace has no such endpoint.
-
-    """
+    """Insert a test event, queue its delivery to this endpoint only, and return the event's id."""
     endpoint = endpoints.locked(session, workspace_id, endpoint_id)
     test = NewEvent(
         workspace_id=workspace_id,

@@ -94,6 +94,7 @@ class ClaimRow(NamedTuple):
 def claimable(*, max_crashes: int | BindParameter[int], now: Moment) -> ColumnElement[bool]:
     """Return the condition under which a job may be claimed: it is due, or its lease expired."""
     due = and_(Job.status == Status.QUEUED, Job.run_after <= now)
+    # One less, because the expired lease is a crash that only the claim counts.
     abandoned = and_(Job.status == Status.RUNNING, Job.lease_until < now, Job.crashes < max_crashes - 1)
     return and_(Job.deadline_at > now, or_(due, abandoned))
 

@@ -44,10 +44,6 @@ def begin(session: Session, workspace_id: str, key: str, request_hash: bytes, *,
 
     A concurrent request with the same key blocks here until the first transaction ends. If that transaction
     rolled back, the second request continues as the first.
-
-    Raises:
-        IdempotencyKeyReused: the key was used before with a different request.
-
     """
     inserted = session.execute(
         insert(session, IdempotencyKey)

@@ -171,12 +171,7 @@ _OPEN_ID = Statement(
 
 
 def get(session: Session, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS) -> StoredJob:
-    """Return the row of the workspace's job with this id and one of these kinds.
-
-    Raises:
-        JobNotFound: there is no such job, or it has another workspace or kind.
-
-    """
+    """Return the row of the workspace's job with this id and one of these kinds."""
     row = _BY_ID.first(session, {"job_id": job_id, "workspace_id": workspace_id})
     if row is None or row.kind not in kinds:
         raise JobNotFound
@@ -186,12 +181,7 @@ def get(session: Session, workspace_id: str, job_id: str, *, kinds: Collection[s
 def get_with_balance(
     session: Session, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS
 ) -> tuple[StoredJob, Balance]:
-    """Return the job as `get` does, and the balance of its workspace, in one query.
-
-    Raises:
-        JobNotFound: as in `get`.
-
-    """
+    """Return the job as `get` does, and the balance of its workspace, in one query."""
     row = _BY_ID_WITH_BALANCE.first(session, {"job_id": job_id, "workspace_id": workspace_id})
     if row is None:
         raise JobNotFound
@@ -243,7 +233,7 @@ def latest_query(
 
 
 def to_public(job: StoredJob) -> dict[str, Any]:
-    """Return the public representation of the job, without subject and result (contract 2.3)."""
+    """Return the public representation of the job, without subject and result."""
     representation: dict[str, Any] = {
         "id": job.id,
         "kind": job.kind,

@@ -187,8 +187,8 @@ def requeue(
         status=Status.QUEUED.value,
         run_after=run_after,
         published_at=None,
-        publishes=1,
-        attempts=Job.attempts - (0 if counts_as_attempt else 1),
+        publishes=1,  # nobody publishes its message now: the sweeper does, as soon as it is due
+        attempts=Job.attempts - (0 if counts_as_attempt else 1),  # the claim has counted it
         trace=traces.merge(_lock_claimed(session, claim).trace, trace),
         lease_token=None,
         lease_until=None,
@@ -214,8 +214,8 @@ def move_to_queue(
         queue=queue.value,
         run_after=now,
         published_at=None,
-        publishes=0,
-        attempts=Job.attempts - 1,
+        publishes=0,  # as a new job: the sweeper gives the caller time to publish its message
+        attempts=Job.attempts - 1,  # the claim has counted it
         lease_token=None,
         lease_until=None,
         **trace_change,
@@ -264,12 +264,7 @@ def complete_item(
 
 
 def _update(session: Session, claim: Claim, **values: Any) -> int:
-    """Update the job and return the credits charged for it so far.
-
-    Raises:
-        LeaseLost: the worker no longer holds the job.
-
-    """
+    """Update the job and return the credits charged for it so far."""
     charged = session.scalar(
         update(Job)
         .where(_held_by(claim))

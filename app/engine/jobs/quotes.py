@@ -48,12 +48,7 @@ class Quote:
 
 
 def quote(session: Session, workspace_id: str, price: int | RevealPrice) -> Quote:
-    """Return the quote for a job of this price.
-
-    Raises:
-        ContactNotFound: the subject of a reveal has a contact id that does not exist.
-
-    """
+    """Return the quote for a job of this price."""
     if isinstance(price, int):
         return Quote(price, suppression_checks.parameters() | ownership.field_parameters())
     subject, field = price.subject, price.field_request.field.value

@@ -123,6 +123,7 @@ def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
     if dialect == "sqlite" or not holds:
         return query.add_columns(*times, false().label("is_held"))
     finished = query.cte("finished")
+    # With a finished job, Python decides whether it is reused, and only then whether credits must be held.
     held = credits.held_if(~select(finished.c.id).exists(), is_fixed=isinstance(now, datetime))
     is_held = select(held.c.id).exists().label("is_held")
     always = select(literal(1).label("one")).subquery("always").outerjoin(finished, true())

@@ -108,10 +108,10 @@ def _next_job(now: Moment) -> ScalarSelect[str]:
         .outerjoin(running, running.c.workspace_id == Job.workspace_id)
         .where(Job.queue == _QUEUE, _LIVE, claims.claimable(max_crashes=_MAX_CRASHES, now=now))
         .order_by(
-            func.coalesce(running.c.threads, 0),
-            case((Job.workspace_id > bindparam("served"), 0), else_=1),
+            func.coalesce(running.c.threads, 0),  # the workspace with the fewest threads
+            case((Job.workspace_id > bindparam("served"), 0), else_=1),  # of several, the next in turn
             Job.workspace_id,
-            case((Job.id == bindparam("preferred"), 0), else_=1),
+            case((Job.id == bindparam("preferred"), 0), else_=1),  # of its jobs, the one in the message
             Job.run_after,
             Job.id,
         )

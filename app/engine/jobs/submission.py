@@ -1,6 +1,6 @@
 """Submits job requests; an equal request joins the job that is open, or reuses a fresh result.
 
-Locks: like a claim and a settlement, a submission locks the row of the job before that of the workspace.
+Locks: like a claim and a settlement, a submission locks the row of the job before the row of the workspace.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ class JobRequest:
     """A request for a job.
 
     `request` is the input for the worker. `dedup_key` identifies equal requests; it does not contain the
-    client reference and the webhook. `price` is held on submission; that of a reveal is computed in the
+    client reference and the webhook. `price` is held on submission; the price of a reveal is computed in the
     submitting transaction. With `allow_partial_hold`, fewer credits are enough, and the job reports the items
     for which credits ran out. `items` are the requests of an enrichment, `refusal` why it is not accepted
-    unless it is free, or that of an earlier use of its idempotency key. `job_id` is that of a new job.
+    unless it is free, or repeats an earlier use of its idempotency key. `job_id` is the id that a new job
+    gets.
     """
 
     kind: str
@@ -91,9 +92,7 @@ def submit(
     A job of a free kind is always run again: `freshness` says for how long others are reused.
 
     Raises:
-        InsufficientCredits: the workspace cannot pay, or a spending limit is reached; nothing is stored.
         PurposeRequired: a purpose is required for everyone, and the request states none; nothing is stored.
-        ContactNotFound: the subject of a reveal has a contact id that does not exist.
 
     """
     quote = quotes.quote(session, job_request.workspace_id, job_request.price)
@@ -138,12 +137,7 @@ def _tried(job_request: JobRequest) -> list[Subject]:
 def _hold(
     session: Session, submitted: SubmitResult, job_request: JobRequest, quote: Quote, *, now: Moment
 ) -> None:
-    """Reserve the credits of a new job, or less if the request allows it, or none if it turns out to be free.
-
-    Raises:
-        InsufficientCredits: the workspace cannot pay, or a spending limit is reached.
-
-    """
+    """Reserve the credits of a new job, or less if the request allows it, or none if it is free after all."""
     job, amount = submitted.job, 0 if submitted.is_held else submitted.job.held
     changes: dict[str, Any] = {}
     if job_request.allow_partial_hold:

@@ -64,7 +64,7 @@ def finish_orphaned(
     query = (
         select(Job, (Job.deadline_at <= column(now)).label("late"))
         .where(or_(_overdue(now), dead))
-        .order_by(Job.workspace_id, Job.id)
+        .order_by(Job.workspace_id, Job.id)  # closing the holds locks the workspaces, as all do in this order
         .limit(BATCH)
         .with_for_update(skip_locked=True)
         .execution_options(populate_existing=True)
@@ -111,12 +111,7 @@ def mark_unpublished(session: Session, job_ids: Sequence[str]) -> None:
 
 
 def cancel(session: Session, job_id: str, *, now: Moment) -> bool:
-    """Cancel a queued job and release its hold; return False if it is running or finished.
-
-    Raises:
-        JobNotFound: there is no such job.
-
-    """
+    """Cancel a queued job and release its hold; return False if it is running or finished."""
     query = select(Job).where(Job.id == job_id).with_for_update()
     job = session.scalar(query.execution_options(populate_existing=True))
     if job is None:

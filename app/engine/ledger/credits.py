@@ -82,6 +82,11 @@ _COLUMNS = ("id", "workspace_id", "job_id", "kind", "available", "held", "spent"
 _PAST_LIMITS: BindParameter[bool] = bindparam("past_limits", type_=Boolean())
 """Whether an entry may be written in a workspace with spending limits; the first hold may not."""
 
+# PostgreSQL executes the writing CTEs of one statement in no fixed order, and on one snapshot; only a CTE
+# that reads the rows returned by another waits for it. So each reads the one before it: first the job, then
+# the workspace, then the entry. All transactions lock the rows in this order, and an entry is inserted only
+# if the balance was updated. SQLite has no such CTEs, and only one writer: it executes two statements.
+
 
 def _parameter(name: str) -> BindParameter[Any]:
     """Return the parameter for a column of the entry; the bare names are reserved for the columns."""
@@ -127,8 +132,8 @@ def _insertion(
 def held_if(condition: ColumnElement[bool], *, is_fixed: bool) -> CTE:
     """Return the CTE that holds credits if the condition is true; it has a row if it did so.
 
-    It holds nothing in a workspace with spending limits; `hold` must follow. For PostgreSQL; the parameters
-    are those of `hold_parameters`.
+    It holds nothing in a workspace with spending limits; `hold` must follow. For PostgreSQL;
+    `hold_parameters` returns its parameters.
     """
     updated = _update_balance().where(condition).returning(_WORKSPACES.c.id).cte("updated")
     return _insertion(is_fixed=is_fixed, source=updated).cte("held")
@@ -147,7 +152,7 @@ def closed(finished: CTE, *, is_fixed: bool) -> tuple[CTE, ColumnElement[bool]]:
     Also return whether the workspace has any; then `count_close` must follow.
 
     For PostgreSQL. The CTE `finished` has the credits of the job, `held` and `charged`, or no row if it was
-    not finished; the parameters are those of `close_parameters`.
+    not finished; `close_parameters` returns its parameters.
     """
     held = cast("ColumnElement[int]", finished.c.held)
     charged = cast("ColumnElement[int]", finished.c.charged)
@@ -197,6 +202,7 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
     if not amount:
         return
     values: dict[str, Any] = {"job_id": job_id, "available": -amount, "held": amount, "now": now}
+    # Most workspaces have no limits and enough credits, so this one statement decides without reading first.
     if _post(session, workspace_id, "hold", past_limits=False, **values) is not None:
         return
     available = _locked(session, workspace_id).available

@@ -55,12 +55,7 @@ def create(
 
 
 def get(session: Session, account_id: str, key_id: str, *, now: Moment) -> LimitedKey:
-    """Return a key of the account, revoked or not, with its limits.
-
-    Raises:
-        NotFound: the account has no such key.
-
-    """
+    """Return a key of the account, revoked or not, with its limits."""
     key = api_keys.get(session, account_id, key_id)
     return _read(session, _keys(now).where(ApiKey.id == key.id))[0]
 

@@ -175,7 +175,7 @@ def in_force(
     before: str | None = None,
     limit: int | None = None,
 ) -> list[SubjectLimit]:
-    """Return the limits of the workspace, newest first, those of revoked keys excepted.
+    """Return the limits of the workspace, newest first, except the limits of revoked keys.
 
     `account_id` restricts them to an account and its keys, `subject_ids` to these accounts and keys.
     They are older than the limit `before`.

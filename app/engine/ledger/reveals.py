@@ -272,13 +272,14 @@ def mark_refunded(
 
 
 def _delete_owned(session: Session, workspace_id: str, contact_id: str, field: str) -> None:
-    """Delete the values revealed under the contact, except those of other contacts owned by the workspace."""
+    """Delete the values revealed under the contact, except values of other owned contacts."""
     statement = delete(RevealedValue).where(
         RevealedValue.workspace_id == workspace_id,
         RevealedValue.contact_id == contact_id,
         RevealedValue.field == field,
     )
     deleted = session.scalars(statement.returning(RevealedValue.value_index)).all()
+    # A deleted row also stood for other contacts with the value, whose field the workspace may still own.
     if deleted:
         _insert_owned(
             session, field, and_(stored_index(field).in_(deleted), Reveal.workspace_id == workspace_id)

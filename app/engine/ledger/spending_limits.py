@@ -106,12 +106,7 @@ _OF_PERIOD = is_counter_at(JOBS.c.created_at)
 
 
 def count_hold(session: Session, job_id: str, amount: int, *, balance: int) -> None:
-    """Count a hold against the limits of the job's account and key; the workspace's row must be locked.
-
-    Raises:
-        SpendingLimitReached: a limit allows less; nothing was counted.
-
-    """
+    """Count a hold against the limits of the job's account and key; the workspace's row must be locked."""
     rows = limits_of(session, job_id)
     usage = _tightest(rows)
     if usage is not None and usage.left < amount:

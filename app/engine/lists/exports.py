@@ -191,7 +191,7 @@ def value_cells(
 
 
 def texts(columns: Sequence[str], values: Sequence[Any]) -> dict[str, str]:
-    """Return the texts of the first values, which are those of the columns."""
+    """Return the texts of the first values, which the columns show."""
     return {
         column: value if isinstance(value, str) else _text(value)
         for column, value in zip(columns, values, strict=False)

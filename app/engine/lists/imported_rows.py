@@ -121,7 +121,7 @@ def store(session: Session, contact_ids: Mapping[bytes, str], *, now: datetime) 
 
 
 def purge_expired(session: Session, *, now: Moment) -> None:
-    """Delete digests older than RETENTION, among them those of other versions of the rules."""
+    """Delete digests older than RETENTION, among them digests of other versions of the rules."""
     session.execute(delete(ImportedRow).where(ImportedRow.checked_at < now - RETENTION))
 
 

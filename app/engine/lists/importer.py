@@ -144,7 +144,6 @@ def run(
 
     Raises:
         InvalidValue: the file cannot be read as a list; the message says why and what to do.
-        Unavailable: the database stayed unavailable; the batches written so far stay.
 
     """
     check_mapping(options.mapped)

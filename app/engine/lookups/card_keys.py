@@ -1,7 +1,7 @@
 """The ids and keys of company cards, stored once for each website and company page.
 
-Computing one takes 0.05 ms of processor time, so those of a million companies take a minute. Only those of
-new companies are computed.
+Computing one takes 0.05 ms of processor time, so the keys of a million companies take a minute. Only the keys
+of new companies are computed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DIGEST_BYTES = 32
 class CompanyCardKey(Base):
     """The id and the key of the card of a website or company page.
 
-    `company_hash` is that of the company, `oprf_key_id` the `OprfKey.id` that it was computed with.
+    `company_hash` is the hash of the company, `oprf_key_id` the `OprfKey.id` that it was computed with.
     `wrapped_key` is encrypted with `OprfKey.wrap`; its context is the id of the card.
     """
 
@@ -42,7 +42,7 @@ class CompanyCardKey(Base):
 
 
 def update(database: Database, key: OprfKey) -> array[int]:
-    """Compute the missing card keys, delete those of removed companies, and return what a filter has of them.
+    """Compute missing card keys, delete the keys of removed companies, and return what a filter has of them.
 
     No transaction is open while it computes. What it has stored before it is interrupted is kept.
     """

@@ -23,11 +23,7 @@ def find(
 ) -> dict[str, Any] | None:
     """Return the first known company for `{kind, hashes}`, or all matches for `{kind, prefix}`.
 
-    With a key, the prefix is that of an output.
-
-    Raises:
-        FilterKeyUnknown: the company filter with this key has not been built.
-
+    With a key, the prefix is the prefix of an output.
     """
     kind = HashKind(request["kind"])
     if "prefix" in request and oprf_key:

@@ -84,7 +84,7 @@ class Overview:
     def count_people(self, session: Session, criteria: Filter, data: ContactData) -> dict[str | None, int]:
         """Return the number of people by department without suppressed ones, the largest first.
 
-        `data` is that of `unchecked`. The counts are stored if the company is large.
+        `data` is the data of `unchecked`. The counts are stored if the company is large.
         """
         if Identifier("domain", self.company.domain or "") in data.suppressed:
             return {}

@@ -54,10 +54,6 @@ def by_card_id(session: Session, kind: HashKind, prefix: str, key: OprfKey) -> d
     """Return the sealed card of every company the id of whose card has the prefix, among random ones.
 
     All cards of a response have the same length, and the random ones look like the others.
-
-    Raises:
-        FilterKeyUnknown: the company filter with this key has not been built.
-
     """
     keys, column = _card_keys(session, prefix, key), COLUMNS[kind]
     pages = (_companies(column).where(is_among(session, column.expression, part)) for part in batched(keys))

@@ -116,7 +116,7 @@ def load(
     """Load the data of all these contacts, in two queries regardless of their number.
 
     The same query loads the workspace's saved profiles with the URLs `saved_urls`. Contacts that are together
-    in `same_people` are the same person: a regional rule that hides values of one hides those of all. A
+    in `same_people` are the same person: a regional rule that hides values of one hides the values of all. A
     caller who has read the contacts with their companies passes `employers_of` them, and they are not read
     again. The identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
     `check_suppressions` it is one query, and no identifier counts as suppressed.

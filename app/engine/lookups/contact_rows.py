@@ -103,7 +103,7 @@ class _Query:
         self._pick = {kind: itemgetter(*map(names.index, _ROWS[kind]._fields)) for kind in kinds}
 
     def add(self, rows: ContactRows, row: tuple[Any, ...]) -> None:
-        """Add a row of the statement to those of its kind."""
+        """Add a row of the statement to the rows of its kind."""
         kind = row[0]
         values = self._pick[kind](row)
         if kind == _EMAIL:
@@ -199,7 +199,7 @@ _SELECTS = {
     _SAVED: saved_profiles.summaries_by_url,
     _EMPLOYER: _employers,
 }
-# One statement, because the duration of a lookup is that of its statements.
+# One statement, because a lookup takes as long as its statements.
 _QUERIES = {
     (False, False): _Query(*_ALWAYS),
     (True, False): _Query(*_ALWAYS, _EMPLOYER),

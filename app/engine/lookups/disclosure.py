@@ -18,7 +18,7 @@ from app.infra.database.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """The disclosed values in the shape of contract 2.7, best first, and their charge."""
+    """The disclosed values as the API returns them, best first, and their charge."""
 
     contact_id: str
     values: list[dict[str, Any]]

@@ -34,7 +34,7 @@ class KnownPerson:
 
     `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
-    requested type that have not been verified. `countries` are those of all contacts that match.
+    requested type that have not been verified. `countries` are the countries of all contacts that match.
     `visible_types` are the requested types without those that a regional rule hides of this person, by
     `stored_country`. `needs_purpose` is whether a purpose must be stated before the workspace obtains values
     of this person that it does not own. `company_id` is the stored company of the subject's facts. `data` is
@@ -67,7 +67,7 @@ class KnownPerson:
 class _StoredPerson:
     """The match of a subject, the data of the matched contacts, and the contact for the requested field.
 
-    `countries` are those of all these contacts.
+    `countries` are the countries of all these contacts.
     """
 
     match: Match
@@ -109,6 +109,7 @@ def assess(
         contact=contact,
         suppressed=stored.suppressed,
         owned=stored.owned,
+        # An owned value is returned however old it is, unless the request limits the age.
         has_fresh_value=_is_any_fresh(stored.values, field_request, default_max_age, now=now)
         if field_request.max_age or not stored.owned
         else bool(stored.values),
@@ -132,10 +133,6 @@ def is_owned(
     """Return whether the workspace owns the values, and all identifiers of the person, given and stored.
 
     Values that it is told nothing about are left out.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
     """
     stored = _stored_person(session, workspace_id, subject, field_request, check_suppressions=False)
     people = stored.match.remembered or ((stored.contact,) if stored.contact else ())
@@ -177,12 +174,7 @@ def find(
     check_suppressions: bool = True,
     is_sale: bool = False,
 ) -> tuple[Match, ContactData]:
-    """Return the match of the subject and the data of the matched contacts; see `contact_matching.find_many`.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
-    """
+    """Return the match of the subject, as `contact_matching.find_many` does, and the contacts' data."""
     (match,) = contact_matching.find_many(session, [subject], workspace_id=workspace_id, is_sale=is_sale)
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound

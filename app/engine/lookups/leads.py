@@ -1,4 +1,4 @@
-"""Leads: the known people of a website's company, looked up by the hash of the website (contract 2.10)."""
+"""Leads: the known people of a website's company, looked up by the hash of the website."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lookups: the stored data of people visible to the workspace, without provider calls (contract 2.6)."""
+"""Lookups: the stored data of people visible to the workspace, without provider calls."""
 
 from __future__ import annotations
 

@@ -40,10 +40,6 @@ def assess(
 
     A person whom the workspace is not told about counts if a fresh value is sold at once. One who is
     suppressed is `suppressed`, so that no provider is asked, and `is_hidden`, so that it is not told.
-
-    Raises:
-        ContactNotFound: the subject has a contact id that does not exist.
-
     """
     stored = partial(
         known_people.assess,
@@ -81,6 +77,6 @@ def _is_sold(known: KnownPerson, whole: KnownPerson, offer: Offer) -> bool:
 def remember_sale(
     session: Session, workspace_id: str, known: KnownPerson, contact_id: str, *, now: datetime
 ) -> None:
-    """Remember by which values a workspace was sold those of a contact: it is told about them from now on."""
+    """Remember by which values a workspace bought the contact's: it is told about them from now on."""
     if known.is_sold:
         caller_identifiers.remember(session, workspace_id, known.provided, contact_id, now=now)

@@ -33,7 +33,7 @@ from app.infra.database.json_functions import JsonObject
 from app.infra.database.session import Session
 
 LARGE = 100
-"""Counts are stored for companies with more people; those of the others are counted at each request."""
+"""Counts are stored for companies with more people; the people of others are counted at each request."""
 MAX_AGE = timedelta(hours=1)
 
 

@@ -56,7 +56,7 @@ def record(
 ) -> None:
     """Record an event if the saved profile shows the owned contact at another company than was known.
 
-    Known is the company in the workspace's saved profile before (`previous`) or that of the stored contact,
+    The known company is the one in the workspace's saved profile before (`previous`) or the stored contact's,
     whichever is newer. A snapshot that is older is no change.
     """
     before = _newest(session, contact, previous)

@@ -94,10 +94,6 @@ def save(
     """Merge the snapshot into the workspace's saved profile, or insert a new one.
 
     For each field the newest snapshot wins; missing fields keep their value. A null annotation is removed.
-
-    Raises:
-        PersonSuppressed: the profile, or the contact that has it, is suppressed.
-
     """
     lock_resolution(session)  # no erasure between the suppression check and the insert
     subject = Subject(linkedin_url=snapshot.linkedin_url)

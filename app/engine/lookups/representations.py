@@ -1,4 +1,4 @@
-"""Representations of contacts, companies, e-mails and phones as in contract 2.6 and 2.7, as plain dicts."""
+"""Contacts, companies, e-mails and phones as the API returns them, as plain dicts."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def revealed(data: ContactData, contact_id: str) -> dict[str, Any]:
 
 
 def email_object(row: StoredEmail, *, primary: bool = False) -> dict[str, Any]:
-    """Return the full e-mail (contract 2.7); `primary` marks the best one of its list."""
+    """Return the full e-mail; `primary` marks the best one of its list."""
     return {
         "email": row.email,
         "type": row.type,
@@ -95,7 +95,7 @@ def email_object(row: StoredEmail, *, primary: bool = False) -> dict[str, Any]:
 
 
 def phone_object(row: StoredPhone) -> dict[str, Any]:
-    """Return the full phone number (contract 2.7)."""
+    """Return the full phone number."""
     return {
         "e164": row.e164,
         "national": row.national,

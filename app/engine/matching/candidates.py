@@ -83,6 +83,7 @@ _COMPANY_IDS: BindParameter[Any] = bindparam("companies", expanding=True)
 AT_COMPANIES = Contact.company_id.in_(_COMPANY_IDS)
 _HAS_FAMILY_NAME = Contact.last_key.in_(bindparam("last_keys", expanding=True))
 _HAS_WHOLE_NAME = Contact.name_key == bindparam("whole")
+# Ranges, because LIKE uses an index only in some collations.
 _BEGINS_WITH_FIRST, _BEGINS_WITH_LAST = (
     Contact.name_key.between(bindparam(word), bindparam(word + "_end")) for word in ("first", "last")
 )
@@ -99,6 +100,9 @@ _RANK = case(
     (_HAS_INITIAL, _SAME_INITIAL),
     else_=_ONE_NAME,
 )
+# Whether somebody has the whole name is known only when all namesakes have been read, so the best rank is a
+# window over them, and `_BY_NAME` excludes by it outside. Too many people of a large company have the given
+# name: another of their names must begin with the letter of the family name, and the other way round.
 _NAMED = (
     select(*_CONTACT, _RANK.label("rank"), func.min(_RANK).over().label("best"))
     .where(  # the companies in every part, so that SQLite uses the index of each

@@ -68,7 +68,7 @@ def candidate_companies(
     """Return the companies that may match each subject, best first: by domain, by name, by a similar name.
 
     A company with another domain than the subject's does not match, whatever its name. If the company with
-    the subject's domain has another name, those of the subject's name come first.
+    the subject's domain has another name, companies of the subject's name come first.
     """
     subjects = list(subjects)
     domains = {subject.company_domain for subject in subjects if subject.company_domain}
@@ -123,7 +123,7 @@ def _scored(subject: Subject, companies: Iterable[StoredCompany]) -> tuple[Candi
             company, "company_name", company_score(subject.company_name or "", company.name or "")
         )
         for company in companies
-        if not (subject.company_domain and company.domain)  # another website than that of the subject
+        if not (subject.company_domain and company.domain)  # another website than the subject's
     ]
     usable = [candidate for candidate in scored if candidate.score >= AGREES]
     return tuple(sorted(usable, key=lambda candidate: (-candidate.score, candidate.company.id)))

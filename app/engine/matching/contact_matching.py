@@ -1,4 +1,4 @@
-"""Matches subjects to stored contacts, with a confidence and the matching fields (contract 2.4)."""
+"""Matches subjects to stored contacts, with a confidence and the matching fields."""
 
 from __future__ import annotations
 

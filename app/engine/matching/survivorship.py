@@ -26,7 +26,7 @@ from app.infra.database.session import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecords:
-    """The stored record, then those of the providers, each with the id of its contact or company."""
+    """The stored record, then the records of the providers, each with the id of its contact or company."""
 
     contacts: tuple[tuple[str, SourceRecord], ...] = ()
     companies: tuple[tuple[str, SourceRecord], ...] = ()

@@ -37,7 +37,7 @@ class OwnedContact:
 
     @property
     def id(self) -> str:
-        """The id of the contact, or else that of the saved profile."""
+        """The id of the contact, or else the id of the saved profile."""
         return str(self.row.contact_id or self.row.saved_id)
 
     @property
@@ -72,7 +72,7 @@ class OwnedContact:
 
     @property
     def location(self) -> dict[str, str | None]:
-        """The city and the country: the stored ones, or else those of the saved profile."""
+        """The city and the country: the stored ones, or else the ones of the saved profile."""
         city, country = self.row.contact_city, self.row.contact_country
         if city is None and country is None:
             city, country = parse_location(self.row.saved_location or "")
@@ -158,12 +158,7 @@ def cursor_of(session: Session, workspace_id: str, selection: Selection, person_
 
 
 def get(session: Session, workspace_id: str, person_id: str) -> OwnedContact:
-    """Return the workspace's person with this id, of a contact or of a saved profile.
-
-    Raises:
-        ContactNotFound: the workspace neither revealed nor saved such a person, or the person is suppressed.
-
-    """
+    """Return the workspace's person with this id, of a contact or of a saved profile."""
     found = page(session, workspace_id, Selection(person_id=person_id), limit=1).contacts
     if not found:
         raise ContactNotFound

@@ -44,11 +44,6 @@ def change_list(
     """Add people to the list and remove others; both are named by contact or saved profile.
 
     Adding people also saves them. Removing a person who is not on the list changes nothing.
-
-    Raises:
-        NotFound: the workspace has no such list.
-        ContactNotFound: a person to add does not exist, or is suppressed.
-
     """
     lock_resolution(session)
     contact_list = contact_lists.get(session, edit.workspace_id, list_id, lock=True)
@@ -65,23 +60,13 @@ def change_list(
 
 
 def add_contacts(session: Session, edit: Edit, list_id: str, contact_ids: Collection[str]) -> int:
-    """Add those of the contacts who are not suppressed to the list; return how many were not on it.
-
-    Raises:
-        NotFound: the workspace has no such list.
-
-    """
+    """Add the contacts who are not suppressed to the list; return how many of them were not on it."""
     contacts = [contact.id for contact in _contacts(session, edit.workspace_id, contact_ids)]
     return change_list(session, edit, list_id, add=contacts, remove=()).added
 
 
 def annotate(session: Session, edit: Edit, person_id: str, **annotations: list[str] | str | None) -> None:
-    """Replace the given ones of `tags` and `note` of a person, who is saved by that.
-
-    Raises:
-        ContactNotFound: the person does not exist, or is suppressed.
-
-    """
+    """Replace the given ones of `tags` and `note` of a person, who is saved by that."""
     lock_resolution(session)
     (row,) = _saved(session, edit, [person_id])
     _annotate(row, edit.now, **annotations)

@@ -50,8 +50,8 @@ class Selection:
     """The filters and the order of a list of people; None is no filter.
 
     `list_name` is the id or the name of a list, `company` a part of a company's name or its whole domain,
-    `name` a part of a person's name, and `status` that of one of the person's revealed addresses. `person_id`
-    is one person, by contact or saved row.
+    `name` a part of a person's name, and `status` the status of one of the person's revealed addresses.
+    `person_id` is one person, by contact or saved row.
     """
 
     list_name: str | None = None

@@ -113,7 +113,7 @@ def saved() -> Branch:
 
 
 def only_saved() -> Branch:
-    """Return the saved people of whom the workspace owns nothing, whose times are those of an index."""
+    """Return the saved people of whom the workspace owns nothing, whose times are in an index."""
     is_revealed = (
         select(Reveal.field)
         .where(Reveal.workspace_id == WORKSPACE, Reveal.contact_id == Contact.id, OWNED)

@@ -98,7 +98,7 @@ def _delete_values(
 
 
 def _delete_empty(session: Session, contact_ids: Collection[str], recently: datetime) -> int:
-    """Delete those of the contacts that have no e-mails and phones, and no reason to be kept."""
+    """Delete the contacts that have no e-mails and phones, and no reason to be kept."""
     kept = (Email.contact_id, Phone.contact_id, SavedProfile.contact_id, RejectedValue.contact_id)
     empty = select(Contact.id).where(
         Contact.id.in_(contact_ids),

@@ -62,7 +62,7 @@ class ErasedAgain:
     upload_rows: int = 0
 
     def plus(self, plan: ErasurePlan) -> ErasedAgain:
-        """Return the counts with those of another plan."""
+        """Return the counts, with the counts of another plan added."""
         return ErasedAgain(
             self.contacts + len(plan.contact_ids),
             self.jobs + len(plan.job_ids) + len(plan.lookup_ids),

@@ -24,11 +24,8 @@ def erase(database: Database, make_plan: Planner, *, actor: Actor | None = None)
     """Erase the person of the plan, and return what was erased.
 
     The plan is made twice: once the person is suppressed, no new data arrives. The audit log names `actor`,
-    by default that of the database's sessions.
-
-    Raises:
-        Unavailable: the database was unavailable. The person may be suppressed already; nothing was deleted.
-
+    by default the actor of the database's sessions. If the database becomes unavailable, the person may be
+    suppressed already, and nothing is deleted.
     """
     with database.reading(no_deadline=True) as session:
         plan = make_plan(session)
@@ -47,10 +44,6 @@ def _delete(database: Database, plan: ErasurePlan, actor: Actor | None) -> None:
     """Delete the data in the plan; try again after a deadlock.
 
     Like a worker that claims a job, an erasure locks jobs before contacts, and a refund does the reverse.
-
-    Raises:
-        Unavailable: the database was unavailable, or every attempt ended in a deadlock. Nothing was deleted.
-
     """
     retries = 0
     while True:

@@ -1,8 +1,8 @@
 """The owner of a mailbox: the contacts that may be shown to a person who has proved an address.
 
-An address identifies a person only if it is not that of a role (info@…), works, was named by a source and
-not guessed from a pattern, and belongs to no two people with different names. Otherwise only the address is
-shown and deleted, and the operator decides.
+An address identifies a person only if it is not the address of a role (info@…), works, was named by a source
+and not guessed from a pattern, and belongs to no two people with different names. Otherwise only the address
+is shown and deleted, and the operator decides.
 """
 
 from __future__ import annotations
@@ -91,5 +91,5 @@ def _doubt(session: Session, email: str, contacts: Sequence[Contact]) -> Doubt |
     if any(row.status == EmailStatus.INVALID or row.reported_at is not None for row in rows):
         return Doubt.BOUNCED  # the mailbox may have been given to someone else
     if any(emails.is_guess(row) for row in rows):
-        return Doubt.GUESSED  # the mailbox may be that of another person with a similar name
+        return Doubt.GUESSED  # the mailbox may belong to another person with a similar name
     return None

@@ -34,7 +34,7 @@ CONTACT_FIELDS = (
 
 
 def collect(session: Session, contacts: Sequence[Contact], plan: ErasurePlan) -> dict[str, Any]:
-    """Return what is stored about the person as JSON: `plan` is that of an erasure of the same person."""
+    """Return what is stored about the person as JSON: `plan` is the plan of an erasure of the same person."""
     return {
         "contacts": [_contact(session, contact) for contact in contacts],
         "recipients": [recipient(row) for row in plan.recipients],

@@ -70,10 +70,6 @@ def encrypt(session: Session, table: Table, rows: Sequence[Row[*tuple[Any, ...]]
     """Encrypt the rows of `read_after`, and all rows with the same values; return how many had another key.
 
     Rows that another transaction has locked are left for the next pass.
-
-    Raises:
-        Undecryptable: a value cannot be read, because its key is not set.
-
     """
     changes = list(_changes(session, table, rows))
     field = indexed_field(table)

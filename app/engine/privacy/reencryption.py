@@ -30,7 +30,7 @@ class EncryptionProgress(Base):
     """How far a table is encrypted under a key.
 
     `position` is the primary key of the last row of this pass that was read, `pending` counts the rows of the
-    pass that were not yet under the key, `rows` those of all passes.
+    pass that were not yet under the key, `rows` the rows of all passes.
     """
 
     __tablename__ = "encryption_progress"
@@ -55,7 +55,7 @@ def progress(session: Session) -> list[EncryptionProgress]:
 
 
 def unfinished(session: Session) -> list[str]:
-    """Return those of `names` that are not finished under the current key; a read without locks."""
+    """Return the `names` that are not finished under the current key; a read without locks."""
     finished = select(EncryptionProgress.name).where(
         EncryptionProgress.key_id == session.keys.ring.current_id, EncryptionProgress.finished_at.is_not(None)
     )

@@ -54,12 +54,7 @@ def replay(database: Database, *paths: Path) -> ReplayResult:
 
 
 def apply(database: Database, paths: Iterable[Path], *, tick: Callable[[], object] = lambda: None) -> Applied:
-    """Apply the lines of journals or exports to the list; `tick` is called after each transaction.
-
-    Raises:
-        OSError: a file cannot be read.
-
-    """
+    """Apply the lines of journals or exports to the list; `tick` is called after each transaction."""
     applied = Applied()
     for lines in _transactions(suppression_journal.read(paths, unreadable=applied.unreadable)):
         with database.transaction(no_deadline=True) as session:

@@ -40,7 +40,7 @@ class OptOutState(StrEnum):
 class ProviderOptOut(Base):
     """One refusal by one provider, without personal data: `subject_digest` and `digest` are keyed digests.
 
-    `asked_by` names the fields of the request. `kind` and `digest` are those of its one e-mail or profile,
+    `asked_by` names the fields of the request. `kind` and `digest` describe its one e-mail or profile,
     None if it had none or several. `state` is `listed` if that value went on the suppression list at once.
     """
 

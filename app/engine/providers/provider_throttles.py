@@ -22,7 +22,7 @@ from app.infra.database.statements import Statement
 
 
 class ProviderThrottleRow(Base):
-    """The throttle of one provider; workers lock its row. The columns are those of `ProviderThrottle`."""
+    """The throttle of one provider, with the fields of `ProviderThrottle`; workers lock its row."""
 
     __tablename__ = "provider_gates"
 

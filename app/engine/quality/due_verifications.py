@@ -95,8 +95,8 @@ def claim(
 ) -> Sequence[DueVerification]:
     """Claim owned addresses that are due: those with an unanswered bounce, then expired ones, oldest first.
 
-    Workspaces take turns, so that the bounces that one reports do not delay those of the others. The age of
-    an address never verified counts from `last_seen_at`. Suppressed people are skipped.
+    Workspaces take turns, so that the bounces that one reports do not delay the addresses of the others. The
+    age of an address never verified counts from `last_seen_at`. Suppressed people are skipped.
     """
     owners = _lock_owners(session, now)
     current = database_clock.value(session, now)

@@ -64,10 +64,6 @@ def record(
     After a bounce the address is at best risky for this workspace, and due for verification. The price paid
     is refunded when the bounce is confirmed, or at once if the allowance covers it; the workspace then no
     longer owns the contact's addresses.
-
-    Raises:
-        ContactNotFound: the workspace does not own the e-mails of such a contact, or this is not one of them.
-
     """
     if not is_id(report.contact_id, "con"):
         raise ContactNotFound

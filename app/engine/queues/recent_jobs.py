@@ -23,7 +23,7 @@ class RecentJobs:
 
 
 def read(session: Session, *, now: datetime) -> RecentJobs:
-    """Return the recent jobs; `crashed` are those of them, and of the open jobs, that lost a worker."""
+    """Return the recent jobs; `crashed` are the recent and the open jobs that lost a worker."""
     is_crashed = func.count(case((Job.crashes > 0, 1)))
     recent = (
         select(Job.status, func.count(), is_crashed)

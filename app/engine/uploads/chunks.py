@@ -163,7 +163,7 @@ def _affordable(session: Session, upload: Upload, chunk: NextChunk) -> int:
 
 
 def shortage(session: Session, upload: Upload) -> str:
-    """Return what ran out: the credits that the member allowed, or those of the workspace."""
+    """Return what ran out: the credits that the member allowed, or the credits of the workspace."""
     if upload.max_credits is None:
         return InsufficientCredits.code
     is_limit = upload.max_credits - upload.charged <= balance(session, upload.workspace_id).available

@@ -1,7 +1,7 @@
 """When a worker continues an upload.
 
-Reading and pricing may take minutes, so one upload of a workspace is read or priced at a time. Otherwise
-those of one workspace could occupy all threads.
+Reading and pricing may take minutes, so one upload of a workspace is read or priced at a time. Otherwise the
+uploads of one workspace could occupy all threads.
 """
 
 from __future__ import annotations

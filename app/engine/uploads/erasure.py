@@ -120,8 +120,8 @@ def without_erased_people(
 ) -> dict[int, list[str]]:
     """Return the cells to store of the rows that mention an erased person: none if the row is about them.
 
-    `columns` are the fields of the columns, `mentions` those of the rows, None if nobody was erased when they
-    were read. Call it as `of_erased_people`.
+    `columns` are the fields of the columns, `mentions` the mentions in the rows, None if nobody was erased
+    when they were read. Call it as `of_erased_people`.
     """
     if not is_needed(session):
         return {}

@@ -29,7 +29,7 @@ COLUMNS = (
     "Result receipt",
     "Result note",
 )
-"""The columns that a result adds to those of the file."""
+"""The columns that a result adds to the columns of the file."""
 _ERASED = "The person was erased."
 _STATUS_NOTES = {
     UploadStatus.CANCELED.value: "The upload was canceled before this row was finished.",
@@ -40,7 +40,7 @@ _origin = aliased(UploadRow, name="origins")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """A row with its result. `outcome` is that of the person, or invalid, failed or pending.
+    """A row with its result. `outcome` is the outcome for the person, or invalid, failed or pending.
 
     `receipt` is the id of the job that resolved it; its trace lists the provider calls.
     """
@@ -58,7 +58,7 @@ class ResultRow:
     note: str | None = None
 
     def texts(self, width: int) -> list[str]:
-        """Return the cells of the row, as many as the header has, and those of `COLUMNS`."""
+        """Return the cells of the row, as many as the header has, and the cells of `COLUMNS`."""
         cells = [*self.cells[:width], *[""] * (width - len(self.cells))]
         found = (self.email, self.email_status, self.phone, self.outcome, str(self.credits))
         receipt = (", ".join(self.sources), self.receipt, self.note)
@@ -86,7 +86,7 @@ class _Row(NamedTuple):
 
 
 def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[ResultRow]:
-    """Return the rows from this number on with their results; a duplicate has that of the first row."""
+    """Return the rows from this number on with their results; a duplicate has the result of the first row."""
     query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.number >= first)
     return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
 
@@ -105,7 +105,7 @@ def _read(session: Session, upload: Upload, query: Select[Any]) -> list[ResultRo
 
 
 def _joined() -> Select[Any]:
-    """Return the query for rows with the result of their person, which is that of the person's first row."""
+    """Return the query for rows with the result of their person, which the person's first row has."""
     origin_number = func.coalesce(UploadRow.duplicate_of, UploadRow.number)
     return (
         select(

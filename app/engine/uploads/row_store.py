@@ -60,8 +60,8 @@ def add(
 ) -> None:
     """Insert rows with numbers from `first`.
 
-    `mentions` are those of `erasure.mentioned_in`, None if nobody was erased before.
-    Rows that a lost worker inserted stay: the same file has the same rows. Those of erased people are empty.
+    `mentions` is what `erasure.mentioned_in` returned, None if nobody was erased before.
+    Rows that a lost worker inserted stay: the same file has the same rows. Rows of erased people are empty.
     The header is stored with the first rows, since an erasure needs it to know whom a row is about.
     """
     _store(session, turn, _mapping(session, turn, table.header, table.columns))

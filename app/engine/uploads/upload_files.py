@@ -15,12 +15,7 @@ def encrypted(session: Session, upload_id: str, content: bytes) -> bytes:
 
 
 def decrypted(session: Session, upload_id: str, stored: bytes) -> bytes:
-    """Return the bytes of a stored file.
-
-    Raises:
-        Undecryptable: it was changed, belongs to another upload, or its key is not set.
-
-    """
+    """Return the bytes of a stored file."""
     return open_sealed(session.keys.ring, _context(upload_id), stored)
 
 
@@ -28,10 +23,6 @@ def encrypt_next(session: Session) -> bool:
     """Encrypt a file that is not under the current key; return whether there was one.
 
     A file that another transaction locks, probably to delete it, is left for the next call.
-
-    Raises:
-        Undecryptable: as in `decrypted`.
-
     """
     query = select(UploadFile).where(_is_outdated(session)).limit(1)
     file = session.scalar(query.with_for_update(skip_locked=True))

@@ -102,7 +102,7 @@ class UploadRow(Base):
     A row that is not readable has a fault of the file; another one has a fault if it identifies no person.
     `person_digest` identifies the person that it names, `cost` is the most that finding them costs,
     `duplicate_of` the number of the first row about the same person. `is_pending` means that it waits for a
-    job. `chunk` and `item` are the job's number and the item in it, while it waits those of a job that
+    job. `chunk` and `item` are the number of the job and the item in it; while the row waits, of a job that
     found a part. `charged` is what earlier jobs charged for it, `tries` how many of them ended without its
     result.
     """

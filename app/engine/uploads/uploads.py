@@ -90,12 +90,7 @@ def get(session: Session, workspace_id: str, upload_id: str) -> Upload:
 
 
 def locked(session: Session, workspace_id: str, upload_id: str) -> Upload:
-    """Return the workspace's upload and lock its row until the transaction ends.
-
-    Raises:
-        UploadNotFound: as in `get`.
-
-    """
+    """Return the workspace's upload and lock its row until the transaction ends."""
     return _one(session, workspace_id, upload_id, lock=True)
 
 
@@ -162,7 +157,7 @@ def start(
 
     `max_credits` limits what the whole upload may cost, with what it has cost so far. `purpose` is why the
     values of its people are obtained; one that was stated earlier remains if it is None, as
-    long as it can be stated. `revision` is that of the mapping whose price was accepted, if given.
+    long as it can be stated. `revision` is the revision of the mapping whose price was accepted, if given.
 
     Raises:
         UploadNotReady: it has no price yet, is over, or has another mapping.

@@ -116,7 +116,7 @@ def retry(session: Session, turn: Turn, *, due_at: Moment, error: str | None = N
 
 
 def fail(session: Session, turn: Turn, error: str, *, now: Moment) -> None:
-    """End the work as failed, with the code of the reason; that of the last turn remains if it has one.
+    """End the work as failed, with the code of the reason; the code of the last turn remains if it has one.
 
     Raises:
         LeaseLost: as in `renew`.

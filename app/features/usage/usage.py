@@ -1,6 +1,6 @@
 """Usage: what a workspace's jobs cost and found in a period, by account, key, kind, provider or day.
 
-Credits belong to the time at which they were spent or refunded, so their total is that of the ledger. Jobs,
+Credits belong to the time at which they were spent or refunded, so their total equals the ledger's. Jobs,
 their outcomes and their provider calls belong to the time at which the job was submitted.
 """
 

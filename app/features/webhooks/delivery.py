@@ -1,7 +1,7 @@
 """Delivers webhooks: URLs notified of events, and of jobs when they finish.
 
-The row of a job becomes due when the job finishes, so code that ends jobs does not depend on webhooks. That
-of an event is due at once. Then it is claimed (a message is published), begun (a worker posts it), and
+The row of a job becomes due when the job finishes, so code that ends jobs does not depend on webhooks. The
+row of an event is due at once. Then it is claimed (a message is published), begun (a worker posts it), and
 finished or retried.
 """
 

@@ -92,12 +92,7 @@ def get(session: Session, webhook_id: str) -> WebhookStatus | None:
 
 
 def get_of_workspace(session: Session, workspace_id: str, webhook_id: str) -> WebhookStatus:
-    """Return the workspace's webhook with this id.
-
-    Raises:
-        NotFound: there is no such webhook.
-
-    """
+    """Return the workspace's webhook with this id."""
     status = get(session, webhook_id)
     if status is None or status.webhook.workspace_id != workspace_id:
         raise NotFound("There is no such delivery. List the latest ones with GET /api/webhooks.")
@@ -108,7 +103,6 @@ def replay_of_workspace(session: Session, workspace_id: str, webhook_id: str, *,
     """Schedule the workspace's webhook for delivery now, with a new retry schedule.
 
     Raises:
-        NotFound: there is no such webhook.
         EndpointDisabled: its endpoint is disabled.
 
     """

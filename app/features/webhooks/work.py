@@ -24,7 +24,7 @@ from workers.webhook_client import DeliveryError, WebhookClient
 FULL_QUEUE = 50
 """Queue length above which no deliveries are published: receivers are slow, or workers few.
 
-Half of that of uploads, imports and CRM pushes, so that deliveries leave room for them.
+Uploads, imports and CRM pushes have twice the limit, so that deliveries leave room for them.
 """
 
 
@@ -67,7 +67,7 @@ def send_due(services: WorkerServices) -> None:
 
 
 def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
-    """Sign and post; the signed timestamp is that of the attempt."""
+    """Sign and post; the signed timestamp is the time of the attempt."""
     body = json.dumps(delivery.payload)
     headers = {
         "Content-Type": "application/json",

@@ -25,11 +25,6 @@ def record(url: str) -> None:
 
 
 def age_seconds(client: Redis) -> float:
-    """Return the seconds since beat last ran by Redis's clock; infinity if it has not for an hour.
-
-    Raises:
-        RedisError, OSError: Redis is unavailable.
-
-    """
+    """Return the seconds since beat last ran by Redis's clock; infinity if it has not for an hour."""
     remaining: int = client.pttl(KEY)
     return math.inf if remaining < 0 else (LIFETIME_MILLISECONDS - remaining) / 1000

@@ -42,7 +42,7 @@ class GuardedBroker:
 
 
 def is_rabbitmq(url: str) -> bool:
-    """Return whether the URL is that of RabbitMQ."""
+    """Return whether the URL names RabbitMQ."""
     return url.startswith(("amqp://", "amqps://"))
 
 

@@ -54,9 +54,7 @@ class RabbitMqBroker:
     def send(self, queue: Queue, messages: Sequence[TaskMessage]) -> None:
         """Append the messages to the queue; return once RabbitMQ has stored them.
 
-        Raises:
-            OSError: RabbitMQ is unavailable. Some of the messages may have been sent.
-
+        If RabbitMQ becomes unavailable meanwhile, some of the messages may have been sent.
         """
         with self._channel() as channel:
             for message in messages:
@@ -73,12 +71,7 @@ class RabbitMqBroker:
                 )
 
     def lengths(self, queues: Iterable[str]) -> list[int]:
-        """Return how many messages wait in each of the queues; those that a worker has taken do not count.
-
-        Raises:
-            OSError: RabbitMQ is unavailable.
-
-        """
+        """Return how many messages wait in each of the queues; those that a worker has taken do not count."""
         with self._channel() as channel:
             return [channel.queue_declare(str(queue), passive=True).message_count for queue in queues]
 

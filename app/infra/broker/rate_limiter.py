@@ -20,7 +20,7 @@ from app.infra.telemetry.log import log
 # While Redis is unavailable, each process allows at most 1/4 of the shared limit.
 LOCAL_SHARE = 4
 Window: TypeAlias = tuple[int, float, int, float]
-"""The requests of the previous window and the seconds until they no longer count, and those of this one."""
+"""The requests of the previous window, the seconds until they no longer count, and this window's requests."""
 _HIT_AND_READ = b"""
 local function hit()
 %s

@@ -13,27 +13,17 @@ from app.infra.broker.task_messages import CONTENT_ENCODING, CONTENT_TYPE, TaskM
 
 
 class RedisBroker:
-    """Sends all messages of a call, or counts those of all queues, in one round trip."""
+    """Sends all messages of a call, or counts the messages of all queues, in one round trip."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
 
     def send(self, queue: Queue, messages: Sequence[TaskMessage]) -> None:
-        """Append the messages to the queue.
-
-        Raises:
-            RedisError, OSError: Redis is unavailable.
-
-        """
+        """Append the messages to the queue."""
         self._client.lpush(queue.value, *(envelope(message, queue.value) for message in messages))
 
     def lengths(self, queues: Iterable[str]) -> list[int]:
-        """Return how many messages wait in each of the queues.
-
-        Raises:
-            RedisError, OSError: Redis is unavailable.
-
-        """
+        """Return how many messages wait in each of the queues."""
         with self._client.pipeline(transaction=False) as pipeline:
             for queue in queues:
                 pipeline.llen(str(queue))

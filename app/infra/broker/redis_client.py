@@ -28,12 +28,7 @@ class _Pool(BlockingConnectionPool):
     """The library's pool, which can also lend a connection without checking it."""
 
     def lend(self) -> Any:  # noqa: ANN401 -- a connection, whose methods redis-py declares no types of
-        """Return a connected connection, of which the server may have closed its side.
-
-        Raises:
-            RedisError, OSError: none is free in time, or Redis is unavailable.
-
-        """
+        """Return a connected connection, of which the server may have closed its side."""
         self._checkpid()
         try:
             connection = self.pool.get(timeout=self.timeout)
@@ -62,10 +57,6 @@ class _Client(Redis):
 
         Redis closes connections when it restarts. A command that meets a closed one is sent again on a new
         one, so that in rare cases it is executed twice; callers must allow for that.
-
-        Raises:
-            RedisError, OSError: Redis is unavailable, or refuses the command.
-
         """
         pool = cast("_Pool", self.connection_pool)
         connection = pool.lend()

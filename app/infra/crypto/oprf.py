@@ -1,7 +1,7 @@
 """The oblivious pseudorandom function that keys the company filter: VOPRF(ristretto255, SHA-512) of RFC 9497.
 
 A client learns the output of its input from the server, which does not learn the input. The proof shows that
-the output is that of the public key, so that no caller can be given outputs of a key of their own.
+the output belongs to the public key, so that no caller can be given outputs of a key of their own.
 """
 
 from __future__ import annotations
@@ -84,12 +84,7 @@ class OprfKey:
         return nonce + self._storage.encrypt(nonce, secret, context)
 
     def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
-        """Return the secret.
-
-        Raises:
-            InvalidTag: it was wrapped with another key or context, or changed.
-
-        """
+        """Return the secret."""
         return self._storage.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], context)
 
 
@@ -100,12 +95,7 @@ def from_settings(settings: Settings) -> OprfKey | None:
 
 
 def of_public_key(settings: Settings, digits: str) -> OprfKey:
-    """Return the key of the settings that a client names by its public key in hexadecimal.
-
-    Raises:
-        FilterKeyUnknown: the settings have another key, or none.
-
-    """
+    """Return the key of the settings that a client names by its public key in hexadecimal."""
     key = from_settings(settings)
     if key is None or key.public.hex() != digits:
         raise FilterKeyUnknown

@@ -77,12 +77,7 @@ def _normal(password: str) -> str:
 
 
 def _run_queued(work: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
-    """Return the result of the work, once a slot is free.
-
-    Raises:
-        Unavailable: the queue is full.
-
-    """
+    """Return the result of the work, once a slot is free."""
     if not _queue_slots.acquire(blocking=False):
         raise Unavailable("Too many passwords are being checked. Try again later.", retry_after=RETRY_SECONDS)
     try:

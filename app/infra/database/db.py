@@ -105,8 +105,8 @@ class _ReadingSession(Session):
 class Database:
     """The engines of a process and its transactions: `engine` for those that write, `reader` for reading.
 
-    `keys` are those of the digests and the encrypted columns; code that uses neither needs none.
-    `settings` and `actor` are those of its sessions. `seconds` limits each transaction, because other
+    `keys` are the keys of the digests and the encrypted columns; code that uses neither needs none.
+    `settings` and `actor` are given to its sessions. `seconds` limits each transaction, because other
     processes wait for its locks; None means no limit.
     """
 
@@ -238,12 +238,7 @@ def _refuse_write(
     context: _Executed,
     _is_many: bool,  # noqa: FBT001 -- SQLAlchemy's signature
 ) -> None:
-    """Refuse a statement that writes: on PostgreSQL it would be committed at once.
-
-    Raises:
-        RuntimeError: the statement inserts, updates or deletes.
-
-    """
+    """Refuse a statement that writes: on PostgreSQL it would be committed at once."""
     if context.isinsert or context.isupdate or context.isdelete:
         raise RuntimeError("A reading session cannot write. Use Database.transaction().")
 

@@ -25,12 +25,7 @@ def find_ring(dialect: Dialect) -> KeyRing | None:
 
 
 def ring_of(dialect: Dialect) -> KeyRing:
-    """Return the keys of the dialect.
-
-    Raises:
-        RuntimeError: its database was opened without keys.
-
-    """
+    """Return the keys of the dialect."""
     ring = find_ring(dialect)
     if ring is None:
         raise RuntimeError("Open the Database with keys to read or write encrypted columns.")

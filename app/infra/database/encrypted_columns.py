@@ -98,12 +98,7 @@ class EncryptedText(TypeDecorator[str]):
         return text
 
     def process_bind_param(self, value: object, dialect: Dialect) -> object:  # noqa: ARG002 -- SQLAlchemy's signature
-        """Return the encrypted value.
-
-        Raises:
-            TypeError: it is not encrypted.
-
-        """
+        """Return the encrypted value."""
         if value and not isinstance(value, (Ciphertext, CipherObject)):
             message = f"A value of {self.name} is not encrypted. Use `encrypted`."
             raise TypeError(message)
@@ -136,12 +131,7 @@ class EncryptedText(TypeDecorator[str]):
         return ciphertext
 
     def decrypted(self, ring: KeyRing, row: str, stored: str) -> Any:  # noqa: ANN401 -- a text, or what its JSON is
-        """Return the value of a stored text.
-
-        Raises:
-            Undecryptable: as in `decrypt_text`.
-
-        """
+        """Return the value of a stored text."""
         return decrypt_text(ring, self.context(row), self.ciphertext(stored)) if stored else stored
 
     def ciphertext(self, stored: str) -> str:

@@ -44,12 +44,7 @@ _SERVER_SIDE = " ".join(
 
 
 def create(url: str) -> Engine:
-    """Return an engine for this URL; it does not connect yet.
-
-    Raises:
-        SettingsError: it is not a URL, or is that of another kind of database.
-
-    """
+    """Return an engine for this URL; it does not connect yet."""
     parsed = parsed_url(url)
     if parsed.get_backend_name() == "sqlite":
         return _sqlite(parsed)
@@ -61,10 +56,6 @@ def create_reader(url: str) -> Engine:
     """Return an engine for reading on PostgreSQL: each statement is its own transaction.
 
     It has its own connections, because switching one between both modes costs more than a short statement.
-
-    Raises:
-        SettingsError: as in `create`.
-
     """
     return _postgresql(parsed_url(url), "AUTOCOMMIT", READER_POOL_SIZE, is_pooled=is_behind_pgbouncer(url))
 
@@ -122,7 +113,7 @@ def parsed_url(url: str) -> URL:
     The parameter `pgbouncer`, which no driver knows, is left out.
 
     Raises:
-        SettingsError: it is not a URL, or is that of another kind of database.
+        SettingsError: it is not a URL, or names another kind of database.
 
     """
     try:
@@ -164,16 +155,13 @@ def _require_alive(connection: psycopg.Connection[Any], record: ConnectionPoolEn
 
     A server that closes a connection sends a last message and the end of the stream, which are read here
     without blocking. Only a network that drops connections silently, as firewalls do with idle ones,
-    requires a query. If a connection fails later, the transaction raises `Unavailable`.
-
-    Raises:
-        InvalidatePoolError: the connection is dead; SQLAlchemy replaces it and the rest of the pool.
-
+    requires a query. SQLAlchemy replaces a dead connection and the rest of the pool. If a connection fails
+    later, the transaction raises `Unavailable`.
     """
     idle = time.monotonic() - record.info.get(_USED_AT, -math.inf)
     try:
-        connection.pgconn.consume_input()
-        connection.pgconn.consume_input()
+        connection.pgconn.consume_input()  # the last message,
+        connection.pgconn.consume_input()  # and the end of the stream, which raises
         if idle > IDLE_SECONDS:
             mode = connection.autocommit
             connection.autocommit = True  # so that the query does not begin a transaction

@@ -28,7 +28,7 @@ class GeventConnection(psycopg.Connection[Any]):
 
         A connection that a deadline shuts down becomes readable, so `interval` is not needed. One whose wait
         is interrupted, as by a timeout of gevent, is closed: the reply that is still to come must not be read
-        as that of the next statement.
+        as the reply to the next statement.
         """
         if timeout is not None:
             return super().wait(gen, timeout=timeout)

@@ -52,12 +52,7 @@ class Session(sqlalchemy.orm.Session):
 
     @property
     def keys(self) -> DigestKeys:
-        """The keys of the digests and the encrypted columns.
-
-        Raises:
-            RuntimeError: the database was opened without keys.
-
-        """
+        """The keys of the digests and the encrypted columns."""
         if self._keys is None:
             raise RuntimeError("Open the Database with keys to read or write digests and encrypted columns.")
         return self._keys

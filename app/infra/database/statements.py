@@ -103,14 +103,8 @@ class Statement(Generic[Row]):
         self._by_dialect: dict[tuple[str, KeyRing | None], _Compiled[Row]] = {}
 
     def all(self, session: Session, parameters: Mapping[str, Any]) -> list[Row]:
-        """Execute the statement in the session's transaction; return its rows.
-
-        Raises:
-            DBAPIError: as SQLAlchemy raises it.
-            RuntimeError: the statement writes, and the session only reads.
-
-        """
-        session.flush()
+        """Execute the statement in the session's transaction; return its rows."""
+        session.flush()  # the session does not see this statement, which may read what it has not written yet
         connection = session.connection()
         name = connection.dialect.name
         key = (name, find_ring(connection.dialect))
@@ -129,7 +123,8 @@ class Statement(Generic[Row]):
 class _Compiled(Generic[Row]):
     """A statement in SQL, with the conversions of its parameters and columns.
 
-    `isinsert`, `isupdate` and `isdelete` are those of SQLAlchemy's execution context, which observers read.
+    `isinsert`, `isupdate` and `isdelete` are attributes of SQLAlchemy's execution context, which observers
+    read.
     """
 
     def __init__(self, row: type[Row], statement: SelectBase | UpdateBase, dialect: Dialect) -> None:
@@ -203,7 +198,7 @@ def _positional(dialect: Dialect) -> Dialect:
 def _cursor(connection: Connection) -> Any:  # noqa: ANN401 -- the drivers' types of a statement differ
     """Return the cursor that all statements on this connection share: a new one costs 20 Python calls.
 
-    That of PostgreSQL sends the statement as it is; others search it for parameters at each execution.
+    PostgreSQL's raw cursor sends the statement as it is; others search it for parameters at each execution.
     """
     info = connection.info
     if _CURSOR not in info:

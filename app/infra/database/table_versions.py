@@ -1,4 +1,4 @@
-"""The versions of the tables: the revisions of this version's migrations, and that of a database.
+"""The versions of the tables: the revisions of this version's migrations, and the revision of a database.
 
 Revisions are numbers, in the order of the migrations. Development versions before 0.1.0 had lower ones.
 """

@@ -106,6 +106,7 @@ _checks = _Checks()
 
 def _shut_down(connection: psycopg.Connection[Any]) -> None:
     with suppress(OSError, connection.OperationalError):  # already closed
+        # A duplicate, because a Python socket closes its descriptor, and this one is the driver's.
         duplicate = socket.socket(fileno=os.dup(connection.fileno()))
         with duplicate:
             duplicate.shutdown(socket.SHUT_RDWR)

@@ -34,24 +34,14 @@ class ProviderDocuments:
         self._failed_at: float | None = None
 
     def metadata(self) -> dict[str, Any]:
-        """Return the metadata.
-
-        Raises:
-            ProviderUnreachable: they cannot be read, or are those of another issuer.
-
-        """
+        """Return the metadata."""
         with self._lock:
             if self._metadata is None or _age(self._metadata) > CACHE_SECONDS:
                 self._metadata = (time.monotonic(), self._read_metadata())
             return self._metadata[1]
 
     def keys(self, *, max_age: float = CACHE_SECONDS) -> KeySet:
-        """Return the keys of its signatures, read at most `max_age` seconds ago.
-
-        Raises:
-            ProviderUnreachable: they cannot be read.
-
-        """
+        """Return the keys of its signatures, read at most `max_age` seconds ago."""
         url: str = self.metadata()["jwks_uri"]
         with self._lock:
             if self._keys is None or _age(self._keys) > max_age:

@@ -29,7 +29,6 @@ def verify(
 
     Raises:
         SignInInvalid: one of them is not.
-        ProviderUnreachable: the provider's keys cannot be read.
 
     """
     if not isinstance(id_token, str):

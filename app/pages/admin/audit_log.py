@@ -108,12 +108,7 @@ def _all(database: Database, entry_filter: EntryFilter) -> Iterator[dict[str, st
 
 
 def _filter(workspace_id: str | None) -> EntryFilter:
-    """Return the filter in the query string.
-
-    Raises:
-        ValidationFailed: a date or a text is not valid.
-
-    """
+    """Return the filter in the query string."""
     return EntryFilter(
         workspace_id=workspace_id,
         action=_text("action"),
@@ -143,12 +138,7 @@ def _day(name: str, *, plus: int) -> datetime | None:
 
 
 def _before() -> int | None:
-    """Return the position before which this page starts, or None for the first page.
-
-    Raises:
-        ValidationFailed: the parameter is not a position.
-
-    """
+    """Return the position before which this page starts, or None for the first page."""
     text = request.args.get("before")
     if text is None:
         return None

@@ -39,15 +39,7 @@ def json_response(body: dict[str, Any], status: int = 200, headers: dict[str, st
 
 @parser.location_loader("json")
 def read(request: Request, _schema: Schema) -> dict[str, Any]:
-    """Return the body, parsed as one JSON object.
-
-    Raises:
-        UnsupportedMediaType: the body is not declared as JSON, is compressed, or is not declared as UTF-8.
-        MalformedJson: it is not UTF-8, not JSON, not an object, nested too deeply, or truncated.
-        ValidationFailed: a string contains U+0000 or a lone surrogate, or a number exceeds 64 bits.
-        PayloadTooLarge: it is over 256 KiB, by its Content-Length (raised by Flask) or in chunks.
-
-    """
+    """Return the body, parsed as one JSON object."""
     _require_unencoded(request)
     raw = receive(request)
     if not request.is_json and (raw or request.mimetype):
@@ -80,13 +72,7 @@ def _require_unencoded(request: Request) -> None:
 
 
 def receive(request: Request) -> bytes:
-    """Return the body as it was sent; the second call returns what the first has received.
-
-    Raises:
-        MalformedJson: it is truncated, or its chunks are malformed.
-        PayloadTooLarge: as in `read`.
-
-    """
+    """Return the body as it was sent; the second call returns what the first has received."""
     try:
         raw = request.get_data(cache=True)
     except (ParseException, OSError) as error:  # a chunk without a size, with a wrong size, or without an end
@@ -99,12 +85,7 @@ def receive(request: Request) -> bytes:
 
 
 def parse(raw: bytes) -> object:
-    """Parse strict JSON (RFC 8259, RFC 7493): UTF-8, without NaN, Infinity and duplicate names.
-
-    Raises:
-        MalformedJson: the bytes are not such JSON.
-
-    """
+    """Parse strict JSON (RFC 8259, RFC 7493): UTF-8, without NaN, Infinity and duplicate names."""
     if raw.startswith(BOM_UTF8):  # invisible, so "line 1, column 1" would not help
         raise MalformedJson("The body begins with a byte order mark. Send UTF-8 without it.")
     try:

@@ -19,12 +19,7 @@ def register(app: Flask) -> None:
 
 
 def _take() -> None:
-    """Reserve memory for the body; a job may be awaited with it, so it stays reserved until the response.
-
-    Raises:
-        RateLimited, Unavailable: as in `ByteShares.take`.
-
-    """
+    """Reserve memory for the body; a job may be awaited with it, so it stays reserved until the response."""
     length = body.MAX_BYTES if body.is_chunked(request) else request.content_length or 0
     if 0 < length <= body.MAX_BYTES:
         holder = admission.sender()

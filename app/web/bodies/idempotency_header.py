@@ -26,11 +26,6 @@ def begin(
 
     With `store=False` the key is validated, but neither stored nor compared. `body` is what replays must have
     in common, by default the JSON of the request.
-
-    Raises:
-        ValidationFailed: the key is not 1 to 255 printable characters.
-        IdempotencyKeyReused: the key was used before with another request.
-
     """
     key = _key()
     if key is None or not store:
@@ -41,12 +36,7 @@ def begin(
 
 
 def is_replay(session: Session, reference: str, *, now: Moment) -> bool:
-    """Claim the request's key, if any, for a change of what `reference` names; return whether it is a replay.
-
-    Raises:
-        ValidationFailed, IdempotencyKeyReused: as in `begin`.
-
-    """
+    """Claim the request's key, if any, for a change of this resource; return whether it is a replay."""
     if begin(session, now=now) is not None:
         return True
     finish(session, reference)

@@ -66,10 +66,8 @@ def received_file(max_mb: int) -> Iterator[ReceivedFile]:
 
     Raises:
         PayloadTooLarge: it is larger than allowed.
-        UnsupportedMediaType: the body is neither a form nor a file.
         ValidationFailed: the form has no file, or the file is empty.
-        MalformedJson: the body is truncated.
-        RateLimited, Unavailable: there is no room for it now, as in `Spool.receive` and `Bulkhead.file_slot`.
+        RateLimited, Unavailable: there is no room for it now.
 
     """
     max_bytes = max_mb << 20

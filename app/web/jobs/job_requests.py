@@ -36,7 +36,7 @@ The reveal of a stored contact takes less; slow jobs are not worth waiting for.
 
 @dataclass(slots=True)
 class _Submitted:
-    """A submitted job; `replayed` means that it is that of an earlier use of the idempotency key."""
+    """A submitted job; `replayed` means that an earlier use of the idempotency key submitted it."""
 
     result: SubmitResult
     replayed: bool = False
@@ -50,11 +50,6 @@ def submit_and_wait(
 
     A private job is deleted once its result is sent, and no idempotency key is stored for it. The response
     carries this caller's `client_reference`, even if the job was first submitted with another one.
-
-    Raises:
-        InsufficientCredits, IdempotencyKeyReused: nothing was stored.
-        Unavailable: nothing was stored, or the detail names the job that was accepted.
-
     """
     app = services()
     # Before the job exists: once it is committed, the message of another job may lead a worker to it.
@@ -77,12 +72,7 @@ def submit_and_wait(
 
 
 def poll(job_id: str) -> Response:
-    """Return the response with a job of the caller's workspace, after the wait that the caller prefers.
-
-    Raises:
-        JobNotFound: the workspace has no such job of a kind that is visible to the caller.
-
-    """
+    """Return the response with a job of the caller's workspace, after the wait that the caller prefers."""
     app = services()
     snapshot = waiting.read(app, caller().workspace_id, job_id, kinds=kinds.visible_to(caller().scopes))
     with app.listener.subscribe(job_id) as finished, wait_budget(app, default=0) as preference:

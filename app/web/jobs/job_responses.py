@@ -30,7 +30,7 @@ def job_response(
     repeated: bool = False,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """Return 200 with a finished job, or 202 with where to poll an unfinished one (contract 2.3).
+    """Return 200 with a finished job, or 202 with where to poll an unfinished one.
 
     `repeated` means that the job had finished before this request, which was therefore charged nothing.
     """
@@ -51,7 +51,7 @@ def job_response(
 
 
 def job_body(snapshot: JobSnapshot, *, repeated: bool) -> dict[str, Any]:
-    """Return the response body of a queued endpoint (contract 2.3)."""
+    """Return the response body of a queued endpoint."""
     job = snapshot.job
     owned = repeated and job.outcome == Outcome.FOUND and not KINDS[job.kind].is_free
     return {
@@ -84,7 +84,7 @@ def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
 
 
 def _items_result(snapshot: JobSnapshot) -> dict[str, Any]:
-    """Return the results of an enrichment; those of unfinished items are empty."""
+    """Return the results of an enrichment; results of unfinished items are empty."""
     return {
         "items": [
             {

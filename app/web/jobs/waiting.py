@@ -44,7 +44,7 @@ class WaitPreference:
 class JobSnapshot:
     """A job, its items and the balance of its workspace, read in one transaction.
 
-    `client_reference` is that of the caller. `trace` is the receipt so far. `asking` are the providers that
+    `client_reference` is the caller's. `trace` is the receipt so far. `asking` are the providers that
     are being queried. `hidden` are the addresses and numbers in the results that a regional rule hides.
     """
 
@@ -91,10 +91,6 @@ def wait_for(
     """Return the job once its row says that it is finished, the wait is over or the process shuts down.
 
     A job that could not be published is published again while the request waits.
-
-    Raises:
-        Unavailable: the job cannot be read; the detail names it.
-
     """
     deadline = time.monotonic() + preference.seconds
     # No notification can have been missed for a new job: it was inserted after the subscription.
@@ -139,13 +135,7 @@ def _is_open(app: AppServices, job: StoredJob) -> bool:
 
 
 def read(app: AppServices, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS) -> JobSnapshot:
-    """Return the workspace's job of one of these kinds, as it is now.
-
-    Raises:
-        JobNotFound: the workspace has no such job.
-        Unavailable: the job cannot be read.
-
-    """
+    """Return the workspace's job of one of these kinds, as it is now."""
     with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
         job, balance = jobs.get_with_balance(session, workspace_id, job_id, kinds=kinds)
         items = jobs.items(session, job_id) if KINDS[job.kind].has_items else []

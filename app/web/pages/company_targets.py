@@ -26,12 +26,7 @@ class Target:
 
     @classmethod
     def of_request(cls) -> Self:
-        """Return the target that the query of this request names.
-
-        Raises:
-            ValidationFailed: it is an extension that is not in OIDC_EXTENSION_IDS, or has no S256 challenge.
-
-        """
+        """Return the target that the query of this request names."""
         query = request.args
         if "redirect_uri" not in query:
             return cls(next_path=local_path(query.get("next", "/")))

@@ -36,7 +36,7 @@ class ContactFilters:
 
     @classmethod
     def of_request(cls, list_id: str | None = None) -> ContactFilters:
-        """Return the filters in the URL; `list_id` is that of the page of a list. Unknown values are none."""
+        """Return the filters in the URL, without unknown values; `list_id` is the list whose page it is."""
         given = {name: request.args.get(name, "").strip() for name in ("tag", "owner", "company")}
         status, order = request.args.get("status", ""), request.args.get("order", "")
         return cls(

@@ -33,7 +33,7 @@ def register(app: Flask) -> None:
 
 
 def local_path(text: str) -> str:
-    """Return the path if it leads to a page of this server, otherwise that of the first page."""
+    """Return the path if it leads to a page of this server, otherwise the path of the first page."""
     return text if _LOCAL_PATH.fullmatch(text) and not text.startswith(html_pages.API) else "/"
 
 

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 class InvalidForm(Exception):  # noqa: N818 -- named after what is wrong
-    """A form with invalid fields: the message for each, by name; that of the whole form has no name."""
+    """A form with invalid fields: messages by the name of the field, without a name for the whole form."""
 
     def __init__(self, messages: dict[str, str]) -> None:
         """Store the messages."""

@@ -19,7 +19,7 @@ NAME = "messages"
 
 
 class MessageCookie(SecureCookieSessionInterface):
-    """The cookie of the messages; its name has the prefix `__Host-` over HTTPS, as that of the session."""
+    """The cookie of the messages; its name has the prefix `__Host-` over HTTPS, as the session's has."""
 
     def get_cookie_name(self, app: Flask) -> str:  # noqa: ARG002 -- Flask's signature
         """Return the name of the cookie."""

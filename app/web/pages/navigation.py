@@ -24,7 +24,7 @@ class Entry:
 
     @property
     def is_current(self) -> bool:
-        """Return whether the page that is shown is that of this link, or one below it."""
+        """Return whether the page that is shown is the target of this link, or a page below it."""
         own = url_for(self.endpoint)
         return request.path == own or (own not in _STARTS and request.path.startswith(f"{own}/"))
 
@@ -67,7 +67,7 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
         ),
     ),
 }
-"""The title and the links of each group, without those of features."""
+"""The title and the links of each group, without the links of features."""
 _EXTENSION = "navigation"
 
 

@@ -17,12 +17,7 @@ ROWS = 50
 
 
 def cursor(prefix: Prefix) -> str | None:
-    """Return the id before which this page starts, or None for the first page.
-
-    Raises:
-        ValidationFailed: the parameter is not such an id.
-
-    """
+    """Return the id before which this page starts, or None for the first page."""
     before = request.args.get("before")
     if before is not None and not is_id(before, prefix):
         raise ValidationFailed(errors=(FieldError("/before", "Use the link of the previous page."),))

@@ -105,7 +105,7 @@ class AsciiInteger(fields.Integer):
 
 
 class NormalizedString(fields.String):
-    """A string that is loaded in its normal form (contract 2.4)."""
+    """A string that is loaded in its normal form ("Normal forms and hashes" in docs/api.md)."""
 
     def __init__(self, normalize: Callable[[str], str], **options: Any) -> None:
         self.normalize_text = normalize
@@ -218,11 +218,11 @@ IDENTIFYING_FIELDS = (
     *product(("full_name",), ("company_domain", "company_name")),
     *product(("first_name",), ("last_name",), ("company_domain", "company_name")),
 )
-"""Sets of fields that identify a person (contract 2.4)."""
+"""Sets of fields that identify a person."""
 
 
 class SubjectSchema(StrictSchema):
-    """The identifiers of a person in a request (contract 2.4); null is the same as absent."""
+    """The identifiers of a person in a request; null is the same as absent."""
 
     json_schema: ClassVar[dict[str, Any]] = {
         "anyOf": [

@@ -54,12 +54,7 @@ def one_of(data: dict[str, Any], *names: str) -> None:
 
 
 def all_hashes(data: dict[str, Any]) -> list[str]:
-    """Return the hashes of a request without duplicates.
-
-    Raises:
-        BadHash: a hash is not 64 lower-case hexadecimal digits; its errors point to each such hash.
-
-    """
+    """Return the hashes of a request without duplicates."""
     by_pointer = (
         {"/hash": data["hash"]}
         if "hash" in data

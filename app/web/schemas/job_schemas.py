@@ -1,4 +1,4 @@
-"""Schemas of the responses of queued endpoints (contract 2.3)."""
+"""Schemas of the responses of queued endpoints ("Waiting and polling" in docs/api.md)."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ class UploadsResponseSchema(ResponseSchema):
 
 
 class ResultRowSchema(ResponseSchema):
-    """A row with its result; that of a person who occurs again is the result of the first row."""
+    """A row with its result; the result of a person who occurs again is the first row's."""
 
     row = fields.Integer(metadata={"example": 1, "description": "From 1, without the header."})
     line = fields.Integer(metadata={"example": 2, "description": "The line in the file, from 1."})

@@ -10,14 +10,7 @@ from app.web.sign_in.auth import session_caller
 
 
 def admin_caller(session: Session) -> Caller:
-    """Return the caller of this request if it was sent with the session of an admin.
-
-    Raises:
-        InsufficientScope: it was sent with an API key.
-        AdminRequired: the account is not an admin.
-        TotpRequiredForAdmins: the operator requires two-factor sign-in, which it lacks.
-
-    """
+    """Return the caller of this request if it was sent with the session of an admin."""
     current = session_caller()
     if not current.is_admin:
         raise AdminRequired

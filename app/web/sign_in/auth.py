@@ -77,13 +77,7 @@ def _recheck_token(authenticated: Caller, started: float, response: Response) ->
 
 
 def authenticate(token: str) -> Caller:
-    """Return the caller whom this token identifies, and make it the caller of this request.
-
-    Raises:
-        InvalidToken, TokenExpired, TokenRevoked: the token is not valid.
-        TooManyAttempts: too many unknown tokens were sent from this network.
-
-    """
+    """Return the caller whom this token identifies, and make it the caller of this request."""
     g.flask_httpauth_user = _verify(token)
     return caller()
 
@@ -108,12 +102,7 @@ def caller() -> Caller:
 
 
 def session_caller() -> Caller:
-    """Return the caller of this request if it was sent with a session token.
-
-    Raises:
-        InsufficientScope: it was sent with an API key, which cannot manage sessions or passwords.
-
-    """
+    """Return the caller of this request if it was sent with a session token."""
     current = caller()
     if current.kind != "session":
         raise InsufficientScope("This requires a session token, not an API key. Sign in first.")

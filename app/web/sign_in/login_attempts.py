@@ -54,12 +54,7 @@ class LoginAttempt:
         return login_throttle.digest(services().digest_keys, "network", self.email, network())
 
     def check_limits(self) -> None:
-        """Check the limits of this network.
-
-        Raises:
-            TooManyAttempts: too many attempts from this network failed.
-
-        """
+        """Check the limits of this network."""
         for failures in self._failures():
             failures.check()
 
@@ -102,12 +97,7 @@ class LoginAttempt:
         reason: str = InvalidCredentials.code,
         slows_other_networks: bool = True,
     ) -> None:
-        """Count a failure, and record it in the audit log; without an account, no one is named there.
-
-        Raises:
-            TooManyAttempts: the limit had already been reached.
-
-        """
+        """Count a failure, and record it in the audit log; without an account, no one is named there."""
         with services().database.transaction() as session:
             if slows_other_networks:
                 login_throttle.record_failure(session, self.email, now=database_clock.now())

@@ -18,12 +18,7 @@ _TABLE_ERRORS = "_schema"
 
 
 def provider_specs(path: str) -> tuple[ProviderSpec, ...]:
-    """Read the file; return the specification of each of its tables.
-
-    Raises:
-        SettingsError: it cannot be read, or a value in it is invalid; the message names the table and key.
-
-    """
+    """Read the file; return the specification of each of its tables."""
     try:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

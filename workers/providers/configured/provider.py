@@ -79,12 +79,7 @@ class CheckableConfiguredProvider(ConfiguredProvider):
 def read(
     path: str, variables: Mapping[str, str], reserved: Collection[str] = ()
 ) -> tuple[type[ConfiguredProvider], ...]:
-    """Return a provider class for each table of the file; `variables` are environment variables.
-
-    Raises:
-        SettingsError: the file cannot be read or is invalid, or a name in it is one of `reserved`.
-
-    """
+    """Return a provider class for each table of the file; `variables` are environment variables."""
     specs = provider_specs(path)
     for spec in specs:
         if spec.name in reserved:

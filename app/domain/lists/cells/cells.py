@@ -57,7 +57,7 @@ _DOTTED = re.compile(r"[a-z0-9]\.[a-z]", re.IGNORECASE)
 def escape_formula(text: str) -> str:
     """Return a cell that spreadsheets do not run as a formula: an apostrophe is put before it (OWASP).
 
-    A spreadsheet may split the cell at a separator that is not that of the file, or at a line break. So the
+    A spreadsheet may split the cell at another separator than the file's, or at a line break. So the
     text after each of them is escaped, too.
     """
     return "".join(f"'{part}" if _FORMULA.match(part) else part for part in _SEPARATORS.split(text))

@@ -49,7 +49,7 @@ class DateOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DateOrders:
-    """The order of the dates of a list: that of each column, by its index, and that of all others."""
+    """The order of the dates of a list: of each column, by its index, and of all others."""
 
     by_column: Mapping[int, DateOrder] = field(default_factory=dict)
     others: DateOrder | None = None
@@ -62,7 +62,7 @@ class DateOrders:
 def date_orders(columns: Mapping[int, Iterable[str]], *, now: datetime) -> DateOrders:
     """Return the orders that these cells show, by the index of their column.
 
-    A column that shows none has that of the others, if they agree.
+    A column that shows none has the order of the others, if they agree.
     """
     shown = {index: order for index, texts in columns.items() if (order := _shown_by(texts, now))}
     orders = set(shown.values())

@@ -41,7 +41,7 @@ _CONSENTS = dict.fromkeys(_YES | _WANTED, True) | dict.fromkeys(_NO | _UNWANTED,
 def read_opt_out(text: str) -> bool | None:
     """Return whether a cell of a column such as `Do not call` says so; None for an unknown word.
 
-    A date is that of the opt-out.
+    A date is the time of the opt-out.
     """
     return _read_flag(text, _OPT_OUTS)
 
@@ -50,7 +50,7 @@ def read_opt_out(text: str) -> bool | None:
 def read_consent(text: str) -> bool | None:
     """Return whether a cell of a column such as `Marketing consent` gives it; None for an unknown word.
 
-    A date is that of the consent.
+    A date is the time of the consent.
     """
     return _read_flag(text, _CONSENTS)
 

@@ -86,7 +86,7 @@ def _groups(number: str) -> list[str]:
 
 
 def _country(layout: ColumnMapping, cells: Sequence[str], states: str | None) -> str | None:
-    """Return the country of a row: the one it names, or that of its state, a phone number or an address."""
+    """Return the country of a row: as it names it, or as its state, a phone number or an address tells."""
     for text in _texts(layout, cells, _COUNTRY_FIELDS):
         try:
             return list_country(text)

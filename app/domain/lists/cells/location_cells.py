@@ -69,7 +69,7 @@ def _place(row: RowValues, fields: PlaceFields) -> tuple[str, Place]:
 def _place_of_city(text: str) -> Place:
     """Return the place of a city's column; its country if it has a line such as `Berlin, DE`.
 
-    The names of states that people seldom write after a city may be those of its parts, too.
+    The names of states that people seldom write after a city may also be names of its parts.
     """
     parts = parts_of_line(text)
     if len(parts) == 1:

@@ -57,12 +57,7 @@ def profiles_of(row: RowValues, name: PersonName | None) -> Profiles:
 
 
 def listed_profile(text: str) -> str:
-    """Return the profile URL of a cell in a list of suppressions; any handle but a plain word counts.
-
-    Raises:
-        NotAProfileUrl: the cell has none.
-
-    """
+    """Return the profile URL of a cell in a list of suppressions; any handle but a plain word counts."""
     text = _link_in(unescape_formula(text))
     is_handle = _HANDLE.fullmatch(text) and _NOT_A_WORD.search(text) and not is_member_id(text)
     return _url(_path(text) if is_handle else text)

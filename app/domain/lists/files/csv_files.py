@@ -65,10 +65,6 @@ def text_format_of(file: IO[bytes], encoding: str | None, count_known: CountKnow
 
     A file of which most lines with other letters than ASCII are UTF-8 is UTF-8: programs append lines to
     lists of others without converting them.
-
-    Raises:
-        InvalidValue: the file is empty or not text, or the encoding is unknown; the message says what to do.
-
     """
     file.seek(0)
     head = file.read(_SAMPLE)

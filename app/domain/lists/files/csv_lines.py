@@ -17,7 +17,7 @@ def csv_line(cells: Sequence[object], *, delimiter: str = ",", unchanged: int = 
 def csv_lines(rows: Iterable[Sequence[object]], *, delimiter: str = ",", unchanged: int = 0) -> str:
     """Return lines of a CSV file with all cells quoted (RFC 4180), and formulas escaped.
 
-    The first `unchanged` cells of each row are those of the reader's own file and come back as they were.
+    The first `unchanged` cells of each row come from the reader's own file and are returned as they were.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL)

@@ -34,7 +34,7 @@ REPEATED_HEADER = "This row repeats the header."
 class TableOptions:
     r"""How to read a table, as far as it is not detected.
 
-    `delimiter` may be written `tab` or `\t`. `sheet` is that of a workbook.
+    `delimiter` may be written `tab` or `\t`. `sheet` is the name of a sheet of a workbook.
     """
 
     encoding: str | None = None

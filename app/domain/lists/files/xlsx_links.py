@@ -37,7 +37,7 @@ _CUT_OFF = ("...", "\u2026")
 def links_of(archive: zipfile.ZipFile, part: str, columns: Mapping[int, bool]) -> Links:
     """Return the targets of links in these columns; of those that map to False, only targets on LinkedIn.
 
-    Of a link over several cells, it is that of the first one.
+    A link over several cells counts for the first one.
     """
     links: Links = {}
     targets = _targets(archive, part)

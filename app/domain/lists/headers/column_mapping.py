@@ -33,7 +33,7 @@ class Entity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueColumns:
-    """The columns of one e-mail or phone: `index` is the value's, `attributes` those of its attributes."""
+    """The columns of one e-mail or phone: `index` has the value, `attributes` have its attributes."""
 
     index: int
     kind: str | None

@@ -41,7 +41,7 @@ class FittedColumns:
     """The mapping of a list, the columns that do not have the values of their field, and the guessed ones.
 
     Both have the field of each column by its index. `full_name` is the index of the only column of names, if
-    its header may be that of a first name, but its values are full names.
+    its header may name a first name, but its values are full names.
     """
 
     layout: ColumnMapping
@@ -176,7 +176,7 @@ def kind_of(text: str) -> Kind:
 
 
 def _guesses(kinds: Sequence[Counter[Kind]], rows: Sequence[Sequence[str]]) -> dict[int, str]:
-    """Return the fields of columns without a header: those of most of their values, and the full name."""
+    """Return the fields of columns without a header: as most of their values suggest, and the full name."""
     guessed = {}
     for index, counts in enumerate(kinds):
         kind, count = max(counts.items(), key=lambda item: item[1], default=(Kind.TEXT, 0))

@@ -1,10 +1,10 @@
 """The field of a column, derived from its header; for e-mails and phones also which one it belongs to.
 
-Headers are compared as words without case, accents and punctuation. Most are looked up in
-`data/columns.txt` and, for each language, in `data/headers`. Those of e-mails and phones are parsed word by
-word, since exports have many variants: `Secondary Email Status`, `Phone 2 - Type`, `Work Direct Phone`,
-`Geschäftliche E-Mail`. A header that also contains an unknown word (`Manager Email`, `Business Fax`) has
-another meaning and is ignored.
+Headers are compared as words without case, accents and punctuation. Most are looked up in `data/columns.txt`
+and, for each language, in `data/headers`. Headers of e-mails and phones are parsed word by word, since
+exports have many variants: `Secondary Email Status`, `Phone 2 - Type`, `Work Direct Phone`, `Geschäftliche
+E-Mail`. A header that also contains an unknown word (`Manager Email`, `Business Fax`) has another meaning and
+is ignored.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _OF_COMPANIES = {
     "country": "company_country",
     "location": "company_location",
 }
-"""The fields of a company whose headers name those of a person."""
+"""The fields of a company whose headers name fields of a person."""
 _PHRASES, _WORDS = read_headers()
 _SINGLE_HEADERS = {
     text: field
@@ -119,7 +119,7 @@ _ASSURED = re.compile(
     r"[(\[] ?(?:verified|validated|valid|verifiziert|verificado|vérifié) ?[)\]]|^verified (?!at|on)",
     re.IGNORECASE,
 )
-"""Words that say that the values are verified; they do not make the column that of a status."""
+"""Words that say that the values are verified; they do not make the column one of statuses."""
 _NUMBERED = re.compile(r"(?<=[a-z])(?=\d)")  # reads a header of a million letters once
 _PHONE_OR_EMAIL_KIND = {
     ("email", "corporate"): "work",

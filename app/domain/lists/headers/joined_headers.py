@@ -25,7 +25,7 @@ def joined_field(header: str, fields: Mapping[str, str]) -> str | None:
 
 
 def names_place(header: str, fields: Mapping[str, str]) -> bool:
-    """Return whether the parts of a header are those of a place: City, State; Town and Country."""
+    """Return whether the parts of a header are the parts of a place: City, State; Town and Country."""
     found = _fields_of_parts(header, fields)
     return len(set(found)) > 1 and _PLACES.issuperset(found)
 

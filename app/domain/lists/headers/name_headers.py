@@ -8,7 +8,7 @@ from app.domain.normal.texts.text_folding import fold
 
 _AND = frozenset({"and", "und", "et", "y", "e", "og", "och", "ja", "i", "a", "en", "и"})
 _BARE = frozenset({"name", "nom", "naam", "namn", "navn", "nimi"})
-"""Headers of the family name before that of the given name; but `Name (First)` is only the given name."""
+"""Headers of a family name before the given name's; but `Name (First)` is only the given name."""
 _BARE_PARTS = frozenset({"first", "last", "given", "family", "middle"})
 _FAMILY_FIRST = frozenset({"фио"})
 _MOST_WORDS = 8
@@ -16,7 +16,7 @@ _BOTH = {("last_name", "first_name"), ("first_name", "last_name")}
 
 
 def names_both_parts(header: str, fields: Mapping[str, str]) -> bool:
-    """Return whether a header consists of those of a given and a family name.
+    """Return whether a header consists of the headers of a given and a family name.
 
     `fields` are the fields of the headers that are known, by their folded text.
     """

@@ -78,7 +78,7 @@ def _noted_type(note: str) -> str | None:
 
 
 def _column_flag(row: RowValues, column: ValueColumns, *, row_flag: bool | None) -> bool | None:
-    """Return whether the numbers of a column must not be called, by its own flag and that of the row."""
+    """Return whether the numbers of a column must not be called, by its own flag and the row's."""
     index = column.attributes.get("do_not_call")
     text = row.cell(index)
     flag = None if index is None or text is None else _do_not_call(row, [(index, text)])

@@ -1,6 +1,6 @@
 """Second numbers of which only the extension is written: `03991 61157-0 / -100`.
 
-In Germany and Austria the digits after the last hyphen are the extension, and 0 is that of the switchboard.
+In Germany and Austria the digits after the last hyphen are the extension, and 0 is the switchboard's.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _NATIONAL = re.compile(r"(?!\+|00)(?:[^0-9]*[0-9]){5}")
 
 
 class ReadPhone(NamedTuple):  # faster to make than a dataclass
-    """A number of a cell with the words beside it; `code` is that of a warning if it was guessed."""
+    """A number of a cell with the words beside it; `code` is the code of a warning if it was guessed."""
 
     number: PhoneNumber
     note: str = ""

@@ -47,7 +47,7 @@ def company_domain(text: str, name: str | None = None, *, may_be_host: bool = Fa
     addresses of its people.
 
     Raises:
-        SharedHost: many have pages or addresses at the host, and it is not that of its own company.
+        SharedHost: many have pages or addresses at the host, and it is not its own company's.
         InvalidValue: as for `normal_website`.
 
     """

@@ -121,7 +121,7 @@ def _without_remarks(text: str) -> str:
 
 
 def _usual_words(names: list[str]) -> list[str]:
-    """Return the words with "and" for that of other languages, and legal forms within the name spelt out."""
+    """Return the words with "and" in English, and with the legal forms within the name spelt out."""
     if _UNUSUAL.isdisjoint(names):
         return names
     around = zip(["", *names], names, [*names[1:], ""], strict=False)

@@ -56,7 +56,7 @@ def given_employer(website: str | None, name: str | None) -> GivenEmployer:
 
 
 def employer_name(name: str | None, domain: str | None) -> str | None:
-    """Return the name, or None if it names no employer and is not that of the domain."""
+    """Return the name, or None if it names no employer and is not the domain's."""
     if name is None or names_employer(name) or (domain and is_named_after(domain, name)):
         return name
     return None

@@ -119,10 +119,6 @@ def _part(text: str, *, beside: str, following: str = "") -> str:
     """Return a part of a name without notes, empty if nothing else is left.
 
     `beside` is the other part, also as `following` if it comes after this one.
-
-    Raises:
-        InvalidValue: the part is longer than 200 characters.
-
     """
     if not any(map(str.isalpha, text)):
         return ""

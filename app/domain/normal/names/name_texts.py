@@ -19,12 +19,7 @@ _MARKED = re.compile("([^\\s,;|()/]*)\\s?[®™℠©]+")
 
 
 def clean_text(text: str) -> str:
-    """Return the text of a name in composed form, without headlines, pictures and numbers beside a comma.
-
-    Raises:
-        InvalidValue: the text contains no letter, or is longer than 200 characters.
-
-    """
+    """Return the text of a name in composed form, without headlines, pictures and numbers beside a comma."""
     if len(text) > MAX_NAME_LENGTH:
         raise InvalidValue(f"The name is too long. Use at most {MAX_NAME_LENGTH} characters.")
     if not text.isascii():

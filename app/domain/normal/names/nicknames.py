@@ -1,4 +1,4 @@
-"""Nicknames of given names: the English ones of the package `nicknames`, and those of `nicknames.txt`."""
+"""Nicknames of given names: the English ones of the package `nicknames`, and the ones in `nicknames.txt`."""
 
 from __future__ import annotations
 

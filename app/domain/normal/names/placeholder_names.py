@@ -45,7 +45,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def names_several(name: str) -> bool:
-    """Return whether a name without notes is that of several people, such as Ada & Bob Lovelace."""
+    """Return whether a name without notes names several people, such as Ada & Bob Lovelace."""
     return _SEVERAL.search(name) is not None
 
 

@@ -88,12 +88,7 @@ def assigned_phone(text: str, region: str | None = None) -> PhoneNumber | None:
 
 @lru_cache(maxsize=4096)
 def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
-    """Parse a stored number in E.164; a number since removed from the numbering plan is accepted.
-
-    Raises:
-        InvalidValue: the number is not in E.164.
-
-    """
+    """Parse a stored number in E.164; a number since removed from the numbering plan is accepted."""
     if not _E164.fullmatch(e164):
         raise InvalidValue("This is not a phone number in E.164 format: a plus and 6 to 15 digits.")
     code, national = numbering_plans.parse_plain(e164) or _parsed(e164, None)

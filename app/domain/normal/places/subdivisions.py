@@ -30,7 +30,7 @@ def is_subdivision(text: str, country: str) -> bool:
 def subdivisions_called(text: str) -> Mapping[str, str]:
     """Return the ISO 3166-2 code, by country, of the states with this name or code.
 
-    Of the codes, only those of countries in which people write them are known.
+    Codes are known only of countries in which people write them.
     """
     return _by_key().get(_key(text), {})
 

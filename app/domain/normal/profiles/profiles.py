@@ -1,4 +1,4 @@
-"""Profile URLs in normal form: one URL for all spellings used in practice (contract 2.4).
+"""Profile URLs in normal form: one URL for all spellings used in practice.
 
 A `/pub/` URL from before 2015 has the member's number in three groups of hex digits, lowest last. LinkedIn
 redirects `/pub/krzysztof-marzec/a7/576/b50` to `/in/krzysztof-marzec-b50576a7` (README of the npm package
@@ -111,12 +111,7 @@ def normal_company_url(text: str) -> str:
 
 
 def _read(text: str, expected: str) -> tuple[str, list[str]]:
-    """Split a LinkedIn URL into its first path segment and the segments after it, at least one.
-
-    Raises:
-        NotAProfileUrl: it has none; the detail is `expected` if nothing more precise can be said.
-
-    """
+    """Split a LinkedIn URL into its first path segment and the segments after it, at least one."""
     url = _undecorated(text)
     if (inner := unwrapped(url)) is not url:
         url = _undecorated(inner)

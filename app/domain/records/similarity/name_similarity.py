@@ -72,7 +72,7 @@ def _both_ways(a: PersonName, b: PersonName) -> float:
 
 
 def _across_scripts(a: PersonName, b: PersonName, scripts: AbstractSet[str]) -> float:
-    """Return the similarity of names transliterated from different scripts, below that of equal scripts.
+    """Return the similarity of names transliterated from different scripts, lower than for equal scripts.
 
     Only names that are equal in alphabets with vowels are surely one: many Chinese characters are read alike.
     """

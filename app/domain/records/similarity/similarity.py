@@ -50,8 +50,8 @@ def confidence(*, matched_on: Collection[str], name: float | None, company: floa
     """Return the confidence of a match, 0 to 1, by the table above.
 
     The doubt (1 - confidence) of several exact keys is the product of their doubts. Without an exact key, the
-    confidence is that of the company's domain or name, times the squares of the name and company scores, so
-    that two near misses are worse than one.
+    confidence is the one of the company's domain or name, times the squares of the name and company scores,
+    so that two near misses are worse than one.
     """
     keys = [key for key in matched_on if key in EXACT]
     if not keys:

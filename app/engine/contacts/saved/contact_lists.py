@@ -65,12 +65,7 @@ def page(session: Session, workspace_id: str, *, after: str | None, limit: int) 
 
 
 def get_with_count(session: Session, workspace_id: str, list_id: str) -> Row[Any]:
-    """Return one list with the number of its members, as `page` does.
-
-    Raises:
-        NotFound: as in `get`.
-
-    """
+    """Return one list with the number of its members, as `page` does."""
     query = _DESCRIBED.where(ContactList.workspace_id == workspace_id, ContactList.id == list_id)
     row = session.execute(query).first()
     if row is None:
@@ -89,12 +84,7 @@ def public(row: Row[Any]) -> dict[str, Any]:
 
 
 def get(session: Session, workspace_id: str, list_id: str, *, lock: bool = False) -> ContactList:
-    """Return the workspace's list with this id.
-
-    Raises:
-        NotFound: there is no such list, or it belongs to another workspace.
-
-    """
+    """Return the workspace's list with this id."""
     query = select(ContactList).where(ContactList.id == list_id, ContactList.workspace_id == workspace_id)
     found = session.scalar(query.with_for_update() if lock else query)
     if found is None:
@@ -119,7 +109,6 @@ def rename(session: Session, workspace_id: str, list_id: str, name: str, *, now:
     """Rename the list, also in the saved profiles that name it as the list of their last save.
 
     Raises:
-        NotFound: as in `get`.
         ValidationFailed: another list of the workspace has the name.
 
     """
@@ -138,12 +127,7 @@ def rename(session: Session, workspace_id: str, list_id: str, name: str, *, now:
 
 
 def remove(session: Session, workspace_id: str, list_id: str) -> None:
-    """Delete the list; the people on it stay saved.
-
-    Raises:
-        NotFound: as in `get`.
-
-    """
+    """Delete the list; the people on it stay saved."""
     lock_resolution(session)
     removed = get(session, workspace_id, list_id, lock=True)
     _replace_name(session, workspace_id, removed.name, None)

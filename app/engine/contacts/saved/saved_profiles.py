@@ -104,7 +104,7 @@ def get(session: Session, workspace_id: str, profile_id: str) -> SavedProfile | 
 
 
 def summary(profile: SavedSummary) -> dict[str, Any]:
-    """Return the summary of a saved profile in a lookup (contract 2.6)."""
+    """Return the summary of a saved profile in a lookup."""
     return {
         "id": profile.id,
         "list": profile.list_name,
@@ -115,7 +115,7 @@ def summary(profile: SavedSummary) -> dict[str, Any]:
 
 
 def saved_object(profile: SavedProfile) -> dict[str, Any]:
-    """Return the full saved profile (contract 2.9)."""
+    """Return the full saved profile."""
     return {
         "id": profile.id,
         "linkedin_url": profile.linkedin_url,

@@ -97,7 +97,7 @@ def load(
 
 
 def _entry(keys: DigestKeys, change: Change) -> list[Entry]:
-    """Return the entries of a change, that of the value as it was given first."""
+    """Return the entries of a change, first the entry of the value as it was given."""
     if change.hashed is not None:
         return [suppression_digests.hashed_entry(keys, *change.hashed)]
     item = change.identifier

@@ -81,9 +81,7 @@ class JournalLine:
 def record(session: Session, lines: Iterable[JournalLine]) -> None:
     """Write the lines to the journal of the session's database when the transaction commits.
 
-    Raises:
-        JournalUnwritable: at the commit, if the file cannot be written; then nothing is added.
-
+    If the journal cannot be written, the commit raises `JournalUnwritable`, and nothing is added.
     """
     if session.settings.suppression_journal is None:
         return
@@ -97,10 +95,6 @@ def read(paths: Iterable[Path], *, unreadable: list[str]) -> Iterator[JournalLin
 
     The place of a line that cannot be read is added to `unreadable`: a process was killed while it wrote the
     line, before its transaction committed, or the file was changed.
-
-    Raises:
-        OSError: a file cannot be read.
-
     """
     return heapq.merge(*(_lines(path, unreadable) for path in paths), key=attrgetter("at"))
 
@@ -145,5 +139,5 @@ def _write(session: Session, lines: list[str]) -> None:
 
 
 def time_of(moment: object) -> datetime:
-    """Return the time that a line gets: that of the entry, or now if the database takes it."""
+    """Return the time that a line gets: the time of the entry, or now if the database takes it."""
     return moment if isinstance(moment, datetime) else clock.now()

@@ -32,7 +32,7 @@ MAX_MANIFEST_BYTES = 1_000_000
 
 
 class BackupError(Exception):
-    """A backup cannot be created or read; the message is a sentence that says what to do."""
+    """A backup cannot be created or read; `flask backup` prints the message, which says what to do."""
 
 
 class Readable(Protocol):
@@ -68,12 +68,7 @@ class Manifest:
 
     @classmethod
     def from_line(cls, line: bytes) -> Manifest:
-        """Return the manifest of its line.
-
-        Raises:
-            BackupError: it is not the manifest of a backup, or that of a later format.
-
-        """
+        """Return the manifest of its line."""
         try:
             body: dict[str, Any] = json.loads(line)
             version = body["format"]
@@ -99,7 +94,7 @@ def write(file: Path, recipients: Sequence[str], manifest: Manifest, dump: Reada
     The file is complete and on the disk when this returns, and does not exist if anything fails.
     """
     partial = file.with_name(f"{file.name}.partial")
-    output = create_private(partial)  # if it exists, it is that of another process
+    output = create_private(partial)  # if it exists, another process writes it
     try:
         with output:
             keys = [x25519.Recipient.from_str(recipient) for recipient in recipients]
@@ -121,10 +116,6 @@ def read(
 
     The sink gets unchanged blocks only. Whether the file is complete, and was written with the secret, is
     known when this returns.
-
-    Raises:
-        BackupError: the file is of another key, was changed or shortened, or is not a backup.
-
     """
     splitter = _Splitter(sink_for, Authenticator(secret))
     try:
@@ -212,12 +203,7 @@ class _Splitter:
         self.fault: BaseException | None = None
 
     def content(self) -> Content:
-        """Return the manifest, and whether the code at the end is that of the settings' key.
-
-        Raises:
-            BackupError: the file has no manifest.
-
-        """
+        """Return the manifest, and whether the code at the end was made with the settings' key."""
         if self._manifest is None:
             raise BackupError("The file is encrypted, but is not a backup of this service.")
         return Content(self._manifest, self._authenticator.is_line(self._pending))

@@ -18,10 +18,6 @@ def create(file: Path, secret: str | None) -> str:
     """Write a new key to a file that only its owner can read, encrypted if there is a passphrase.
 
     Return the public key, for which backups are encrypted.
-
-    Raises:
-        BackupError: the file exists, or cannot be written.
-
     """
     identity = x25519.Identity.generate()
     public = str(identity.to_public())
@@ -47,12 +43,7 @@ def create(file: Path, secret: str | None) -> str:
 
 
 def load(file: Path, ask: Callable[[], str]) -> list[x25519.Identity]:
-    """Return the keys in a file; call `ask` for the passphrase if it is protected by one.
-
-    Raises:
-        BackupError: the file cannot be read, has no key, or has another passphrase.
-
-    """
+    """Return the keys in a file; call `ask` for the passphrase if it is protected by one."""
     try:
         content = file.read_bytes()
     except OSError as error:

@@ -29,12 +29,7 @@ _CONNECTIONS = """
 
 @contextmanager
 def snapshot(url: URL) -> Iterator[Snapshot]:
-    """Dump the database as it is now, while the service runs; its rows are counted in the same snapshot.
-
-    Raises:
-        BackupError: the server cannot be reached, the database has no tables, or `pg_dump` fails.
-
-    """
+    """Dump the database as it is now, while the service runs; its rows are counted in the same snapshot."""
     with connected(url) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
@@ -52,12 +47,7 @@ def snapshot(url: URL) -> Iterator[Snapshot]:
 
 @contextmanager
 def loading(url: URL) -> Iterator[Sink]:
-    """Load the dump that the block writes, in one transaction, into a database without tables.
-
-    Raises:
-        BackupError: `pg_restore` fails; nothing was loaded.
-
-    """
+    """Load the dump that the block writes, in one transaction, into a database without tables."""
     command = [programs.find("pg_restore"), "--single-transaction", "--exit-on-error", "--no-password"]
     command += ["--no-owner", "--no-privileges", f"--dbname={programs.address(url)}"]
     with programs.running(command, programs.environment(url), stdin=subprocess.PIPE) as process:
@@ -90,12 +80,7 @@ def clear(url: URL) -> None:
 
 @contextmanager
 def scratch_database(url: URL, name: str) -> Iterator[URL]:
-    """Create an empty database on the same server for the time of the block.
-
-    Raises:
-        BackupError: the user may not create databases.
-
-    """
+    """Create an empty database on the same server for the time of the block."""
     database = sql.Identifier(name)
     create = sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(database)
     with connected(url) as connection:
@@ -118,9 +103,7 @@ def scratch_database(url: URL, name: str) -> Iterator[URL]:
 def connected(url: URL) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
     """Connect without the time limits of the service, because a dump may take hours.
 
-    Raises:
-        BackupError: the server cannot be reached; the message does not quote the URL.
-
+    The message of a failure does not quote the URL, which contains the password.
     """
     try:
         connection = psycopg.connect(programs.address(url), password=url.password)

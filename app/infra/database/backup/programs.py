@@ -22,12 +22,7 @@ class ProgramEnded(Exception):  # noqa: N818 -- named after what happened
 
 
 def find(name: str) -> str:
-    """Return the path of a program of PostgreSQL.
-
-    Raises:
-        BackupError: it is not on PATH.
-
-    """
+    """Return the path of a program of PostgreSQL."""
     path = shutil.which(name)
     if path is None:
         message = (
@@ -56,10 +51,8 @@ def running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program as long as the block, and wait for its end.
 
-    Raises:
-        BackupError: the program failed; the message has the line that says why. This replaces an error that
-            the block raised because the program had ended.
-
+    If the program failed, a BackupError with its reason replaces an error that the block raised because the
+    program had ended.
     """
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(command, env=env, stdin=stdin, stdout=stdout, stderr=errors)  # noqa: S603 -- words from this package

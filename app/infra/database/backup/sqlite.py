@@ -27,10 +27,6 @@ def snapshot(url: URL) -> Iterator[Snapshot]:
     """Copy the database as it is now, while the service runs: in WAL mode a reader does not delay writers.
 
     The copy is a temporary file beside the database, compressed while it is read.
-
-    Raises:
-        BackupError: the file cannot be read, or has no tables.
-
     """
     file = path_of(url)
     if not file.exists():
@@ -47,12 +43,7 @@ def snapshot(url: URL) -> Iterator[Snapshot]:
 
 @contextmanager
 def loading(url: URL) -> Iterator[Sink]:
-    """Load the copy that the block writes; replaces the content of the database, in one transaction.
-
-    Raises:
-        BackupError: it is not a SQLite database, or the database is in use.
-
-    """
+    """Load the copy that the block writes; replaces the content of the database, in one transaction."""
     file = path_of(url)
     with temporary_file(file.parent) as copy:
         with copy.open("wb") as opened:
@@ -87,12 +78,7 @@ def count_rows(url: URL) -> dict[str, int]:
 
 
 def path_of(url: URL) -> Path:
-    """Return the path of the file.
-
-    Raises:
-        BackupError: the database is in memory.
-
-    """
+    """Return the path of the file."""
     if not url.database or url.database == ":memory:":
         raise BackupError("The database is in memory. Name a file or PostgreSQL in DATABASE_URL.")
     return Path(url.database)
@@ -154,24 +140,14 @@ class _Decompressing:
         self._decompressor = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def write(self, piece: bytes) -> None:
-        """Write the piece, decompressed.
-
-        Raises:
-            BackupError: the stream is not in the gzip format.
-
-        """
+        """Write the piece, decompressed."""
         try:
             self._opened.write(self._decompressor.decompress(piece))
         except zlib.error:
             raise BackupError("The dump in the backup is not that of a SQLite database.") from None
 
     def finish(self) -> None:
-        """Write what is left.
-
-        Raises:
-            BackupError: the stream has no end.
-
-        """
+        """Write what is left."""
         self._opened.write(self._decompressor.flush())
         if not self._decompressor.eof:
             raise BackupError("The dump in the backup is incomplete. Use another one.")

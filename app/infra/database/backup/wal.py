@@ -48,12 +48,7 @@ class WalDirectory:
         return self.path / "wal"
 
     def prepare(self) -> None:
-        """Create the directory of the segments.
-
-        Raises:
-            BackupError: the directory does not exist, or a server was recovered from it.
-
-        """
+        """Create the directory of the segments."""
         if not self.path.is_dir():
             message = f"There is no directory {self.path}. Create it, for this user only (mode 0700)."
             raise BackupError(message)
@@ -77,12 +72,7 @@ class WalDirectory:
         return datetime.strptime(bases[-1].name.removeprefix(_PREFIX), _TIME_FORMAT).replace(tzinfo=UTC)
 
     def create_base(self, url: URL, now: datetime) -> Path:
-        """Copy the server's data directory while it runs; return the base backup.
-
-        Raises:
-            BackupError: `pg_basebackup` fails.
-
-        """
+        """Copy the server's data directory while it runs; return the base backup."""
         for unfinished in self.path.glob(f"{_PREFIX}*{_PARTIAL}"):
             shutil.rmtree(unfinished)
         base = self.path / f"{_PREFIX}{now.strftime(_TIME_FORMAT)}"
@@ -115,10 +105,6 @@ class WalDirectory:
 
         When the server starts on it, it replays all WAL in this directory, or that until the time, and then
         accepts connections. Return the base backup.
-
-        Raises:
-            BackupError: there is no base backup, or the data directory is not empty.
-
         """
         bases = [base for base in self.bases() if until is None or base.name < f"{_PREFIX}{_utc(until)}"]
         if not bases:
