@@ -135,6 +135,7 @@ BOUNDED = {
     "letter_models.letter_model": "a language",
     "list_countries.fitting_country": "numbers of at most 60 characters",
     "mail_domains.shares": "a domain in normal form",
+    "name_brackets.without_brackets": "a name of at most 200 characters",
     "name_notes.without_notes": "a name of at most 200 characters",
     "name_order.split_by_capitals": "the words of a name",
     "name_order.split_family_first": "the words of a name",

@@ -16,10 +16,11 @@ USER, PASSWORD = "contact", "p@ss word"
 
 @dataclass
 class Inbox:
-    """The messages of the server; `refusal` is the reply to messages that it does not accept."""
+    """The messages of the server and their recipients; `refusal` is the reply if it does not accept them."""
 
     url: str = ""
     messages: list[EmailMessage] = field(default_factory=list)
+    recipients: list[str] = field(default_factory=list)
     refusal: str = ""
 
     async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 -- aiosmtpd's name
@@ -30,6 +31,7 @@ class Inbox:
         message = message_from_bytes(content, policy=policy.default)
         assert isinstance(message, EmailMessage)
         self.messages.append(message)
+        self.recipients += envelope.rcpt_tos
         return "250 OK"
 
     def code(self) -> str:

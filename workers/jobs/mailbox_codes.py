@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from email.headerregistry import Address
 from email.message import EmailMessage
 
 from app.engine.privacy import mailbox_codes
@@ -44,7 +45,8 @@ def mail_code(turn: Turn, services: WorkerServices) -> None:
     if code is None:
         return
     try:
-        outgoing.send(parse_server(services.settings.smtp_url), _message(services.settings.mail_from, code))
+        message = _message(services.settings.mail_from, code)
+        outgoing.send(parse_server(services.settings.smtp_url), message, code.email)
     except NotSent as error:
         log.warning("code not sent", code_id=turn.id, error=str(error))
         due_at = database_clock.now() + SENDING.retry_after
@@ -58,7 +60,8 @@ def mail_code(turn: Turn, services: WorkerServices) -> None:
 
 def _message(sender: str, code: CodeMessage) -> EmailMessage:
     message = EmailMessage()
-    message["From"], message["To"] = sender, code.email
+    local, _, domain = code.email.rpartition("@")
+    message["From"], message["To"] = sender, Address(username=local, domain=domain)
     shown = " ".join(code.code[start : start + 4] for start in range(0, len(code.code), 4))
     message["Subject"] = _SUBJECT.format(code=shown)
     message["Auto-Submitted"] = "auto-generated"

@@ -18,8 +18,10 @@ class NotSent(Exception):  # noqa: N818 -- named after what happened
     """The server did not accept the message; the text has no address."""
 
 
-def send(server: MailServer, message: EmailMessage) -> None:
-    """Send a message whose `From` and `To` are set; complete its date and id.
+def send(server: MailServer, message: EmailMessage, recipient: str) -> None:
+    """Send a message whose `From` and `To` are set to one recipient; complete its date and id.
+
+    The recipient is not read from the header, where another one could be encoded.
 
     The connection is encrypted, and the server's certificate checked, unless the server is on this machine.
 
@@ -33,7 +35,7 @@ def send(server: MailServer, message: EmailMessage) -> None:
         with _connected(server) as connection:
             if server.user:
                 connection.login(server.user, server.password)
-            connection.send_message(message)
+            connection.send_message(message, to_addrs=[recipient])
     except (smtplib.SMTPException, OSError) as error:
         code = getattr(error, "smtp_code", "")
         raise NotSent(f"{type(error).__name__} {code}".strip()) from None

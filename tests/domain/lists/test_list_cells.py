@@ -86,7 +86,7 @@ def test_an_invalid_date_is_refused(text: str) -> None:
         dates.parse_timestamp(text)
 
 
-FORMULA_PARTS = "=+-@'\"a ;,\t\n\uff1d\uff0b\uff0d\uff20"
+FORMULA_PARTS = "=+-@'\"a ;,|\t\n\u2028\uff1d\uff0b\uff0d\uff20"
 
 
 @given(
@@ -108,6 +108,10 @@ def test_an_escaped_formula_is_read_back_unchanged(text: str) -> None:
         (' "=1+1', "' \"=1+1"),
         ("\uff1d1+1", "'\uff1d1+1"),
         ("\ufe63x", "'\ufe63x"),
+        ("CEO|=1+1", "CEO|'=1+1"),
+        ("CEO\u2028=1+1", "CEO\u2028'=1+1"),
+        ("CEO\x0b=1+1", "CEO\x0b'=1+1"),
+        ("CEO | @Acme", "CEO | @Acme"),
         ("Sales - EMEA", "Sales - EMEA"),
         ("ada@acme.example", "ada@acme.example"),
     ],

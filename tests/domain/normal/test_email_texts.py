@@ -31,6 +31,15 @@ def test_special_use_domains_are_refused(domain: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "local", ["=?utf-8?q?victim?=", "=?us-ascii?Q?v=69ctim?=", "=?utf-8?b?////?=", "=?utf-8?q??=", "a=?b"]
+)
+def test_encoded_words_of_mail_headers_are_no_addresses(local: str) -> None:
+    """A mail program, and Python's own, would send to what is encoded in it."""
+    with pytest.raises(InvalidValue):
+        normal_email(f"{local}@acme.com")
+
+
+@pytest.mark.parametrize(
     "text", ["a" * 65 + "@acme.com", "ada@" + "a" * 64 + ".com", "a@" + "a." * 127 + "com"]
 )
 def test_parts_that_are_too_long_are_refused(text: str) -> None:

@@ -64,6 +64,19 @@ def test_after_that_the_next_request_is_sent(harness: WorkerHarness) -> None:
     assert failed(harness) == 0
 
 
+@pytest.mark.parametrize("local", ["ada", "o'neil", "ada+test", "{ada}", "a.b!c%d"])
+def test_the_message_goes_to_the_stored_address(harness: WorkerHarness, local: str) -> None:
+    address = f"{local}@acme.com"
+    with running_inbox() as inbox:
+        harness.change_settings(smtp_url=inbox.url)
+        with harness.database.transaction() as session:
+            code_id = mailbox_codes.request(session, address, now=harness.clock.now)
+
+        mail_code(code_id, harness.services)
+
+    assert inbox.recipients == [address]
+
+
 def test_without_a_mail_server_the_message_waits(harness: WorkerHarness) -> None:
     harness.change_settings(smtp_url="")
 

@@ -41,8 +41,8 @@ class Records:
     Quotes in a quoted cell are doubled (RFC 4180); in a record that is not valid so, they may also be escaped
     as `\"`.
 
-    The lines after a faulty row are read again. Where every line begins a record that does not end, that would
-    take the square of their number, so what is read again is limited: the more records do not end, the fewer
+    The lines after a faulty row are read again. Where every line begins a record that does not end, that
+    would take the square of their number, so what is read again is limited: the more records do not end, the fewer
     characters the next one may have.
     """
 
