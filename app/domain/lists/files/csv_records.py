@@ -42,8 +42,8 @@ class Records:
     as `\"`.
 
     The lines after a faulty row are read again. Where every line begins a record that does not end, that
-    would take the square of their number, so what is read again is limited: the more records do not end, the fewer
-    characters the next one may have.
+    would take the square of their number, so what is read again is limited: the more records do not end, the
+    fewer characters the next one may have.
     """
 
     def __init__(self, text: IO[str], delimiter: str, quote: str = '"') -> None:
