@@ -7,31 +7,48 @@ they report, so nothing is reported that was rolled back, and nothing is lost.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, select, text, update
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, delete, select, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.event_types import JOB_FINISHED
 from app.domain.ids import new_id
+from app.domain.kinds import DELIVER
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.events import endpoints
 from app.engine.events.endpoints import DisabledReason, WebhookEndpoint
+from app.engine.work import items, specs
+from app.engine.work.items import NewItem, WorkItem
+from app.engine.work.specs import WorkSpec
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
 from app.infra.database.session import Session
 
-WAITING = text("delivered_at IS NULL")
 OF_CALLER = text("endpoint_id IS NULL")
 _BATCH = 500
+DELIVERING = specs.register(
+    WorkSpec(
+        task=DELIVER,
+        label=None,
+        lease=timedelta(seconds=20),
+        republish_after=timedelta(minutes=1),
+        max_attempts=10,
+        per_key=10,
+        full_queue=50,
+    )
+)
+"""The lease is longer than an attempt can take. Receivers may take 15 seconds for each, so the deliveries of
+one workspace, and all together, leave room in the queue.
+"""
 
 
 class Webhook(Base):
-    """A delivery of the end of a job, or of an event, to a URL; `next_at` is the time of the next attempt.
+    """A delivery of the end of a job, or of an event, to a URL, and the attempts since creation or replay.
 
-    `next_at` is null when it was given up. While a worker posts it, `next_at` is the end of that worker's
-    lease. `published_at` is when its message was last published, null if the next one is due. `attempts`
-    counts attempts since creation or replay. `endpoint_id` is null for a URL that the job's request named.
+    Its item of work says when the next attempt is; one that has none, and is not delivered, was given up.
+    `endpoint_id` is null for a URL that the job's request named.
     """
 
     __tablename__ = "webhooks"
@@ -47,7 +64,6 @@ class Webhook(Base):
             sqlite_where=OF_CALLER,
             postgresql_where=OF_CALLER,
         ),
-        Index("ix_webhooks_next_at", "next_at", sqlite_where=WAITING, postgresql_where=WAITING),
         Index("ix_webhooks_workspace_id_created_at", "workspace_id", "created_at", "id"),
     )
 
@@ -60,8 +76,6 @@ class Webhook(Base):
     )
     url: Mapped[str]
     attempts: Mapped[int]
-    next_at: Mapped[datetime | None]
-    published_at: Mapped[datetime | None]
     delivered_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
 
@@ -69,11 +83,7 @@ class Webhook(Base):
 def subscribe_url(session: Session, *, workspace_id: str, job_id: str, url: str, now: Moment) -> None:
     """Insert the delivery of a job's end to a URL of its request, unless it is subscribed already."""
     values = {"id": new_id("whk"), "workspace_id": workspace_id, "job_id": job_id, "url": url}
-    session.execute(
-        insert(session, Webhook)
-        .values(**values, attempts=0, next_at=now, created_at=now)
-        .on_conflict_do_nothing()
-    )
+    _insert(session, [values | {"attempts": 0, "created_at": now}])
 
 
 def subscribe_endpoints(session: Session, *, workspace_id: str, job_id: str, now: Moment) -> None:
@@ -96,14 +106,28 @@ def insert_for(
             "endpoint_id": endpoint.id,
             "url": endpoint.url,
             "attempts": 0,
-            "next_at": now,
             "created_at": now,
         }
         for endpoint, subject in subscriptions
     ]
     for start in range(0, len(rows), _BATCH):
-        part = rows[start : start + _BATCH]
-        session.execute(insert(session, Webhook).values(part).on_conflict_do_nothing())
+        _insert(session, rows[start : start + _BATCH])
+
+
+def _insert(session: Session, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert deliveries that do not exist. One of an event is due; one of a job is when the job has ended."""
+    insertion = insert(session, Webhook).values(rows).on_conflict_do_nothing()
+    inserted = session.execute(
+        insertion.returning(Webhook.id, Webhook.workspace_id, Webhook.event_id, Webhook.created_at)
+    )
+    items.add(
+        session,
+        DELIVERING,
+        *(
+            NewItem(row.id, row.workspace_id, None if row.event_id is None else row.created_at)
+            for row in inserted
+        ),
+    )
 
 
 def of_event(session: Session, event_id: str, endpoint_id: str) -> str:
@@ -123,9 +147,6 @@ def disable(session: Session, endpoint: WebhookEndpoint, *, now: Moment) -> None
 
 def give_up(session: Session, endpoint_id: str) -> None:
     """End the retries of all deliveries to the endpoint; they can be replayed when it is enabled again."""
-    session.execute(
-        update(Webhook)
-        .where(Webhook.endpoint_id == endpoint_id, Webhook.delivered_at.is_(None))
-        .values(next_at=None)
-        .execution_options(synchronize_session=False)
-    )
+    given_up = select(Webhook.id).where(Webhook.endpoint_id == endpoint_id, Webhook.delivered_at.is_(None))
+    ended = delete(WorkItem).where(WorkItem.id.in_(given_up))
+    session.execute(ended.execution_options(synchronize_session=False))

@@ -29,7 +29,7 @@ from app.infra.database.statements import Statement
 
 SHOWN_FOR = timedelta(hours=1)
 """How long failed work is counted, and kept."""
-_BATCH = 50
+BATCH = 50
 _DUE = text("due_at IS NOT NULL")
 
 
@@ -76,9 +76,9 @@ class _TaskRow(NamedTuple):
 def add(session: Session, spec: WorkSpec, *items: NewItem) -> None:
     """Add work, or schedule it anew: it starts over, and the turn of a worker at it is over."""
     table = WorkItem.__table__
-    for start in range(0, len(items), _BATCH):
+    for start in range(0, len(items), BATCH):
         insertion = insert_into(session.get_bind().dialect.name, WorkItem).values(
-            [_values(spec, item) for item in items[start : start + _BATCH]]
+            [_values(spec, item) for item in items[start : start + BATCH]]
         )
         changed = {column.name: insertion.excluded[column.name] for column in table.c if column.name != "id"}
         session.execute(insertion.on_conflict_do_update(index_elements=["id"], set_=changed))
@@ -116,12 +116,12 @@ def claim_due(session: Session, spec: WorkSpec, *, now: Moment) -> list[str]:
     """Mark due items as published and return their ids, at most `spec.per_key` of a fairness key."""
     taken = _taken(session, spec, now=now)
     claimed: list[str] = []
-    while len(claimed) < _BATCH:
+    while len(claimed) < BATCH:
         full = [key for key, count in taken.items() if spec.per_key and count >= spec.per_key]
         query = select(WorkItem).where(
             WorkItem.task == spec.task, _due(now), WorkItem.fairness_key.not_in(full)
         )
-        query = query.order_by(WorkItem.due_at, WorkItem.id).limit(_BATCH - len(claimed))
+        query = query.order_by(WorkItem.due_at, WorkItem.id).limit(BATCH - len(claimed))
         due = session.scalars(query.with_for_update(skip_locked=True)).all()
         if not due:
             break
@@ -150,7 +150,7 @@ def failed_counts(session: Session, *, now: datetime) -> dict[str, int]:
     counted = or_(WorkItem.failed_at > now - SHOWN_FOR, WorkItem.task.in_(lasting))
     query = select(WorkItem.task, func.count()).where(WorkItem.failed_at.is_not(None), counted)
     counts = {row[0]: row[1] for row in session.execute(query.group_by(WorkItem.task))}
-    return {spec.label: counts.get(task, 0) for task, spec in SPECS.items()}
+    return {spec.label: counts.get(task, 0) for task, spec in SPECS.items() if spec.label}
 
 
 def purge_expired(session: Session, *, now: Moment) -> None:

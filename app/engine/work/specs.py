@@ -15,7 +15,8 @@ FULL_QUEUE = 100
 class WorkSpec:
     """What one kind of work needs.
 
-    `task` is the name of the Celery task, `label` the kind in metrics. A worker that has not renewed its
+    `task` is the name of the Celery task, `label` the kind in the metrics of failed work; None if a failure
+    is no fault of the service. A worker that has not renewed its
     turn within `lease` is lost. A message that no worker has taken within `republish_after` is lost, too.
 
     At most `per_key` items of one fairness key are with workers or in the queue; None is no limit. After
@@ -26,7 +27,7 @@ class WorkSpec:
     """
 
     task: str
-    label: str
+    label: str | None
     lease: timedelta
     republish_after: timedelta
     max_attempts: int

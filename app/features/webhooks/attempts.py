@@ -13,14 +13,15 @@ from typing import Any
 from sqlalchemy import delete, select, update
 
 from app.domain.ids import new_id
+from app.engine.events.deliveries import DELIVERING
 from app.features.webhooks.tables import WebhookAttempt
 from app.infra.clock import rfc3339
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
 RETENTION = timedelta(days=30)
-LEASE = timedelta(seconds=20)
-"""Longer than an attempt can take. Then an uncompleted attempt is lost and the next may start."""
+LEASE = DELIVERING.lease
+"""After it, an attempt that is not completed is lost, and the next may start."""
 
 
 class AttemptState(StrEnum):

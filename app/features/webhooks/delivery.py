@@ -8,23 +8,23 @@ finished or retried.
 from __future__ import annotations
 
 import random
-from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import case, func, or_, select, update
-from sqlalchemy.sql import ColumnElement
+from sqlalchemy import Select, delete, exists, select, update
 
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.engine.events import deliveries, endpoints, events
-from app.engine.events.deliveries import Webhook
+from app.engine.events.deliveries import DELIVERING, Webhook
 from app.engine.events.events import Event
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, to_public
+from app.engine.work import items, turns
+from app.engine.work.items import WorkItem
+from app.engine.work.turns import LeaseLost, Turn
 from app.features.webhooks import attempts as webhook_attempts
-from app.features.webhooks.attempts import LEASE
 from app.infra.clock import rfc3339
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment, column
@@ -38,38 +38,30 @@ RETRY_SCHEDULE = tuple(
 )
 JITTER = 0.2
 MAX_RETRY_AFTER_SECONDS = 86_400.0
-REPUBLISH_AFTER = timedelta(minutes=1)
-"""Age after which a message that no worker has processed is considered lost."""
-BATCH = 50
-MAX_QUEUED = 10
-"""The deliveries of a workspace that wait in the queue: its receivers may take 15 seconds for each."""
 
 OK = range(200, 300)
 GONE = 410
 THROTTLED = frozenset({429, 503})
 NOT_STARTED = "internal_error"
 """The error of an attempt whose payload or signature could not be made."""
-_BEGUN = (
-    Webhook.workspace_id, Webhook.job_id, Webhook.event_id, Webhook.endpoint_id, Webhook.url, Webhook.next_at,
-)  # fmt: skip
+_BEGUN = (Webhook.workspace_id, Webhook.job_id, Webhook.event_id, Webhook.endpoint_id, Webhook.url)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """The payload and URL of an attempt, and the secret and time (`signed_at`) of its signature.
 
-    `lease_until` is when another worker may post it; None if this is the last attempt. `endpoint_id` is None
-    for a URL that the request of a job named.
+    `endpoint_id` is None for a URL that the request of a job named.
     """
 
     id: str
+    turn: Turn
     attempt_id: str
     endpoint_id: str | None
     url: str
     payload: dict[str, Any]
     secret: str
     signed_at: datetime
-    lease_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,44 +74,34 @@ class AttemptResult:
     latency_ms: int
 
 
-def any_due(session: Session, *, now: Moment) -> bool:
-    """Return whether any webhook is due."""
-    return _any_due(now).first(session, {}) is not None
+def any_finished(session: Session) -> bool:
+    """Return whether the job of any delivery has finished that is not due yet; a cheap read."""
+    return _ANY_FINISHED.first(session, {}) is not None
 
 
-@lru_cache(maxsize=8)
-def _any_due(now: Moment) -> Statement[IdRow]:
-    return Statement(IdRow, lambda _dialect: select(Webhook.id).outerjoin(Job).where(_due(now)).limit(1))
+def wake_finished(session: Session, *, now: Moment) -> None:
+    """Make the deliveries due whose job has finished."""
+    finished = update(WorkItem).where(WorkItem.id.in_(_of_finished_jobs())).values(due_at=now)
+    session.execute(finished.execution_options(synchronize_session=False))
 
 
-def claim_due(session: Session, *, now: Moment) -> list[str]:
-    """Mark due webhooks as published and return their ids, at most `MAX_QUEUED` of a workspace at once."""
-    queued = _queued(session, now)
-    claimed: list[str] = []
-    while len(claimed) < BATCH:
-        full = [workspace_id for workspace_id, count in queued.items() if count >= MAX_QUEUED]
-        query = select(Webhook).outerjoin(Job).where(_due(now), Webhook.workspace_id.not_in(full))
-        query = query.order_by(Webhook.next_at, Webhook.id).limit(BATCH - len(claimed))
-        due = session.scalars(query.with_for_update(skip_locked=True, of=Webhook)).all()
-        if not due:
-            break
-        for webhook in due:
-            if queued[webhook.workspace_id] < MAX_QUEUED:
-                queued[webhook.workspace_id] += 1
-                webhook.published_at = now
-                claimed.append(webhook.id)
-        session.flush()
-    return claimed
+def purge_deleted(session: Session, *, now: Moment) -> None:  # noqa: ARG001 -- as every purge
+    """Delete the work about deliveries that were deleted, with their endpoint or for an erased person."""
+    is_left = exists().where(Webhook.id == WorkItem.id)
+    deleted = delete(WorkItem).where(WorkItem.task == DELIVERING.task, ~is_left)
+    session.execute(deleted.execution_options(synchronize_session=False))
 
 
-def _queued(session: Session, now: Moment) -> Counter[str]:
-    """Return how many deliveries of each workspace were published and not begun yet."""
-    query = (
-        select(Webhook.workspace_id, func.count())
-        .where(Webhook.delivered_at.is_(None), Webhook.published_at > now - REPUBLISH_AFTER)
-        .group_by(Webhook.workspace_id)
+def _of_finished_jobs() -> Select[str]:
+    return (
+        select(WorkItem.id)
+        .join(Webhook, Webhook.id == WorkItem.id)
+        .join(Job, Job.id == Webhook.job_id)
+        .where(WorkItem.task == DELIVERING.task, WorkItem.due_at.is_(None), Job.finished_at.is_not(None))
     )
-    return Counter({row[0]: row[1] for row in session.execute(query)})
+
+
+_ANY_FINISHED = Statement(IdRow, lambda _dialect: _of_finished_jobs().limit(1))
 
 
 def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
@@ -128,22 +110,26 @@ def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
     Return None if the webhook is not due: leased by another worker, delivered, given up or deleted. Duplicate
     and late messages are therefore harmless. The last attempt is not repeated, even if its worker is lost.
     """
-    next_at = case((Webhook.attempts < len(RETRY_SCHEDULE), now + LEASE), else_=None)
+    turn = turns.begin(session, DELIVERING, webhook_id, now=now)
+    if turn is None:
+        return None
+    if turn.is_exhausted:
+        turns.end(session, turn)
+        return None
     row = session.execute(
         update(Webhook)
-        .where(Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now)
-        .values(attempts=Webhook.attempts + 1, next_at=next_at, published_at=None)
+        .where(Webhook.id == webhook_id, Webhook.delivered_at.is_(None))
+        .values(attempts=Webhook.attempts + 1)
         .returning(*_BEGUN, column(now).label("at"))
         .execution_options(synchronize_session=False)
     ).one_or_none()
-    if row is None:
+    if row is None:  # deleted
+        turns.end(session, turn)
         return None
     attempt_id = webhook_attempts.start(session, webhook_id, now=now)
     signing_secret = _secret(session.keys, row.workspace_id, row.endpoint_id)
     payload = _payload(session, row.job_id, row.event_id)
-    return Delivery(
-        webhook_id, attempt_id, row.endpoint_id, row.url, payload, signing_secret, row.at, row.next_at
-    )
+    return Delivery(webhook_id, turn, attempt_id, row.endpoint_id, row.url, payload, signing_secret, row.at)
 
 
 def _payload(session: Session, job_id: str | None, event_id: str | None) -> dict[str, Any]:
@@ -177,29 +163,35 @@ def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: 
         return
     if delivered:
         webhook.delivered_at = now
-        webhook.next_at = None
-    elif webhook.next_at == delivery.lease_until:
-        delay = _retry_delay(webhook.attempts, result)
-        webhook.next_at = None if delay is None else now + delay
-    session.flush()
-    if not delivered and webhook.next_at is None and delivery.endpoint_id is not None:
-        _disable(session, delivery.endpoint_id, is_gone=result.status == GONE, now=now)
+        session.flush()
+        items.remove(session, [webhook.id])
+        return
+    with suppress(LeaseLost):
+        is_over = not _plan_retry(session, delivery.turn, result, now=now)
+        if is_over and delivery.endpoint_id is not None:
+            _disable(session, delivery.endpoint_id, is_gone=result.status == GONE, now=now)
 
 
 def fail(session: Session, webhook_id: str, *, now: Moment) -> None:
     """Count an attempt of a due webhook that could not be started, and schedule the next, if any."""
-    query = select(Webhook).where(
-        Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now
-    )
-    webhook = session.scalar(query.with_for_update())
-    if webhook is None:
+    turn = turns.begin(session, DELIVERING, webhook_id, now=now)
+    if turn is None:
         return
     attempt_id = webhook_attempts.start(session, webhook_id, now=now)
     webhook_attempts.complete(session, attempt_id, status=None, error=NOT_STARTED, latency_ms=0)
-    webhook.attempts += 1
-    delay = _retry_delay(webhook.attempts, AttemptResult(error=NOT_STARTED, latency_ms=0))
-    webhook.next_at, webhook.published_at = (None if delay is None else now + delay), None
-    session.flush()
+    counted = update(Webhook).where(Webhook.id == webhook_id).values(attempts=Webhook.attempts + 1)
+    session.execute(counted.execution_options(synchronize_session=False))
+    _plan_retry(session, turn, AttemptResult(error=NOT_STARTED, latency_ms=0), now=now)
+
+
+def _plan_retry(session: Session, turn: Turn, result: AttemptResult, *, now: Moment) -> bool:
+    """Schedule the next attempt, or give up; return whether there is a next one."""
+    delay = _retry_delay(turn.attempts, result)
+    if delay is None:
+        turns.end(session, turn)
+        return False
+    turns.retry(session, turn, due_at=now + delay)
+    return True
 
 
 def _disable(session: Session, endpoint_id: str, *, is_gone: bool, now: Moment) -> None:
@@ -216,12 +208,6 @@ def _disable(session: Session, endpoint_id: str, *, is_gone: bool, now: Moment) 
         dedup_key=f"{EventType.ENDPOINT_DISABLED}:{endpoint_id}:{rfc3339(endpoint.disabled_at)}",
         now=now,
     )
-
-
-def _due(now: Moment) -> ColumnElement[bool]:
-    unsent = Webhook.published_at.is_(None) | (Webhook.published_at <= now - REPUBLISH_AFTER)
-    is_over = or_(Webhook.job_id.is_(None), Job.finished_at.is_not(None))
-    return Webhook.delivered_at.is_(None) & (Webhook.next_at <= now) & unsent & is_over
 
 
 def _retry_delay(attempts: int, result: AttemptResult) -> timedelta | None:

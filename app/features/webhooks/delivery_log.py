@@ -10,14 +10,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sqlalchemy import Select, and_, case, exists, func, or_, select, update
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql import ColumnElement
 
 from app.domain.errors import EndpointDisabled, NotFound
 from app.domain.event_types import JOB_FINISHED
-from app.engine.events.deliveries import Webhook
+from app.engine.events.deliveries import DELIVERING, Webhook
 from app.engine.events.endpoints import WebhookEndpoint
 from app.engine.events.events import Event
 from app.engine.jobs.jobs import Job
+from app.engine.work import items
+from app.engine.work.items import NewItem, WorkItem
 from app.features.webhooks.tables import WebhookAttempt
 from app.infra.clock import rfc3339
 from app.infra.database import keyset
@@ -35,23 +38,28 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebhookStatus:
-    """A webhook, its type, and when its job finished or its event occurred (None while the job is open)."""
+    """A webhook, its type, and when its job finished or its event occurred (None while the job is open).
+
+    `is_planned` is whether it was neither delivered nor given up, `due_at` the time of the next attempt.
+    """
 
     webhook: Webhook
     type: str
     finished_at: datetime | None
+    is_planned: bool
+    due_at: datetime | None
 
     @property
     def state(self) -> DeliveryState:
         """Return the delivery state."""
         if self.webhook.delivered_at is not None:
             return DeliveryState.DELIVERED
-        return DeliveryState.GIVEN_UP if self.webhook.next_at is None else DeliveryState.WAITING
+        return DeliveryState.WAITING if self.is_planned else DeliveryState.GIVEN_UP
 
     @property
     def next_at(self) -> datetime | None:
         """Return the time of the next attempt; None while the job is open."""
-        return self.webhook.next_at if self.finished_at and self.state is DeliveryState.WAITING else None
+        return self.due_at if self.state is DeliveryState.WAITING else None
 
     def to_public(self) -> dict[str, Any]:
         """Return the webhook without path and query of its URL, which may hold the receiver's secrets."""
@@ -126,10 +134,17 @@ def replay_failed(session: Session, *, workspace_id: str | None, since: datetime
     return _replay(session, and_(is_recent, _failed(), *of_workspace), now=now)
 
 
-def _status_query() -> Select[Webhook, str, datetime | None]:
+def _status_query() -> Select[Webhook, str, datetime | None, bool, datetime | None]:
     finished_at = case((Webhook.event_id.is_not(None), Webhook.created_at), else_=Job.finished_at)
     return (
-        select(Webhook, func.coalesce(Event.type, JOB_FINISHED), finished_at)
+        select(
+            Webhook,
+            func.coalesce(Event.type, JOB_FINISHED),
+            finished_at,
+            WorkItem.id.is_not(None),
+            func.coalesce(WorkItem.due_at, Job.finished_at),
+        )
+        .outerjoin(WorkItem, WorkItem.id == Webhook.id)
         .outerjoin(Job, Job.id == Webhook.job_id)
         .outerjoin(Event, Event.id == Webhook.event_id)
     )
@@ -140,7 +155,9 @@ def _failed() -> ColumnElement[bool]:
     has_failed_attempt = exists().where(
         WebhookAttempt.webhook_id == Webhook.id, WebhookAttempt.error.is_not(None)
     )
-    return Webhook.delivered_at.is_(None) & (Webhook.next_at.is_(None) | has_failed_attempt)
+    item = aliased(WorkItem)  # the log joins the table, too
+    is_planned = exists().where(item.id == Webhook.id)
+    return Webhook.delivered_at.is_(None) & (~is_planned | has_failed_attempt)
 
 
 def _replay(session: Session, condition: ColumnElement[bool], *, now: Moment) -> list[str]:
@@ -150,11 +167,15 @@ def _replay(session: Session, condition: ColumnElement[bool], *, now: Moment) ->
     """
     disabled = select(WebhookEndpoint.id).where(WebhookEndpoint.disabled_at.is_not(None))
     is_receiving = or_(Webhook.endpoint_id.is_(None), Webhook.endpoint_id.not_in(disabled))
-    replayed = session.scalars(
+    replayed = session.execute(
         update(Webhook)
         .where(condition, is_receiving)
-        .values(attempts=0, next_at=now, published_at=None, delivered_at=None)
-        .returning(Webhook.id)
+        .values(attempts=0, delivered_at=None)
+        .returning(Webhook.id, Webhook.workspace_id, Webhook.job_id)
         .execution_options(synchronize_session=False)
-    )
-    return sorted(replayed)
+    ).all()
+    of_open_jobs = (Job.id.in_([row.job_id for row in replayed]), Job.finished_at.is_(None))
+    are_open = set(session.scalars(select(Job.id).where(*of_open_jobs)))
+    due = [NewItem(row.id, row.workspace_id, None if row.job_id in are_open else now) for row in replayed]
+    items.add(session, DELIVERING, *due)
+    return sorted(row.id for row in replayed)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from prometheus_client.core import GaugeMetricFamily, Metric
-from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy import and_, case, func, select
 
-from app.engine.events.deliveries import Webhook
+from app.engine.events.deliveries import DELIVERING, Webhook
 from app.engine.jobs.jobs import Job
+from app.engine.work.items import WorkItem
 from app.features.webhooks.attempts import LEASE, AttemptState
 from app.features.webhooks.tables import WebhookAttempt
 from app.infra.database.session import Session
@@ -56,18 +57,18 @@ def gauges(session: Session, now: datetime) -> Iterator[Metric]:
 
 def read(session: Session, *, now: datetime) -> WebhookStats:
     """Return the state of all deliveries."""
-    is_over = or_(Webhook.job_id.is_(None), Job.finished_at.is_not(None))
-    is_due = and_(Webhook.next_at <= now, is_over)
-    due_since = case((Job.finished_at > Webhook.next_at, Job.finished_at), else_=Webhook.next_at)
+    due_since = func.coalesce(WorkItem.due_at, Job.finished_at)
+    is_due = due_since <= now
     due, oldest, retrying = session.execute(
         select(
             func.count(case((is_due, 1))),
             func.min(case((is_due, due_since))),
             func.count(case((Webhook.attempts > 0, 1))),
         )
-        .select_from(Webhook)
-        .outerjoin(Job)
-        .where(Webhook.delivered_at.is_(None), Webhook.next_at.is_not(None))
+        .select_from(WorkItem)
+        .join(Webhook, Webhook.id == WorkItem.id)
+        .outerjoin(Job, Job.id == Webhook.job_id)
+        .where(WorkItem.task == DELIVERING.task)
     ).one()
     wait = timedelta(0) if oldest is None else max(now - oldest, timedelta(0))
     return WebhookStats(due, wait, retrying, _attempts(session, now))

@@ -16,7 +16,7 @@ from app.features.webhooks.delivery import AttemptResult, Delivery
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
-from workers.execution import due_messages, maintenance
+from workers.execution import maintenance
 from workers.execution.feature import WorkPart
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
@@ -59,11 +59,13 @@ def post(webhook_id: str, services: WorkerServices, client: WebhookClient) -> No
     )
 
 
-def send_due(services: WorkerServices) -> None:
-    """Publish the webhooks that are due."""
-    due_messages.publish(
-        services, DELIVER, any_due=webhooks.any_due, claim_due=webhooks.claim_due, full=FULL_QUEUE
-    )
+def wake_finished(services: WorkerServices) -> None:
+    """Make the deliveries due whose job has finished."""
+    with services.database.reading() as session:
+        if not webhooks.any_finished(session):
+            return
+    with services.database.transaction() as session:
+        webhooks.wake_finished(session, now=database_clock.now())
 
 
 def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
@@ -85,4 +87,4 @@ def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
     )
 
 
-WORK = WorkPart(sweeps=(send_due,), purges=(attempts.purge_expired,))
+WORK = WorkPart(sweeps=(wake_finished,), purges=(attempts.purge_expired, webhooks.purge_deleted))

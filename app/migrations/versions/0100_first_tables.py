@@ -1081,8 +1081,6 @@ def _create_jobs_and_webhooks() -> None:
         sa.Column("endpoint_id", sa.String(28)),
         sa.Column("url", sa.String(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
-        sa.Column("next_at", TIME),
-        sa.Column("published_at", TIME),
         sa.Column("delivered_at", TIME),
         sa.Column("created_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_webhooks")),
@@ -1106,7 +1104,6 @@ def _create_jobs_and_webhooks() -> None:
         sa.UniqueConstraint("job_id", "endpoint_id", name=op.f("uq_webhooks_job_id_endpoint_id")),
     )
     op.create_index("ix_webhooks_endpoint_id", "webhooks", ["endpoint_id"])
-    op.create_index("ix_webhooks_next_at", "webhooks", ["next_at"], **_where("delivered_at IS NULL"))
     op.create_index("ix_webhooks_workspace_id_created_at", "webhooks", ["workspace_id", "created_at", "id"])
     op.create_index(
         "uq_webhooks_job_id_url", "webhooks", ["job_id", "url"], unique=True, **_where("endpoint_id IS NULL")

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from jobs_support import DIGEST_KEYS, NOW, a_job, a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import select
+from webhook_support import begin_due, claim_due
 
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.domain.kinds import Kind, Outcome
@@ -12,6 +13,7 @@ from app.engine.events.deliveries import Webhook
 from app.engine.events.endpoints import DISABLE_AFTER, DisabledReason, WebhookEndpoint
 from app.engine.jobs import leases
 from app.engine.jobs.leases import JobResult
+from app.engine.work.items import WorkItem
 from app.features.webhooks import delivery as webhooks
 from app.features.webhooks import delivery_log
 from app.features.webhooks.delivery import RETRY_SCHEDULE, AttemptResult, Delivery
@@ -42,10 +44,11 @@ def an_event(session: Session, workspace_id: str, key: str = "one") -> str:
 
 def begin(session: Session, webhook_id: str, *, at_last: bool = False) -> Delivery:
     """Begin an attempt; `at_last` makes it the last of the schedule."""
-    webhook = session.get_one(Webhook, webhook_id, populate_existing=True)
-    webhook.attempts = len(RETRY_SCHEDULE) if at_last else webhook.attempts
-    session.flush()
-    delivery = webhooks.begin(session, webhook_id, now=LATER)
+    if at_last:
+        item = session.get_one(WorkItem, webhook_id, populate_existing=True)
+        item.attempts = len(RETRY_SCHEDULE)
+        session.flush()
+    delivery = begin_due(session, webhook_id, now=LATER)
     assert delivery is not None
     return delivery
 
@@ -60,8 +63,8 @@ def test_an_event_is_due_at_once_and_signed_with_the_secret_of_its_endpoint(
     endpoint_id = an_endpoint(session, workspace_id)
     webhook_id = an_event(session, workspace_id)
 
-    claimed = webhooks.claim_due(session, now=NOW)
-    delivery = webhooks.begin(session, webhook_id, now=NOW)
+    claimed = claim_due(session, now=NOW)
+    delivery = begin_due(session, webhook_id, now=NOW)
 
     assert claimed == [webhook_id]
     assert delivery is not None
@@ -84,11 +87,11 @@ def test_an_endpoint_for_finished_jobs_receives_the_end_of_the_workspaces_jobs(
     job_id = a_job(session, workspace_id)
     a_job(session, a_workspace(session))
 
-    before = webhooks.claim_due(session, now=NOW)
+    before = claim_due(session, now=NOW)
     leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
-    (claimed,) = webhooks.claim_due(session, now=NOW)
+    (claimed,) = claim_due(session, now=NOW)
 
-    delivery = webhooks.begin(session, claimed, now=NOW)
+    delivery = begin_due(session, claimed, now=NOW)
     assert before == []
     assert delivery is not None
     assert (delivery.endpoint_id, delivery.payload["data"]["job"]["id"]) == (endpoint_id, job_id)

@@ -7,6 +7,7 @@ from apiflask import APIFlask
 from jobs_support import DIGEST_KEYS
 from sqlalchemy import select, update
 from users_support import SignedInUser, bearer, create_user
+from webhook_support import begin_due
 from werkzeug.test import TestResponse
 
 from app.domain.callers import Scope
@@ -162,7 +163,7 @@ def test_a_delivery_is_shown_with_its_attempts_and_without_the_secrets_in_its_ur
     record(admin, "one")
     with admin.database.transaction() as session:
         webhook_id = session.scalars(select(Webhook.id)).one()
-        delivery = webhooks.begin(session, webhook_id, now=clock.now())
+        delivery = begin_due(session, webhook_id, now=clock.now())
         assert delivery is not None
         webhooks.finish(session, delivery, AttemptResult(status=500, latency_ms=7), now=clock.now())
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from apiflask import APIFlask
 from jobs_support import NOW, a_question, a_workspace, claim, submit
 from sqlalchemy import select
+from webhook_support import begin_due
 
 from app.domain.kinds import Outcome
 from app.engine.events.deliveries import Webhook
@@ -30,7 +31,7 @@ def a_finished_job(session: Session, about: str, *, now_finished: timedelta = NO
 
 
 def post(session: Session, webhook_id: str, *, status: int | None) -> None:
-    delivery = webhooks.begin(session, webhook_id, now=NOW)
+    delivery = begin_due(session, webhook_id, now=NOW)
     assert delivery is not None
     if status is not None:
         webhooks.finish(session, delivery, AttemptResult(status=status, latency_ms=7), now=NOW)

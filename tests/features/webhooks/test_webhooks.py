@@ -6,20 +6,20 @@ import pytest
 from jobs_support import DIGEST_KEYS, NOW, a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import delete, func, select
 from standardwebhooks import Webhook as Reference
+from webhook_support import any_due, begin_due, claim_due, next_at
 
 from app.domain.kinds import Outcome
 from app.engine.events import endpoints
-from app.engine.events.deliveries import Webhook
+from app.engine.events.deliveries import DELIVERING, Webhook
 from app.engine.jobs import leases
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.leases import JobResult
+from app.engine.work.items import WorkItem
 from app.features.webhooks import attempts as webhook_attempts
 from app.features.webhooks import delivery as webhooks
 from app.features.webhooks import delivery_log
 from app.features.webhooks.attempts import LEASE, AttemptState
 from app.features.webhooks.delivery import (
-    MAX_QUEUED,
-    REPUBLISH_AFTER,
     RETRY_SCHEDULE,
     AttemptResult,
     Delivery,
@@ -31,6 +31,8 @@ from app.infra.database.session import Session
 
 URL = "https://hooks.acme.example/done"
 SECOND = timedelta(seconds=1)
+MANY = 10
+"""The deliveries of a workspace that workers have or wait in the queue."""
 TAKEN = AttemptResult(status=204, latency_ms=7)
 FAILED = AttemptResult(status=500, latency_ms=7)
 
@@ -49,11 +51,12 @@ def over(session: Session, url: str = URL, workspace: str | None = None) -> str:
     """End a job with a webhook; return the webhook's id."""
     job_id = asked(session, url, workspace)
     settle(session, job_id)
+    webhooks.wake_finished(session, now=NOW)
     return session.scalars(select(Webhook.id).where(Webhook.job_id == job_id)).one()
 
 
 def begin(session: Session, webhook_id: str, *, after: timedelta = timedelta()) -> Delivery:
-    delivery = webhooks.begin(session, webhook_id, now=NOW + after)
+    delivery = begin_due(session, webhook_id, now=NOW + after)
     assert delivery is not None
     return delivery
 
@@ -64,13 +67,13 @@ def row(session: Session, webhook_id: str) -> Webhook:
 
 def fail(session: Session, webhook_id: str, ending: AttemptResult = FAILED) -> timedelta | None:
     """Record a failed attempt when due; return the delay before the next, or None."""
-    now = row(session, webhook_id).next_at
+    now = next_at(session, webhook_id)
     assert now is not None
-    delivery = webhooks.begin(session, webhook_id, now=now)
+    delivery = begin_due(session, webhook_id, now=now)
     assert delivery is not None
     webhooks.finish(session, delivery, ending, now=now)
-    next_at = row(session, webhook_id).next_at
-    return next_at and next_at - now
+    following = next_at(session, webhook_id)
+    return following and following - now
 
 
 def states(session: Session, webhook_id: str, *, after: timedelta) -> list[AttemptState]:
@@ -81,9 +84,9 @@ def states(session: Session, webhook_id: str, *, after: timedelta) -> list[Attem
 def test_a_webhook_is_not_due_before_the_job_is_finished(session: Session) -> None:
     job_id = asked(session)
 
-    before = webhooks.any_due(session, now=NOW)
+    before = any_due(session, now=NOW)
     settle(session, job_id)
-    after = webhooks.any_due(session, now=NOW)
+    after = any_due(session, now=NOW)
 
     assert (before, after) == (False, True)
 
@@ -91,7 +94,7 @@ def test_a_webhook_is_not_due_before_the_job_is_finished(session: Session) -> No
 def test_without_a_url_there_is_no_webhook(session: Session) -> None:
     settle(session, asked(session, url=None))
 
-    assert webhooks.claim_due(session, now=NOW) == []
+    assert claim_due(session, now=NOW) == []
 
 
 def test_a_joined_request_can_add_another_url_and_equal_urls_are_notified_once(session: Session) -> None:
@@ -100,7 +103,7 @@ def test_a_joined_request_can_add_another_url_and_equal_urls_are_notified_once(s
         job = submit(session, a_question(workspace, webhook_url=url)).job
     settle(session, job.id)
 
-    claimed = webhooks.claim_due(session, now=NOW)
+    claimed = claim_due(session, now=NOW)
 
     assert len(claimed) == 2
 
@@ -109,8 +112,8 @@ def test_a_claimed_webhook_is_claimed_again_only_if_no_worker_began_it(session: 
     webhook_id = over(session)
 
     claimed = [
-        webhooks.claim_due(session, now=NOW + after)
-        for after in (0 * SECOND, REPUBLISH_AFTER - SECOND, REPUBLISH_AFTER)
+        claim_due(session, now=NOW + after)
+        for after in (0 * SECOND, DELIVERING.republish_after - SECOND, DELIVERING.republish_after)
     ]
 
     assert claimed == [[webhook_id], [], [webhook_id]]
@@ -118,23 +121,15 @@ def test_a_claimed_webhook_is_claimed_again_only_if_no_worker_began_it(session: 
 
 def test_a_workspace_with_many_due_deliveries_leaves_the_queue_to_others(session: Session) -> None:
     workspace = a_workspace(session)
-    many = {over(session, f"https://slow.example/{n}", workspace) for n in range(MAX_QUEUED + 2)}
+    many = {over(session, f"https://slow.example/{n}", workspace) for n in range(MANY + 2)}
     other = over(session)
 
-    first, second = (webhooks.claim_due(session, now=NOW) for _ in range(2))
+    first, second = (claim_due(session, now=NOW) for _ in range(2))
     begin(session, next(webhook_id for webhook_id in first if webhook_id in many))
-    third = webhooks.claim_due(session, now=NOW)
+    third = claim_due(session, now=NOW)
 
     assert other in first
-    assert [len(claimed) for claimed in (first, second, third)] == [MAX_QUEUED + 1, 0, 1]
-
-
-def test_a_batch_of_due_webhooks_is_limited(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webhooks, "BATCH", 2)
-    for _ in range(3):
-        over(session)
-
-    assert [len(webhooks.claim_due(session, now=NOW)) for _ in range(3)] == [2, 1, 0]
+    assert [len(claimed) for claimed in (first, second, third)] == [MANY + 1, 0, 0]
 
 
 def test_an_attempt_is_logged_before_it_is_complete(session: Session) -> None:
@@ -149,7 +144,7 @@ def test_a_duplicate_message_is_one_attempt(session: Session) -> None:
     webhook_id = over(session)
     begin(session, webhook_id)
 
-    assert webhooks.begin(session, webhook_id, now=NOW + LEASE - SECOND) is None
+    assert begin_due(session, webhook_id, now=NOW + LEASE - SECOND) is None
 
 
 def test_of_concurrent_workers_one_begins_the_attempt(database: Database) -> None:
@@ -158,7 +153,7 @@ def test_of_concurrent_workers_one_begins_the_attempt(database: Database) -> Non
 
     def work(_number: int) -> Delivery | None:
         with database.transaction() as session:
-            return webhooks.begin(session, webhook_id, now=NOW)
+            return begin_due(session, webhook_id, now=NOW)
 
     assert sum(delivery is not None for delivery in at_once(8, work)) == 1
 
@@ -167,7 +162,7 @@ def test_a_lost_attempt_is_logged_and_another_worker_delivers_under_the_same_id(
     webhook_id = over(session)
     begin(session, webhook_id)
 
-    claimed = webhooks.claim_due(session, now=NOW + LEASE)
+    claimed = claim_due(session, now=NOW + LEASE)
     delivery = begin(session, webhook_id, after=LEASE)
     webhooks.finish(session, delivery, TAKEN, now=NOW + LEASE)
 
@@ -182,7 +177,8 @@ def test_a_worker_slower_than_its_lease_does_not_schedule_the_retry(session: Ses
 
     webhooks.finish(session, slow, FAILED, now=NOW + LEASE)
 
-    assert row(session, webhook_id).next_at == NOW + 2 * LEASE
+    item = session.get_one(WorkItem, webhook_id, populate_existing=True)
+    assert (item.due_at, item.lease_until) == (NOW, NOW + 2 * LEASE)
 
 
 def test_a_worker_slower_than_its_lease_still_records_success(session: Session) -> None:
@@ -193,7 +189,7 @@ def test_a_worker_slower_than_its_lease_still_records_success(session: Session) 
     webhooks.finish(session, fast, FAILED, now=NOW + LEASE)
 
     assert row(session, webhook_id).delivered_at == NOW + LEASE
-    assert row(session, webhook_id).next_at is None
+    assert next_at(session, webhook_id) is None
 
 
 def test_retries_follow_the_schedule_with_jitter_until_the_webhook_is_given_up(
@@ -210,7 +206,7 @@ def test_retries_follow_the_schedule_with_jitter_until_the_webhook_is_given_up(
     assert pauses != list(RETRY_SCHEDULE)
     assert sum(pauses, timedelta()) > timedelta(days=1)
     assert last is None
-    assert not webhooks.any_due(session, now=NOW + timedelta(days=9))
+    assert not any_due(session, now=NOW + timedelta(days=9))
 
 
 def test_two_webhooks_that_fail_together_are_retried_at_different_times(session: Session) -> None:
@@ -226,7 +222,7 @@ def test_lost_workers_use_up_the_attempts(session: Session) -> None:
     for number in range(len(RETRY_SCHEDULE) + 1):
         begin(session, webhook_id, after=number * LEASE)
 
-    assert webhooks.begin(session, webhook_id, now=NOW + timedelta(days=9)) is None
+    assert begin_due(session, webhook_id, now=NOW + timedelta(days=9)) is None
 
 
 def test_a_410_response_is_not_retried(session: Session) -> None:
@@ -235,7 +231,7 @@ def test_a_410_response_is_not_retried(session: Session) -> None:
     delay = fail(session, webhook_id, AttemptResult(status=410, latency_ms=7))
 
     assert delay is None
-    assert not webhooks.any_due(session, now=NOW + timedelta(days=9))
+    assert not any_due(session, now=NOW + timedelta(days=9))
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -268,7 +264,7 @@ def test_retry_after_does_not_shorten_the_delay_and_counts_for_429_and_503_only(
 def test_a_delivery_contains_the_job_and_no_personal_data(session: Session) -> None:
     job_id = asked(session)
     settle(session, job_id)
-    (webhook_id,) = webhooks.claim_due(session, now=NOW)
+    (webhook_id,) = claim_due(session, now=NOW)
 
     delivery = begin(session, webhook_id)
 
@@ -283,8 +279,8 @@ def test_a_delivered_webhook_is_not_delivered_again(session: Session) -> None:
 
     webhooks.finish(session, begin(session, webhook_id), TAKEN, now=NOW)
 
-    assert webhooks.begin(session, webhook_id, now=NOW + timedelta(days=1)) is None
-    assert not webhooks.any_due(session, now=NOW + timedelta(days=1))
+    assert begin_due(session, webhook_id, now=NOW + timedelta(days=1)) is None
+    assert not any_due(session, now=NOW + timedelta(days=1))
 
 
 @pytest.mark.parametrize(
@@ -339,7 +335,7 @@ def test_a_replay_restarts_the_schedule_under_the_same_id(session: Session) -> N
         fail(session, webhook_id)
 
     replayed = delivery_log.replay(session, [webhook_id, "whk_unknown"], now=NOW)
-    claimed = webhooks.claim_due(session, now=NOW)
+    claimed = claim_due(session, now=NOW)
     pauses = [fail(session, webhook_id) for _ in RETRY_SCHEDULE]
 
     assert replayed == claimed == [webhook_id]
@@ -348,11 +344,11 @@ def test_a_replay_restarts_the_schedule_under_the_same_id(session: Session) -> N
 
 def test_a_replay_does_not_wait_for_a_message_that_was_lost_a_moment_ago(session: Session) -> None:
     webhook_id = over(session)
-    webhooks.claim_due(session, now=NOW)
+    claim_due(session, now=NOW)
 
     delivery_log.replay(session, [webhook_id], now=NOW)
 
-    assert webhooks.claim_due(session, now=NOW) == [webhook_id]
+    assert claim_due(session, now=NOW) == [webhook_id]
 
 
 def test_a_delivered_webhook_can_be_replayed(session: Session) -> None:

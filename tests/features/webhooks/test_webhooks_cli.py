@@ -6,16 +6,19 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+import webhook_support
 from apiflask import APIFlask
 from click.testing import Result
 from jobs_support import a_question, a_workspace, claim, submit
 from sqlalchemy import select, update
+from webhook_support import begin_due
 
 from app.domain.kinds import Outcome
 from app.engine.events.deliveries import Webhook
 from app.engine.jobs import leases
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.leases import JobResult
+from app.engine.work.items import WorkItem
 from app.features.webhooks import delivery as webhooks
 from app.features.webhooks.attempts import LEASE
 from app.features.webhooks.delivery import AttemptResult
@@ -50,13 +53,14 @@ def over(database: Database, workspace_id: str, url: str = SECRET_URL) -> str:
     with database.transaction() as session:
         job = submit(session, a_question(workspace_id, url, webhook_url=url)).job
         leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND), now=clock.now())
+        webhooks.wake_finished(session, now=clock.now())
         return session.scalars(select(Webhook.id).where(Webhook.job_id == job.id)).one()
 
 
 def attempt(database: Database, webhook_id: str, ending: AttemptResult) -> None:
     """Record one delivery attempt with this result."""
     with database.transaction() as session:
-        delivery = webhooks.begin(session, webhook_id, now=clock.now())
+        delivery = begin_due(session, webhook_id, now=clock.now())
         assert delivery is not None
         webhooks.finish(session, delivery, ending, now=clock.now())
 
@@ -64,14 +68,14 @@ def attempt(database: Database, webhook_id: str, ending: AttemptResult) -> None:
 def lose(database: Database, webhook_id: str) -> None:
     """Record an attempt whose worker died before it finished, and whose lease has expired."""
     with database.transaction() as session:
-        webhooks.begin(session, webhook_id, now=clock.now())
+        begin_due(session, webhook_id, now=clock.now())
         session.execute(update(WebhookAttempt).values(attempted_at=clock.now() - LEASE))
-        session.execute(update(Webhook).values(next_at=clock.now()))
+        session.execute(update(WorkItem).values(lease_until=clock.now()))
 
 
 def next_at(database: Database, webhook_id: str) -> datetime | None:
     with database.reading() as session:
-        return session.get_one(Webhook, webhook_id).next_at
+        return webhook_support.next_at(session, webhook_id)
 
 
 def test_webhooks_are_listed_without_the_secrets_in_their_urls(
@@ -151,7 +155,7 @@ def test_an_attempt_without_a_response_yet_is_running(
 ) -> None:
     webhook_id = over(database, workspace_id)
     with database.transaction() as session:
-        webhooks.begin(session, webhook_id, now=clock.now())
+        begin_due(session, webhook_id, now=clock.now())
 
     shown = body_of(run("show", webhook_id, "--json"))
 

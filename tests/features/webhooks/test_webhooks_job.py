@@ -16,14 +16,16 @@ from typing import Any
 import httpcore2
 import pytest
 import redis
+import webhook_support
 from findings_support import ADA, a_source, company, person
 from jobs_support import DIGEST_KEYS, a_question, a_workspace, claim, set_clock, submit
 from local_servers import free_port
 from pytest_httpserver import HTTPServer
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from standardwebhooks import Webhook as Reference
 from stored_support import own
 from structlog.testing import capture_logs
+from webhook_support import claim_due
 from werkzeug import Response
 from worker_harness import make_services
 
@@ -32,21 +34,23 @@ from app.domain.kinds import Outcome, Queue
 from app.engine.contacts import contacts
 from app.engine.contacts.contacts import Contact
 from app.engine.events import endpoints
-from app.engine.events.deliveries import Webhook
+from app.engine.events.deliveries import DELIVERING, Webhook
 from app.engine.jobs import leases
 from app.engine.jobs.leases import JobResult
+from app.engine.work import items, specs
+from app.engine.work.items import WorkItem
 from app.features.webhooks import attempts as webhook_attempts
 from app.features.webhooks import delivery as webhooks
 from app.features.webhooks.attempts import LEASE
 from app.features.webhooks.tables import WebhookAttempt
-from app.features.webhooks.work import FULL_QUEUE, deliver, post, send_due
+from app.features.webhooks.work import deliver, post, wake_finished
 from app.infra import clock
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 from app.settings import Settings
 from workers import outgoing_http, webhook_client
-from workers.execution import due_messages
+from workers.execution.work import send_due
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import upkeep
 from workers.jobs.upkeep import purge
@@ -72,7 +76,24 @@ def over(database: Database, url: str) -> str:
     with database.transaction() as session:
         job = submit(session, a_question(a_workspace(session), webhook_url=url)).job
         leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND), now=clock.now())
-        return session.scalars(select(Webhook.id)).one()
+        webhooks.wake_finished(session, now=clock.now())
+        return session.scalars(select(Webhook.id).where(Webhook.job_id == job.id)).one()
+
+
+def planned(database: Database, webhook_id: str) -> datetime | None:
+    with database.reading() as session:
+        return webhook_support.next_at(session, webhook_id)
+
+
+def planned_of(database: Database, job_id: str) -> datetime | None:
+    with database.reading() as session:
+        webhook_id = session.scalars(select(Webhook.id).where(Webhook.job_id == job_id)).one()
+    return planned(database, webhook_id)
+
+
+def is_unsent(database: Database, webhook_id: str) -> bool:
+    with database.reading() as session:
+        return session.get_one(WorkItem, webhook_id).republish_at is None
 
 
 def row(database: Database, webhook_id: str) -> Webhook:
@@ -153,7 +174,7 @@ def test_a_job_change_in_an_import_reaches_the_endpoint_once_and_signed_with_its
         with database.transaction() as session:
             work_at(session, "Globex", day=day)
         with database.transaction() as session:
-            due = webhooks.claim_due(session, now=clock.now())
+            due = claim_due(session, now=clock.now())
         for webhook_id in due:
             post(webhook_id, services, LOOPBACK)
 
@@ -195,7 +216,7 @@ def test_a_response_that_is_not_2xx_is_retried_and_no_redirect_followed(
     webhook = row(database, webhook_id)
     (attempt,) = attempts(database, webhook_id)
     assert (webhook.delivered_at, webhook.attempts) == (None, 1)
-    assert webhook.next_at is not None
+    assert planned(database, webhook_id) is not None
     assert (attempt.status, attempt.error) == (status, "http_status")
     assert [request.path for request, _response in httpserver.log] == ["/done"]
 
@@ -208,7 +229,7 @@ def test_a_receiver_that_answers_gone_gets_no_further_attempt(
 
     post(webhook_id, services, LOOPBACK)
 
-    assert (row(database, webhook_id).delivered_at, row(database, webhook_id).next_at) == (None, None)
+    assert (row(database, webhook_id).delivered_at, planned(database, webhook_id)) == (None, None)
 
 
 def test_retry_after_of_a_receiver_is_respected(
@@ -220,7 +241,7 @@ def test_retry_after_of_a_receiver_is_respected(
 
     post(webhook_id, services, LOOPBACK)
 
-    next_at = row(database, webhook_id).next_at
+    next_at = planned(database, webhook_id)
     assert next_at is not None
     assert timedelta(minutes=10) <= next_at - before < timedelta(minutes=11)
 
@@ -244,7 +265,7 @@ def test_an_unreachable_receiver_is_retried(services: WorkerServices, database: 
 
     (attempt,) = attempts(database, webhook_id)
     assert (attempt.status, attempt.error) == (None, "connection")
-    assert row(database, webhook_id).next_at is not None
+    assert planned(database, webhook_id) is not None
 
 
 def test_a_private_address_is_never_called(
@@ -296,9 +317,10 @@ def test_an_error_leaves_the_webhook_to_another_worker_and_its_text_out_of_the_l
     with capture_logs() as logs:
         deliver(webhook_id)
 
-    next_at = row(database, webhook_id).next_at
-    assert next_at is not None
-    assert LEASE <= next_at - before < LEASE + timedelta(seconds=5)
+    with database.reading() as session:
+        lease_until = session.get_one(WorkItem, webhook_id).lease_until
+    assert lease_until is not None
+    assert LEASE <= lease_until - before < LEASE + timedelta(seconds=5)
     assert [(line["event"], line["id"]) for line in logs] == [("maintenance step failed", webhook_id)]
 
 
@@ -473,18 +495,16 @@ def test_no_webhook_is_published_to_a_full_queue(
 ) -> None:
     webhook_id = over(database, "https://a.example/")
     with redis.Redis.from_url(redis_url) as client:
-        client.lpush(Queue.UPKEEP.value, *["a message"] * (FULL_QUEUE + 1))
+        client.lpush(Queue.UPKEEP.value, *["a message"] * (DELIVERING.full_queue + 1))
 
         send_due(services)
 
-        assert client.llen(Queue.UPKEEP.value) == FULL_QUEUE + 1
-    assert row(database, webhook_id).published_at is None
+        assert client.llen(Queue.UPKEEP.value) == DELIVERING.full_queue + 1
+    assert is_unsent(database, webhook_id)
 
 
 def test_deliveries_leave_room_in_the_queue_for_uploads_imports_and_pushes() -> None:
-    most_deliveries = FULL_QUEUE + webhooks.BATCH
-
-    assert most_deliveries <= due_messages.FULL_QUEUE
+    assert DELIVERING.full_queue + items.BATCH <= specs.FULL_QUEUE
 
 
 def test_webhooks_wait_while_redis_is_down(services: WorkerServices, database: Database) -> None:
@@ -493,7 +513,7 @@ def test_webhooks_wait_while_redis_is_down(services: WorkerServices, database: D
 
     send_due(without)
 
-    assert row(database, webhook_id).published_at is None
+    assert is_unsent(database, webhook_id)
 
 
 def test_upkeep_purges_old_attempts(
@@ -527,9 +547,37 @@ def test_a_webhook_whose_payload_cannot_be_made_is_given_up_after_its_attempts(
         webhooks.fail(session, webhook_id, now=now)  # a late message
         webhook = session.get_one(Webhook, webhook_id)
         attempts = webhook_attempts.list_for_webhook(session, webhook_id)
-    assert (webhook.attempts, webhook.next_at, webhook.delivered_at) == (10, None, None)
+        due_at = webhook_support.next_at(session, webhook_id)
+    assert (webhook.attempts, due_at, webhook.delivered_at) == (10, None, None)
     assert {attempt.error for attempt in attempts} == {"internal_error"}
 
 
-def test_deliveries_are_sent_by_the_sweeper() -> None:
-    assert send_due in upkeep.Sweeper.STEPS
+def test_deliveries_of_finished_jobs_are_woken_by_the_sweeper(
+    services: WorkerServices, database: Database
+) -> None:
+    with database.transaction() as session:
+        job = submit(session, a_question(a_workspace(session), webhook_url="https://a.example/")).job
+    wake_finished(services)
+    before = planned_of(database, job.id)
+    with database.transaction() as session:
+        leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND), now=clock.now())
+
+    wake_finished(services)
+
+    assert before is None
+    assert planned_of(database, job.id) is not None
+    assert wake_finished in upkeep.Sweeper.STEPS
+
+
+def test_the_work_about_deleted_deliveries_is_purged(
+    services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, deleted = (over(database, f"https://{name}.example/") for name in "ab")
+    with database.transaction() as session:
+        session.execute(delete(Webhook).where(Webhook.id == deleted))
+    monkeypatch.setattr("workers.execution.worker_services.current", lambda: services)
+
+    purge()
+
+    with database.reading() as session:
+        assert session.scalars(select(WorkItem.id)).all() == [kept]

@@ -10,6 +10,7 @@ from jobs_support import DIGEST_KEYS
 from page_support import Visitor, visitor
 from sqlalchemy import select
 from users_support import SignedInUser
+from webhook_support import begin_due
 
 from app.domain.event_types import EventType
 from app.engine.accounts.accounts import Account, Role
@@ -49,7 +50,7 @@ def fail_a_delivery(user: SignedInUser) -> str:
             session, user.workspace_id, EventType.CRM_PUSH_FAILED, {}, dedup_key="one", now=clock.now()
         )
         webhook_id = session.scalars(select(Webhook.id)).one()
-        delivery = webhooks.begin(session, webhook_id, now=clock.now())
+        delivery = begin_due(session, webhook_id, now=clock.now())
         assert delivery is not None
         webhooks.finish(session, delivery, AttemptResult(status=503, latency_ms=84), now=clock.now())
     return webhook_id
