@@ -23,7 +23,8 @@ from app.domain.kinds import KINDS, Queue
 from app.engine.jobs import claims, leases, provider_calls, scheduling, sweeper
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import REQUEST_ID
-from app.engine.jobs.leases import JobResult, LeaseLost
+from app.engine.jobs.leases import JobResult
+from app.engine.work.turns import LeaseLost
 from app.infra import clock
 from app.infra.broker import celery_app
 from app.infra.database import database_clock

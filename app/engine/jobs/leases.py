@@ -22,14 +22,11 @@ from app.engine.jobs import traces
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.ledger import credits
+from app.engine.work.turns import LeaseLost
 from app.infra.database.database_clock import Moment
 from app.infra.database.encrypted_columns import encrypted
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement
-
-
-class LeaseLost(Exception):  # noqa: N818 -- it names what happened
-    """The worker no longer holds the job; nothing may be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,13 +54,14 @@ from app.engine.jobs import claims, idempotency, leases, sweeper
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job, JobItem
-from app.engine.jobs.leases import JobResult, LeaseLost
+from app.engine.jobs.leases import JobResult
 from app.engine.jobs.submission import JobRequest
 from app.engine.ledger import credits
 from app.engine.ledger.reveals import Reveal
 from app.engine.quality import feedback
 from app.engine.quality.feedback import FeedbackReport
 from app.engine.quality.refunds import REFUND_WITHIN, Allowance
+from app.engine.work.turns import LeaseLost
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 

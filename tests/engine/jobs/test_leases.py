@@ -30,7 +30,8 @@ from app.engine.contacts.suppressions.suppressions import Suppression
 from app.engine.jobs import claims, jobs, leases, sweeper
 from app.engine.jobs.claims import Claim, Refusal
 from app.engine.jobs.jobs import Job, JobItem
-from app.engine.jobs.leases import JobResult, LeaseLost
+from app.engine.jobs.leases import JobResult
+from app.engine.work.turns import LeaseLost
 from app.infra.database import database_clock
 from app.infra.database.db import Database
 from app.infra.database.session import Session

@@ -25,7 +25,7 @@ from app.engine.crm.records import CrmWrittenRecord
 from app.engine.jobs import idempotency, leases, provider_calls
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job, JobItem
-from app.engine.jobs.leases import JobResult, LeaseLost
+from app.engine.jobs.leases import JobResult
 from app.engine.jobs.provider_calls import CallKey, ProviderCall
 from app.engine.lookups import profile_snapshots
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
@@ -34,6 +34,7 @@ from app.engine.matching.caller_identifiers import CallerIdentifier
 from app.engine.mentions import mentions
 from app.engine.privacy import erasure, redaction
 from app.engine.privacy.erasure import ErasurePlan
+from app.engine.work.turns import LeaseLost
 from app.infra.database import encrypted_columns
 from app.infra.database.session import Session
 

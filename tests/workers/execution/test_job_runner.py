@@ -20,7 +20,8 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import REQUEST_ID, Job
-from app.engine.jobs.leases import JobResult, LeaseLost
+from app.engine.jobs.leases import JobResult
+from app.engine.work.turns import LeaseLost
 from app.infra import clock
 from app.infra.broker import celery_app
 from app.infra.broker.queue import JobPublisher

@@ -19,9 +19,10 @@ from app.domain.providers.rates import parse_rates
 from app.domain.records.subjects import Subject
 from app.engine.jobs import leases, provider_calls
 from app.engine.jobs.claims import Claim
-from app.engine.jobs.leases import JobResult, LeaseLost
+from app.engine.jobs.leases import JobResult
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.providers import provider_throttles
+from app.engine.work.turns import LeaseLost
 from app.infra import clock
 from app.infra.database.db import Database
 from app.infra.database.session import Session
