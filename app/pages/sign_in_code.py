@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from app.api import login
-from app.api.login import CheckedLogin
 from app.domain.errors import AccountDisabled, InvalidCredentials, InvalidTotp, TooManyAttempts, TotpRequired
 from app.engine.accounts import totp
 from app.engine.accounts.accounts import Account
@@ -19,6 +17,8 @@ from app.web.pages.error_pages import local_path
 from app.web.pages.rendering import go_to, page
 from app.web.pages.sealed_cookie import SealedCookie
 from app.web.services import services
+from app.web.sign_in import password_sign_in
+from app.web.sign_in.password_sign_in import CheckedLogin
 
 blueprint = PageBlueprint("sign_in_code", __name__)
 
@@ -46,7 +46,7 @@ def submit() -> Response:
     if checked is None:
         return _start_again()
     try:
-        signed = login.start(checked, {"totp": forms.text("totp"), "client": CLIENT})
+        started = password_sign_in.start(checked, code=forms.text("totp"), client=CLIENT)
     except (TotpRequired, InvalidTotp) as problem:
         return _form(problem.status, errors={"totp": sentence(InvalidTotp())})
     except (InvalidCredentials, AccountDisabled):
@@ -54,7 +54,7 @@ def submit() -> Response:
     except TooManyAttempts as problem:
         way_out = " Or enter a recovery code." if totp.is_app_code(forms.text("totp")) else ""
         return _form(problem.status, errors={"": sentence(problem) + way_out})
-    response = complete(signed["access_token"], request.form.get("next", ""))
+    response = complete(started.token, request.form.get("next", ""))
     COOKIE.clear(response)
     return response
 
