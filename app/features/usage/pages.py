@@ -12,7 +12,7 @@ from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.features.usage import api as usage_api
 from app.features.usage.reports import UsageReport, parse_period, read_report
 from app.features.usage.usage import Grouping
-from app.web import limit_changes
+from app.web.accounts import limit_changes
 from app.web.bodies.downloads import csv_download
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
