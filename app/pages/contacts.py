@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from flask import Response, flash, request
 
-from app.api.contacts import NotesSchema
 from app.domain.errors import NotFound
 from app.domain.findings import EmailStatus
 from app.engine.accounts import accounts
 from app.engine.contacts.saved import contact_lists
 from app.engine.jobs import job_receipts
 from app.engine.ledger import reveals
-from app.engine.owned import owned_contacts, owned_edits
-from app.engine.owned.owned_edits import Edit
+from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Order, Selection, Sort
-from app.infra.database import database_clock
-from app.web import admission, owned_pages
 from app.web.bodies.downloads import FORMATS
+from app.web.owned import owned_changes, owned_pages
 from app.web.pages import forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -28,6 +24,7 @@ from app.web.pages.forms import InvalidForm
 from app.web.pages.paging import ROWS
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.owned_schemas import NotesSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -87,8 +84,7 @@ def annotate(contact_id: str) -> Response:
         notes = forms.load(NotesSchema(), {"tags": tags, "note": forms.text("note") or None})
     except InvalidForm as invalid:
         return _contact(contact_id, 422, invalid.messages | {"tags": _of_tags(invalid)})
-    with admission.transaction() as session:
-        owned_edits.annotate(session, edit(database_clock.value(session)), contact_id, **notes)
+    owned_changes.annotate(contact_id, notes)
     flash("Saved.", "success")
     return go_to("contacts_page.one", contact_id=contact_id)
 
@@ -125,11 +121,6 @@ def show(
         orders=[(value, text) for value, (text, _, _) in ORDERS.items()],
         **context,
     )
-
-
-def edit(now: datetime) -> Edit:
-    """Return the edit of the signed-in account."""
-    return Edit(workspace_id=caller().workspace_id, account_id=caller().account_id, now=now)
 
 
 def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None = None) -> Response:

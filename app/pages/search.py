@@ -7,15 +7,14 @@ from typing import Any
 
 from flask import Response, flash, request
 
-from app.api.linkedin_save import LinkedinSaveSchema
 from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
-from app.engine.lookups import lookups, profile_snapshots
+from app.engine.lookups import lookups
 from app.engine.lookups.field_requests import ContactField
-from app.infra.database import database_clock
 from app.web import admission
 from app.web.jobs import reveals, reverse_lookups
+from app.web.owned import profile_saves
 from app.web.pages import forms, purpose_choices, subject_fields
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -25,6 +24,7 @@ from app.web.pages.rendering import go_to, go_to_path, page
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import SubjectSchema
 from app.web.schemas.reveal_schemas import RevealEmailSchema, RevealPhoneSchema
+from app.web.schemas.saved_profile_schemas import LinkedinSaveSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -104,13 +104,7 @@ def save() -> Response:
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     with admission.transaction() as session:
-        profile_snapshots.save(
-            session,
-            workspace_id=caller().workspace_id,
-            account_id=caller().account_id,
-            snapshot=snapshot,
-            now=database_clock.value(session),
-        )
+        profile_saves.save(session, snapshot)
     flash(f"Saved in the list {body['list']}." if "list" in body else "Saved.", "success")
     return go_to_path(local_path(forms.text("next")))
 
