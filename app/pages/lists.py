@@ -6,9 +6,8 @@ from flask import Response, flash, request
 
 from app.domain.errors import ValidationFailed
 from app.engine.contacts.saved import contact_lists
-from app.pages import contacts
 from app.web.owned import owned_changes
-from app.web.pages import forms
+from app.web.pages import contact_table, forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.contact_filters import ContactFilters
@@ -127,7 +126,7 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
 def _one(list_id: str, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     with services().database.reading() as session:
         shown = contact_lists.get_with_count(session, caller().workspace_id, list_id)
-    response = contacts.show(
+    response = contact_table.show(
         ContactFilters.of_request(list_id), "list.html", shown_list=shown, errors=errors or {}
     )
     response.status_code = status

@@ -11,7 +11,7 @@ from app.domain.errors import (
     TooManyAttempts,
     TotpRequired,
 )
-from app.pages import sign_in_code
+from app.pages import sign_in_step
 from app.pages.sign_in_form import CLIENT, complete, sentence, sign_in_form
 from app.web.pages import forms
 from app.web.pages.access import signed_in
@@ -44,7 +44,7 @@ def submit() -> Response:
     except InvalidForm as invalid:
         return sign_in_form(422, errors=invalid.messages)
     except TotpRequired:
-        return sign_in_code.ask(checked, request.form.get("next", ""))
+        return sign_in_step.ask(checked, request.form.get("next", ""))
     except (InvalidCredentials, AccountDisabled, PasswordSignInOff, TooManyAttempts) as problem:
         return sign_in_form(problem.status, errors={"": sentence(problem)})
     return complete(started.token, request.form.get("next", ""))
