@@ -37,12 +37,7 @@ def create(new: Mapping[str, Any]) -> tuple[WebhookEndpoint, bool]:
 
 
 def change(endpoint_id: str, changes: Mapping[str, Any]) -> tuple[WebhookEndpoint, bool]:
-    """Change an endpoint (see `EndpointChangeSchema`); return it, and whether the request is a replay.
-
-    Raises:
-        NotFound: the workspace has no such endpoint.
-
-    """
+    """Change an endpoint (see `EndpointChangeSchema`); return it, and whether the request is a replay."""
     with admission.transaction() as session:
         endpoint = endpoints.locked(session, admin_caller(session).workspace_id, endpoint_id)
         now = database_clock.value(session)
@@ -60,24 +55,14 @@ def change(endpoint_id: str, changes: Mapping[str, Any]) -> tuple[WebhookEndpoin
 
 
 def delete(endpoint_id: str) -> None:
-    """Delete an endpoint with the log of its deliveries.
-
-    Raises:
-        NotFound: the workspace has no such endpoint.
-
-    """
+    """Delete an endpoint with the log of its deliveries."""
     with admission.transaction() as session:
         endpoints.delete(session, endpoints.locked(session, admin_caller(session).workspace_id, endpoint_id))
     log.info("webhook endpoint deleted", endpoint=endpoint_id)
 
 
 def send_test(endpoint_id: str) -> tuple[str, bool]:
-    """Queue a test event for an endpoint; return the event's id, and whether the request is a replay.
-
-    Raises:
-        NotFound: the workspace has no such endpoint.
-
-    """
+    """Queue a test event for an endpoint; return the event's id, and whether the request is a replay."""
     with admission.transaction() as session:
         workspace_id = admin_caller(session).workspace_id
         now = database_clock.now()
@@ -93,7 +78,6 @@ def replay(webhook_id: str) -> tuple[WebhookStatus, bool]:
     """Deliver again; return the delivery, and whether the request is a replay of an earlier one.
 
     Raises:
-        NotFound: the workspace has no such delivery.
         EndpointDisabled: its endpoint is disabled.
 
     """

@@ -23,12 +23,7 @@ MAX_LIFETIME = timedelta(days=36525)
 
 
 def owner() -> Caller:
-    """Return the caller of this request, who has keys of their own.
-
-    Raises:
-        ApiAccessRequired: it was sent with an API key.
-
-    """
+    """Return the caller of this request; refuse an API key, which cannot manage keys."""
     current = caller()
     if current.kind != "session":
         raise ApiAccessRequired
@@ -39,9 +34,8 @@ def create(new: Mapping[str, Any]) -> tuple[LimitedKey, str | None]:
     """Create a key (see `NewKeySchema`); return it with its secret, or without one if this is a replay.
 
     Raises:
-        ApiAccessRequired: the account has no API access, or the request was sent with an API key.
-        ValidationFailed: the key would expire in the past or in more than 100 years.
-        IdempotencyKeyReused: the idempotency key was used for another request.
+        ValidationFailed: the account has too many keys, or the key would expire in the past or in more than
+            100 years.
 
     """
     account_id = owner().account_id
@@ -59,13 +53,7 @@ def create(new: Mapping[str, Any]) -> tuple[LimitedKey, str | None]:
 
 
 def revoke(key_id: str) -> None:
-    """Revoke a key of the account; it stops working at once.
-
-    Raises:
-        ApiAccessRequired: the request was sent with an API key.
-        NotFound: the account has no such key.
-
-    """
+    """Revoke a key of the account; it stops working at once."""
     account_id = owner().account_id
     with admission.transaction() as session:
         api_keys.revoke(session, account_id, key_id, now=database_clock.now())
@@ -77,11 +65,6 @@ def _require_api_access(session: Session) -> None:
 
     The session is checked again under the lock, because a change of the password may have ended it, and all
     keys, while this request waited: it must not leave a new key behind.
-
-    Raises:
-        ApiAccessRequired: the account has no API access.
-        TokenRevoked, TokenExpired: the session has ended, or the account was disabled.
-
     """
     accounts.require_api_access(session, caller().account_id)
     lifetime = services().session_lifetime

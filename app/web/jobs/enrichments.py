@@ -23,14 +23,7 @@ from app.web.sign_in.auth import caller
 
 
 def submit(body: EnrichmentRequest) -> Response:
-    """Submit the enrichment for the caller, and wait for it as the caller prefers; or return the estimate.
-
-    Raises:
-        InsufficientCredits: nothing was submitted.
-        PurposeRequired: a purpose is required for everyone, and none is stated; nothing was submitted.
-        ValidationFailed: the purpose is not one of those that can be stated.
-
-    """
+    """Submit the enrichment for the caller, and wait for it as the caller prefers; or return the estimate."""
     refusal = purposes.check(body.purpose)
     with services().database.reading() as session:
         estimate = enrichment_estimates.estimate(

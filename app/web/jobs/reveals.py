@@ -20,8 +20,8 @@ def submit(field: ContactField, body: RevealRequest) -> Response:
     """Submit the reveal for the caller, and wait for it as the caller prefers.
 
     Raises:
-        InsufficientCredits, PurposeRequired: nothing was submitted.
-        ValidationFailed: the purpose is not one of those that can be stated.
+        PurposeRequired: a purpose is required, and none is stated; nothing was submitted.
+        ValidationFailed: the purpose is not one that can be stated.
 
     """
     return submit_and_wait(_job_request(field, body), client_reference=body.client_reference)

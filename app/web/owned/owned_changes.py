@@ -32,12 +32,7 @@ def edit(now: datetime) -> Edit:
 
 
 def annotate(person_id: str, notes: Mapping[str, Any]) -> tuple[OwnedContact, bool]:
-    """Replace the notes (see `NotesSchema`); return the person, and whether the request is a replay.
-
-    Raises:
-        ContactNotFound: the person does not exist, or is suppressed.
-
-    """
+    """Replace the notes (see `NotesSchema`); return the person, and whether the request is a replay."""
     with admission.transaction() as session:
         now = database_clock.value(session)
         replayed = is_replay(session, person_id, now=now)
@@ -65,7 +60,6 @@ def rename_list(list_id: str, name: str) -> ChangedList:
     """Rename a list.
 
     Raises:
-        NotFound: the workspace has no such list.
         ValidationFailed: another list of the workspace has the name.
 
     """
@@ -80,12 +74,7 @@ def rename_list(list_id: str, name: str) -> ChangedList:
 
 
 def delete_list(list_id: str) -> None:
-    """Delete a list; the people on it stay saved.
-
-    Raises:
-        NotFound: the workspace has no such list.
-
-    """
+    """Delete a list; the people on it stay saved."""
     with admission.transaction() as session:
         contact_lists.remove(session, caller().workspace_id, list_id)
 
@@ -93,13 +82,7 @@ def delete_list(list_id: str) -> None:
 def change_list(
     list_id: str, *, add: Collection[str] = (), remove: Collection[str] = ()
 ) -> tuple[ListChange, bool]:
-    """Add people to a list and remove others; return the change, and whether the request is a replay.
-
-    Raises:
-        NotFound: the workspace has no such list.
-        ContactNotFound: a person to add does not exist, or is suppressed.
-
-    """
+    """Add people to a list and remove others; return the change, and whether the request is a replay."""
     with admission.transaction() as session:
         now = database_clock.value(session)
         if is_replay(session, list_id, now=now):
@@ -108,12 +91,7 @@ def change_list(
 
 
 def add_to_named_list(name: str, people: Collection[str]) -> ListChange:
-    """Add people to the list of this name, which is created if needed.
-
-    Raises:
-        ContactNotFound: a person does not exist, or is suppressed.
-
-    """
+    """Add people to the list of this name, which is created if needed."""
     with admission.transaction() as session:
         now = database_clock.value(session)
         contact_list, _ = contact_lists.ensure(session, caller().workspace_id, name, now=now)

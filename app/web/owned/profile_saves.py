@@ -17,14 +17,7 @@ CLOCK_SKEW = timedelta(minutes=5)
 
 
 def save(session: Session, snapshot: ProfileSnapshot) -> tuple[SaveResult, bool]:
-    """Save a profile; return what changed, and whether the request is a replay.
-
-    Raises:
-        ValidationFailed: the profile was captured in the future.
-        PersonSuppressed: the profile, or the contact that has it, is suppressed.
-        IdempotencyKeyReused: the idempotency key was used for another request.
-
-    """
+    """Save a profile; return what changed, and whether the request is a replay."""
     now = database_clock.value(session)
     _require_past(snapshot.captured_at, now)
     reference = begin(session, now=now)

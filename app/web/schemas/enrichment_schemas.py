@@ -1,4 +1,4 @@
-"""The requests of enrichments."""
+"""The requests of enrichments ("Enrichments" in docs/api.md)."""
 
 from __future__ import annotations
 

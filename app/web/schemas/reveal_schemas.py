@@ -33,7 +33,7 @@ class RevealRequest:
 
 
 class RevealSchema(StrictSchema):
-    """The fields that both reveals accept (contract 2.7); `types` and the default of `min_status` differ."""
+    """The fields that both reveals accept; `types` and the default of `min_status` differ."""
 
     subject = NestedObject(SubjectSchema, required=True)
     max_age_days = fields.Integer(

@@ -116,11 +116,6 @@ def _require_code(
 
     Wrong codes are counted while the account is locked: of many that are sent at once, no more are compared
     than the limit permits. The two calls of Redis are short.
-
-    Raises:
-        TotpRequired, InvalidTotp: there is none, or it is not valid.
-        TooManyAttempts: too many codes were wrong.
-
     """
     if not code:
         raise TotpRequired
