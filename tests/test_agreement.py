@@ -34,14 +34,8 @@ from workers.providers.registry import load
 from workers.providers.web import Vendor
 
 ROOT = Path(__file__).parents[1]
-STORING_CALLS = (
-    "begin(session",
-    "is_replay(session",
-    "upload_actions.create(",
-    "upload_actions.start(",
-    "upload_actions.cancel(",
-)
-"""The calls that store an idempotency key."""
+STORING_CALLS = ("begin(session", "is_replay(session")
+"""The calls that store an idempotency key, in a view or in a function of another module that it calls."""
 OPEN_TO_ALL = {
     "/",
     "/api/ext/sign-in-options",
@@ -146,7 +140,7 @@ def test_every_view_with_a_token_has_a_limit(app: APIFlask) -> None:
 def test_the_views_that_store_an_idempotency_key_are_documented_with_it(app: APIFlask) -> None:
     views = [view for view in app.view_functions.values() if hasattr(view, "_spec")]
 
-    storing = {view.__name__ for view in views if any(call in _source(view) for call in STORING_CALLS)}
+    storing = {view.__name__ for view in views if any(call in _with_calls(view) for call in STORING_CALLS)}
 
     assert storing == {view.__name__ for view in views if operation_of(view).takes_idempotency_key}
     assert storing
@@ -265,6 +259,19 @@ def _indexes(database: Database) -> dict[str, str]:
     )
     with database.engine.connect() as connection:
         return {name: " ".join(definition.split()) for name, definition in connection.execute(text(sql))}
+
+
+def _with_calls(view: object) -> str:
+    """Return the source of a view, and of the functions of other modules that it calls."""
+    source, names = _source(view), vars(inspect.getmodule(inspect.unwrap(view)))  # type: ignore[arg-type]
+    called = [
+        getattr(names[module], function, None)
+        for module, function in re.findall(r"\b(\w+)\.(\w+)\(", source)
+        if inspect.ismodule(names.get(module))
+    ]
+    return source + "".join(
+        inspect.getsource(function) for function in called if inspect.isfunction(function)
+    )
 
 
 def _source(view: object) -> str:

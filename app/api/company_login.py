@@ -8,8 +8,7 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
-from app.api import session_start
-from app.api.login import ClientSchema, LoginResponseSchema
+from app.api.login import LoginResponseSchema, signed_in
 from app.domain.errors import AccountDisabled, CompanySignInFailed, TooManyAttempts
 from app.engine.accounts import accounts, sign_in_codes
 from app.engine.accounts.sessions import Method
@@ -19,7 +18,9 @@ from app.web.bodies.body import json_response
 from app.web.failure_limits import FailureCounter
 from app.web.operations import documented
 from app.web.schemas.fields import StrictSchema
+from app.web.schemas.sign_in_schemas import ClientSchema
 from app.web.services import services
+from app.web.sign_in import session_start
 from app.web.sign_in.login_attempts import LoginAttempt
 
 blueprint = APIBlueprint("company_login", __name__, tag="Login")
@@ -67,13 +68,12 @@ def company_login(body: dict[str, Any]) -> Response:
         account = accounts.locked(session, account_id)
         if account.disabled_at is not None:
             raise AccountDisabled
-        return json_response(
-            session_start.start(
-                session,
-                account,
-                network=LoginAttempt(account.email).network,
-                client=body.get("client", {}),
-                method=Method.COMPANY,
-                now=database_clock.value(session),
-            )
+        started = session_start.start(
+            session,
+            account,
+            network=LoginAttempt(account.email).network,
+            client=body.get("client", {}),
+            method=Method.COMPANY,
+            now=database_clock.value(session),
         )
+        return json_response(signed_in(session, started))

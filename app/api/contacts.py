@@ -12,21 +12,18 @@ from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
-from app.engine.owned import owned_contacts, owned_edits
+from app.engine.owned import owned_contacts
 from app.engine.owned.owned_contacts import OwnedContact
-from app.engine.owned.owned_edits import Edit
 from app.engine.owned.owned_filters import Order, Selection, Sort
-from app.infra.database import database_clock
-from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, json_file
-from app.web.bodies.idempotency_header import REPLAYED, is_replay
+from app.web.bodies.idempotency_header import REPLAYED
 from app.web.operations import documented
-from app.web.owned_pages import download, may_see_values, parse_cursor, read_page
+from app.web.owned import owned_changes
+from app.web.owned.owned_pages import download, may_see_values, parse_cursor, read_page
 from app.web.rate_limits import Policy, limited
-from app.web.schemas import annotation_fields
-from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
-from app.web.schemas.owned_schemas import OwnedContactResponseSchema, OwnedContactSchema
+from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
+from app.web.schemas.owned_schemas import NotesSchema, OwnedContactResponseSchema, OwnedContactSchema
 from app.web.schemas.paging import page_size
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
@@ -77,19 +74,6 @@ class ContactsResponseSchema(ResponseSchema):
 
     contacts = fields.List(fields.Nested(OwnedContactSchema), required=True)
     next_cursor = fields.String(required=True, allow_none=True, metadata={"example": None})
-
-
-class NotesSchema(StrictSchema):
-    """The tags and the note of a person; each replaces the stored one, null removes it."""
-
-    tags = annotation_fields.tags()
-    note = annotation_fields.note()
-
-    @post_load
-    def _without_duplicates(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
-        if "tags" in data:
-            data["tags"] = [*dict.fromkeys(data["tags"] or ())]
-        return data
 
 
 PERSON_ID = {
@@ -149,14 +133,7 @@ def annotate(contact_id: str, body: dict[str, Any]) -> Response:
 
     A stored contact that was not saved yet is saved by that.
     """
-    workspace_id = caller().workspace_id
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        replayed = is_replay(session, contact_id, now=now)
-        if not replayed:
-            edit = Edit(workspace_id=workspace_id, account_id=caller().account_id, now=now)
-            owned_edits.annotate(session, edit, contact_id, **body)
-        person = owned_contacts.get(session, workspace_id, contact_id)
+    person, replayed = owned_changes.annotate(contact_id, body)
     return json_response(_public(person), 200, REPLAYED if replayed else None)
 
 

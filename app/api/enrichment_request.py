@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
+from marshmallow import fields
 
-from app.api.enrichment_schemas import (
-    DRY_RUN,
-    EnrichmentRequest,
-    EnrichmentResponseSchema,
-    EnrichmentSchema,
-)
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
-from app.domain.kinds import Kind
-from app.engine.jobs.jobs import PURPOSE
-from app.engine.jobs.submission import JobRequest
-from app.engine.lookups import enrichment_estimates
 from app.engine.lookups.enrichment_estimates import Estimate
-from app.infra.database import database_clock
-from app.web import purposes
-from app.web.bodies.body import json_response
-from app.web.jobs.job_requests import submit_and_wait
+from app.web.jobs import enrichments
 from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
-from app.web.services import services
-from app.web.sign_in.auth import bearer, caller
+from app.web.schemas.contact_schemas import (
+    CompanySchema,
+    ConflictSchema,
+    ContactSchema,
+    EmailSchema,
+    FieldProvenanceSchema,
+    PhoneSchema,
+)
+from app.web.schemas.enrichment_schemas import EnrichmentRequest, EnrichmentSchema
+from app.web.schemas.fields import ResponseSchema
+from app.web.schemas.job_schemas import JobResponseSchema
+from app.web.sign_in.auth import bearer
 
 blueprint = APIBlueprint("enrichment_request", __name__, tag="Enrichment")
 
@@ -37,6 +35,54 @@ EXAMPLE = {
     "items": [{"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}],
     "fields": ["profile", "email"],
 }
+
+
+class EnrichedItemSchema(ResponseSchema):
+    """The result of one item; `outcome` and `error` are null until it is finished."""
+
+    index = fields.Integer(metadata={"example": 0})
+    client_reference = fields.String(allow_none=True, metadata={"example": "row-17"})
+    outcome = fields.String(allow_none=True, metadata={"example": "found"})
+    contact = fields.Nested(ContactSchema, allow_none=True)
+    company = fields.Nested(CompanySchema, allow_none=True)
+    emails = fields.List(fields.Nested(EmailSchema))
+    phones = fields.List(fields.Nested(PhoneSchema))
+    sources = fields.Nested(FieldProvenanceSchema)
+    conflicts = fields.List(
+        fields.Nested(ConflictSchema),
+        metadata={"description": "The latest value wins; on the same day, that of the most trusted source."},
+    )
+    credits_charged = fields.Integer(metadata={"example": 1})
+    error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
+
+
+class EnrichmentResultSchema(ResponseSchema):
+    """All items, in the order of the request."""
+
+    items = fields.List(fields.Nested(EnrichedItemSchema))
+    next_cursor = fields.String(
+        allow_none=True, metadata={"description": "Always null: every item is on this page."}
+    )
+
+
+class EnrichmentResponseSchema(JobResponseSchema):
+    """The job, and the results of the items that are finished."""
+
+    result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
+
+
+DRY_RUN: dict[str, Any] = {
+    "title": "The estimate of a dry run",
+    "type": "object",
+    "required": ["estimate"],
+    "properties": {
+        "estimate": {
+            "type": "object",
+            "properties": {count.name: {"type": "integer"} for count in dataclass_fields(Estimate)},
+        }
+    },
+}
+"""The schema of a 200 response with `dry_run`."""
 
 
 @blueprint.post("/api/ext/enrichment-request")
@@ -51,47 +97,4 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
     Results appear as items finish; an invalid item does not affect the others. With `dry_run` the response
     is an estimate and nothing is queued.
     """
-    return submit(body)
-
-
-def submit(body: EnrichmentRequest) -> Response:
-    """Submit the enrichment for the caller, and wait for it as the caller prefers; or return the estimate."""
-    refusal = purposes.check(body.purpose)
-    with services().database.reading() as session:
-        estimate = enrichment_estimates.estimate(
-            session,
-            caller().workspace_id,
-            body.items,
-            body.fields,
-            settings=services().settings,
-            now=database_clock.value(session),
-        )
-    if body.dry_run:
-        return json_response({"estimate": asdict(estimate)})
-    is_free = estimate.owned + estimate.suppressed + estimate.ineligible == len(body.items)
-    if is_free or not body.reveals_values:
-        refusal = None
-    return submit_and_wait(_job_request(body, estimate, refusal))
-
-
-def _job_request(body: EnrichmentRequest, estimate: Estimate, refusal: PurposeRequired | None) -> JobRequest:
-    ceiling = estimate.credits_max if body.max_credits is None else body.max_credits
-    options: dict[str, Any] = {
-        "entity": body.entity,
-        "fields": list(body.fields),
-        "max_credits": body.max_credits,
-    }
-    if body.purpose is not None:
-        options[PURPOSE] = body.purpose
-    return JobRequest(
-        kind=Kind.ENRICHMENT_REQUEST,
-        workspace_id=caller().workspace_id,
-        account_id=caller().account_id,
-        request=options,
-        dedup_key={**options, "items": body.items},
-        price=min(estimate.credits_max, ceiling),
-        allow_partial_hold=True,
-        items=body.items,
-        refusal=refusal,
-        webhook_url=body.webhook_url,
-    )
+    return enrichments.submit(body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from apiflask import APIBlueprint, Schema
 from flask import Response
@@ -12,15 +12,19 @@ from marshmallow import fields
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, FieldError, InsufficientScope, NotFound, ValidationFailed
-from app.domain.spending import Period
 from app.engine.ledger import limit_settings
 from app.engine.ledger.limit_settings import SubjectLimit
-from app.web import limit_changes
+from app.web.accounts import limit_changes
 from app.web.bodies.body import json_response
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import ResponseSchema, StrictSchema
-from app.web.schemas.limit_schemas import MONTHLY_LIMIT, SPENDING_CAP, SpendingLimitSchema, limit_field
+from app.web.schemas.fields import ResponseSchema
+from app.web.schemas.limit_schemas import (
+    PERIODS,
+    AccountLimitsSchema,
+    KeyLimitsSchema,
+    SpendingLimitSchema,
+)
 from app.web.schemas.paging import IdCursor, page_size, split
 from app.web.services import services
 from app.web.sign_in.admins import admin_caller
@@ -28,8 +32,6 @@ from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("limits", __name__, tag="Limits and usage")
 
-PERIODS = {"monthly_limit": Period.MONTH, "spending_cap": Period.TOTAL}
-"""The field of each period in requests."""
 MAX_PAGE = 100
 
 
@@ -38,20 +40,6 @@ class LimitsQuery(Schema):
 
     limit = page_size(MAX_PAGE, MAX_PAGE)
     cursor = IdCursor("lim")
-
-
-class AccountLimitsSchema(StrictSchema):
-    """The limit of an account."""
-
-    monthly_limit = limit_field(f"{MONTHLY_LIMIT} Null removes the limit.", required=True)
-
-
-class KeyLimitsSchema(StrictSchema):
-    """The limits of an API key; one that is absent stays as it is."""
-
-    json_schema: ClassVar[dict[str, Any]] = {"minProperties": 1}
-    monthly_limit = limit_field(f"{MONTHLY_LIMIT} Null removes the limit.")
-    spending_cap = limit_field(f"{SPENDING_CAP} Null removes the cap.")
 
 
 class LimitsResponseSchema(ResponseSchema):

@@ -12,16 +12,13 @@ from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, NotFound, ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.engine.contacts.saved import contact_lists
-from app.engine.owned import owned_edits
-from app.engine.owned.owned_edits import Edit
-from app.infra.database import database_clock
-from app.web import admission
 from app.web.bodies.body import json_response
-from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.bodies.idempotency_header import REPLAYED
 from app.web.operations import documented, id_parameter
+from app.web.owned import owned_changes
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
-from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema
+from app.web.schemas.fields import ResponseSchema, StrictSchema
+from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema, NamedListSchema
 from app.web.schemas.paging import page_size, split
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
@@ -46,12 +43,6 @@ class ListsResponseSchema(ResponseSchema):
 
     lists = fields.List(fields.Nested(ContactListSchema), required=True)
     next_cursor = fields.String(required=True, allow_none=True, metadata={"example": None})
-
-
-class NamedListSchema(StrictSchema):
-    """A list to create or rename."""
-
-    name = NonBlankString(required=True, metadata={"example": "Prospects"})
 
 
 class MembersSchema(StrictSchema):
@@ -111,17 +102,10 @@ def index(query: dict[str, Any]) -> Response:
 @blueprint.doc(responses=KNOWN_LIST)
 def create(body: dict[str, Any]) -> Response:
     """Create a list; if the workspace has one of this name, that one is returned."""
-    workspace_id = caller().workspace_id
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        list_id, is_new = begin(session, now=now), False
-        replayed = list_id is not None
-        if list_id is None:
-            contact_list, is_new = contact_lists.ensure(session, workspace_id, body["name"], now=now)
-            list_id = contact_list.id
-            finish(session, list_id)
-        shown = contact_lists.public(contact_lists.get_with_count(session, workspace_id, list_id))
-    return json_response(shown, 201 if is_new else 200, REPLAYED if replayed else None)
+    created = owned_changes.create_list(body["name"])
+    return json_response(
+        created.shown, 201 if created.is_new else 200, REPLAYED if created.replayed else None
+    )
 
 
 @blueprint.post("/api/lists/<list_id>")
@@ -132,14 +116,8 @@ def create(body: dict[str, Any]) -> Response:
 @blueprint.output(ContactListResponseSchema)
 def rename(list_id: str, body: dict[str, Any]) -> Response:
     """Rename a list."""
-    workspace_id = caller().workspace_id
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        replayed = is_replay(session, list_id, now=now)
-        if not replayed:
-            contact_lists.rename(session, workspace_id, list_id, body["name"], now=now)
-        shown = contact_lists.public(contact_lists.get_with_count(session, workspace_id, list_id))
-    return json_response(shown, 200, REPLAYED if replayed else None)
+    renamed = owned_changes.rename_list(list_id, body["name"])
+    return json_response(renamed.shown, 200, REPLAYED if renamed.replayed else None)
 
 
 @blueprint.delete("/api/lists/<list_id>")
@@ -149,8 +127,7 @@ def rename(list_id: str, body: dict[str, Any]) -> Response:
 @blueprint.output({}, status_code=204)
 def delete(list_id: str) -> Response:
     """Delete a list; the people on it stay saved."""
-    with admission.transaction() as session:
-        contact_lists.remove(session, caller().workspace_id, list_id)
+    owned_changes.delete_list(list_id)
     return Response(status=204)
 
 
@@ -166,12 +143,7 @@ def change_members(list_id: str, body: dict[str, Any]) -> Response:
     A stored contact that was not saved yet is saved by that. Repeating a change is harmless: nobody is on a
     list twice.
     """
-    workspace_id, account_id = caller().workspace_id, caller().account_id
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        if is_replay(session, list_id, now=now):
-            contact_lists.get(session, workspace_id, list_id)
-            return json_response({"added": 0, "removed": 0}, 200, REPLAYED)
-        edit = Edit(workspace_id=workspace_id, account_id=account_id, now=now)
-        change = owned_edits.change_list(session, edit, list_id, add=body["add"], remove=body["remove"])
-    return json_response({"added": change.added, "removed": change.removed})
+    change, replayed = owned_changes.change_list(list_id, add=body["add"], remove=body["remove"])
+    return json_response(
+        {"added": change.added, "removed": change.removed}, 200, REPLAYED if replayed else None
+    )

@@ -11,22 +11,21 @@ from marshmallow import fields, validate
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
 from app.domain.version import API_VERSION
-from app.engine.accounts import accounts, sessions
+from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Role
 from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.crypto import oprf, signing_keys
-from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.settings import Settings
-from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.hash_schemas import OPRF_KEY_EXAMPLE
 from app.web.schemas.job_schemas import BalanceSchema
 from app.web.services import services
-from app.web.sign_in.auth import bearer, caller, session_caller
+from app.web.sign_in import own_sessions
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("session", __name__, tag="Session")
 
@@ -161,9 +160,7 @@ def session() -> Response:
 @blueprint.output({}, status_code=204)
 def logout() -> Response:
     """End the caller's session; its token stops working at once."""
-    current = session_caller()
-    with admission.transaction() as transaction:
-        sessions.end(transaction, current.account_id, current.token_id, now=database_clock.now())
+    own_sessions.sign_out()
     return Response(status=204)
 
 

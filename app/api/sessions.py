@@ -14,13 +14,12 @@ from app.engine.accounts import sessions
 from app.engine.accounts.sessions import LoginSession
 from app.infra import clock
 from app.infra.database import database_clock
-from app.infra.telemetry.log import log
-from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.services import services
+from app.web.sign_in import own_sessions
 from app.web.sign_in.auth import bearer, session_caller
 
 blueprint = APIBlueprint("sessions", __name__, tag="Sessions")
@@ -77,12 +76,7 @@ def index() -> Response:
 @blueprint.output({}, status_code=204)
 def end_others() -> Response:
     """End every other session of the account at once."""
-    current = session_caller()
-    with admission.transaction() as session:
-        ended = sessions.end_all(
-            session, current.account_id, spared=current.token_id, now=database_clock.now()
-        )
-    log.info("other sessions ended", account=current.account_id, sessions=ended)
+    own_sessions.end_others()
     return Response(status=204)
 
 
@@ -96,10 +90,7 @@ def end(session_id: str) -> Response:
 
     It may be the session of this request. Ending a session again is harmless.
     """
-    current = session_caller()
-    with admission.transaction() as session:
-        sessions.end(session, current.account_id, session_id, now=database_clock.now())
-    log.info("session ended", account=current.account_id, session=session_id)
+    own_sessions.end(session_id)
     return Response(status=204)
 
 

@@ -8,20 +8,17 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
-from app.domain.callers import Caller
-from app.domain.errors import FieldError, TotpAlreadyOn, ValidationFailed
-from app.engine.accounts import sessions, totp
+from app.domain.errors import TotpAlreadyOn
+from app.engine.accounts import totp
 from app.engine.accounts.accounts import Account
 from app.infra import clock
-from app.infra.database import database_clock
-from app.infra.telemetry.log import log
-from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import ResponseSchema, StrictSchema, password
+from app.web.schemas.fields import ResponseSchema, StrictSchema
+from app.web.schemas.sign_in_schemas import CurrentPasswordSchema
 from app.web.services import services
-from app.web.sign_in import own_password
+from app.web.sign_in import own_totp
 from app.web.sign_in.auth import bearer, session_caller
 
 blueprint = APIBlueprint("totp", __name__, tag="Sessions")
@@ -35,12 +32,6 @@ class TotpResponseSchema(ResponseSchema):
         required=True, allow_none=True, metadata={"example": "2026-11-20T09:30:00.000Z"}
     )
     recovery_codes_left = fields.Integer(required=True, metadata={"example": 10})
-
-
-class CurrentPasswordSchema(StrictSchema):
-    """The account's password."""
-
-    current_password = password()
 
 
 class SecretResponseSchema(ResponseSchema):
@@ -97,11 +88,8 @@ def show() -> Response:
 @blueprint.output(SecretResponseSchema, status_code=201)
 def enrol(body: dict[str, Any]) -> Response:
     """Start to set up an authenticator app; nothing changes until its first code is confirmed."""
-    account_id = session_caller().account_id
-    email = own_password.check(account_id, body["current_password"]).email
-    with admission.transaction() as session:
-        secret = totp.enrol(session, account_id, now=database_clock.now())
-    return json_response({"secret": secret, "uri": totp.uri(secret, email)}, 201)
+    secret, uri = own_totp.enrol(body["current_password"])
+    return json_response({"secret": secret, "uri": uri}, 201)
 
 
 @blueprint.post("/api/totp/confirm")
@@ -115,7 +103,7 @@ def confirm(body: dict[str, Any]) -> Response:
 
     The other sessions of the account end, because they were started without a code.
     """
-    return json_response({"recovery_codes": turn_on(session_caller(), body["code"])})
+    return json_response({"recovery_codes": own_totp.turn_on(body["code"])})
 
 
 @blueprint.post("/api/totp/disable")
@@ -125,41 +113,5 @@ def confirm(body: dict[str, Any]) -> Response:
 @blueprint.output({}, status_code=204)
 def disable(body: dict[str, Any]) -> Response:
     """Turn two-factor sign-in off; its secret and recovery codes are deleted."""
-    turn_off(session_caller().account_id, body["current_password"])
+    own_totp.turn_off(body["current_password"])
     return Response(status=204)
-
-
-def turn_on(current: Caller, code: str) -> list[str]:
-    """Turn two-factor sign-in of the caller's account on, and return its recovery codes.
-
-    All sessions but the caller's end, since the password alone was enough to start them.
-
-    Raises:
-        ValidationFailed: this is not the code that the app shows.
-        TotpAlreadyOn: it is on.
-
-    """
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        recovery_codes = totp.confirm(session, current.account_id, code, now=now)
-        if recovery_codes is not None:
-            sessions.end_all(session, current.account_id, spared=current.token_id, now=now)
-    if recovery_codes is None:
-        detail = "This is not the code that the authenticator app shows now. Check the clock of its device."
-        raise ValidationFailed(errors=(FieldError("/code", detail),))
-    log.info("two-factor sign-in turned on", account=current.account_id)
-    return recovery_codes
-
-
-def turn_off(account_id: str, current_password: str) -> None:
-    """Turn two-factor sign-in of an account off.
-
-    Raises:
-        ValidationFailed: the password is wrong.
-        TooManyAttempts: as in `LoginAttempt`.
-
-    """
-    own_password.check(account_id, current_password)
-    with admission.transaction() as session:
-        totp.disable(session, account_id)
-    log.info("two-factor sign-in turned off", account=account_id)

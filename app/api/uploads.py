@@ -8,19 +8,17 @@ from typing import Any
 from apiflask import APIBlueprint
 from flask import Response
 
-from app.api import upload_actions
-from app.domain.audit_actions import Action
 from app.domain.callers import Scope
 from app.domain.errors import PurposeRequired, UploadNotFound, UploadNotReady, ValidationFailed
-from app.engine.uploads import representations, result_files, results, uploads
+from app.engine.uploads import representations, results, uploads
 from app.engine.uploads.results import ResultRow
 from app.engine.uploads.upload_tables import Upload
 from app.infra.database.session import Session
+from app.web import upload_actions
 from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
 from app.web.bodies.received_files import received_file
-from app.web.export_records import record_export
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import split
@@ -167,7 +165,7 @@ def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
             raise UploadNotReady
         if query["format"] == "json":
             return json_response(_page(session, upload, query["cursor"], query["limit"]))
-    return result_download(upload)
+    return upload_actions.download_result(upload)
 
 
 @blueprint.delete("/api/uploads/<upload_id>")
@@ -179,17 +177,6 @@ def delete_upload(upload_id: str) -> Response:
     """Delete an upload with its rows and its result at once; its open jobs finish."""
     upload_actions.delete(upload_id)
     return Response(status=204)
-
-
-def result_download(upload: Upload) -> Response:
-    """Return the result as a file; its rows are read while it is sent."""
-    record_export(Action.EXPORT_UPLOAD, upload.id)
-    parts = result_files.csv_parts(services().database, upload)
-    # Passed through, because Flask would read all parts to find out how long the response is.
-    response = Response(parts, mimetype="text/csv", direct_passthrough=True)
-    name = upload.file_name.rpartition(".")[0] or upload.file_name
-    response.headers.set("Content-Disposition", "attachment", filename=f"{name} - result.csv")
-    return response
 
 
 def _page(session: Session, upload: Upload, first: int, limit: int) -> dict[str, Any]:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.api import password
 from app.domain.errors import TooManyAttempts, ValidationFailed
 from app.engine.accounts import sessions
 from app.infra.database import database_clock
-from app.infra.telemetry.log import log
-from app.web import admission
 from app.web.pages import forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.sign_in_schemas import PasswordSchema
 from app.web.services import services
-from app.web.sign_in import session_cookie
+from app.web.sign_in import own_password, own_sessions, session_cookie
 from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("account", __name__)
@@ -36,9 +34,7 @@ def index() -> Response:
 @limited(Policy.WRITE)
 def end_session(session_id: str) -> Response:
     """End one session of the account at once."""
-    with admission.transaction() as session:
-        sessions.end(session, caller().account_id, session_id, now=database_clock.now())
-    log.info("session ended", account=caller().account_id, session=session_id)
+    own_sessions.end(session_id)
     flash("The session has ended.", "success")
     return go_to("account.index")
 
@@ -48,12 +44,7 @@ def end_session(session_id: str) -> Response:
 @limited(Policy.WRITE)
 def end_others() -> Response:
     """End every other session of the account at once."""
-    current = caller()
-    with admission.transaction() as session:
-        ended = sessions.end_all(
-            session, current.account_id, spared=current.token_id, now=database_clock.now()
-        )
-    log.info("other sessions ended", account=current.account_id, sessions=ended)
+    ended = own_sessions.end_others()
     flash(f"Ended {ended} other session(s).", "success")
     return go_to("account.index")
 
@@ -65,7 +56,7 @@ def change_password() -> Response:
     """Change the password; all sessions end, so the next page is the sign-in."""
     typed = {name: request.form.get(name, "") for name in ("current_password", "new_password")}
     try:
-        password.change_password(caller().account_id, forms.load(password.PasswordSchema(), typed))
+        own_password.change(**forms.load(PasswordSchema(), typed))
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except ValidationFailed as problem:

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 from flask import Response, request, url_for
 
-from app.api import session_start
 from app.domain.company_users import CompanyUser, RoleRules
 from app.domain.errors import (
     AccountDisabled,
@@ -39,7 +38,7 @@ from app.web.pages.company_targets import Target
 from app.web.pages.rendering import go_to_path
 from app.web.pages.sealed_cookie import SealedCookie
 from app.web.services import services
-from app.web.sign_in import session_cookie
+from app.web.sign_in import session_cookie, session_start
 from app.web.sign_in.login_attempts import LoginAttempt, record_refusal
 
 blueprint = PageBlueprint("company_sign_in", __name__)
@@ -122,16 +121,14 @@ def _finish(target: Target, user: CompanyUser) -> Response:
 
 
 def _start_session(session: Session, account: Account) -> str:
-    body = session_start.start(
+    return session_start.start(
         session,
         account,
         network=LoginAttempt(account.email).network,
         client=CLIENT,
         method=Method.COMPANY,
         now=database_clock.value(session),
-    )
-    token: str = body["access_token"]
-    return token
+    ).token
 
 
 def _record_refusal(reason: str) -> None:

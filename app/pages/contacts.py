@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
-
 from flask import Response, flash, request
 
-from app.api.contacts import NotesSchema
 from app.domain.errors import NotFound
-from app.domain.findings import EmailStatus
-from app.engine.accounts import accounts
 from app.engine.contacts.saved import contact_lists
 from app.engine.jobs import job_receipts
 from app.engine.ledger import reveals
-from app.engine.owned import owned_contacts, owned_edits
-from app.engine.owned.owned_edits import Edit
+from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Order, Selection, Sort
-from app.infra.database import database_clock
-from app.web import admission, owned_pages
 from app.web.bodies.downloads import FORMATS
-from app.web.pages import forms
+from app.web.owned import owned_changes, owned_pages
+from app.web.pages import contact_table, forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
-from app.web.pages.contact_filters import ORDERS, ContactFilters
+from app.web.pages.contact_filters import ContactFilters
 from app.web.pages.forms import InvalidForm
-from app.web.pages.paging import ROWS
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.owned_schemas import NotesSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("contacts_page", __name__)
-
-MAX_CHOICES = 500
-"""The most lists that a form offers; others can be typed."""
-STATUSES = [(status.value, status.value) for status in EmailStatus]
 
 
 @blueprint.get("/contacts")
@@ -43,7 +31,7 @@ STATUSES = [(status.value, status.value) for status in EmailStatus]
 @limited(Policy.READ)
 def index() -> Response:
     """List the contacts of the workspace."""
-    return show(ContactFilters.of_request())
+    return contact_table.show(ContactFilters.of_request())
 
 
 @blueprint.post("/contacts")
@@ -55,7 +43,7 @@ def find() -> Response:
     if not name:
         return go_to("contacts_page.index")
     selection = Selection(name=name, sort=Sort.NAME, order=Order.ASCENDING)
-    return show(ContactFilters(), selection=selection, name=name)
+    return contact_table.show(ContactFilters(), selection=selection, name=name)
 
 
 @blueprint.get("/contacts/download")
@@ -87,49 +75,9 @@ def annotate(contact_id: str) -> Response:
         notes = forms.load(NotesSchema(), {"tags": tags, "note": forms.text("note") or None})
     except InvalidForm as invalid:
         return _contact(contact_id, 422, invalid.messages | {"tags": _of_tags(invalid)})
-    with admission.transaction() as session:
-        owned_edits.annotate(session, edit(database_clock.value(session)), contact_id, **notes)
+    owned_changes.annotate(contact_id, notes)
     flash("Saved.", "success")
     return go_to("contacts_page.one", contact_id=contact_id)
-
-
-def show(
-    filters: ContactFilters,
-    template: str = "contacts.html",
-    *,
-    selection: Selection | None = None,
-    name: str = "",
-    **context: Any,
-) -> Response:
-    """Return the page with the contacts that the filters, or another selection, select."""
-    workspace_id = caller().workspace_id
-    chosen = selection or filters.selection
-    with services().database.reading() as session:
-        after = owned_contacts.cursor_of(session, workspace_id, chosen, request.args.get("after", ""))
-        found = owned_contacts.page(session, workspace_id, chosen, after=after, limit=ROWS)
-        lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
-        team = accounts.of_workspace(session, workspace_id)
-    has_next = found.next_cursor is not None and selection is None
-    return page(
-        template,
-        contacts=[person.public(with_values=True) for person in found.contacts],
-        filters=filters,
-        name=name,
-        next_page=f"{request.path}?{filters.query(after=found.next_cursor.person_id)}"
-        if has_next and found.next_cursor
-        else None,
-        is_first_page=after is None,
-        lists=lists,
-        owners=[(account.id, account.name) for account in team],
-        statuses=STATUSES,
-        orders=[(value, text) for value, (text, _, _) in ORDERS.items()],
-        **context,
-    )
-
-
-def edit(now: datetime) -> Edit:
-    """Return the edit of the signed-in account."""
-    return Edit(workspace_id=caller().workspace_id, account_id=caller().account_id, now=now)
 
 
 def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None = None) -> Response:
@@ -140,7 +88,7 @@ def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None =
         receipts = [
             job_receipts.receipt(job) for job in job_receipts.of_contact(session, workspace_id, job_ids)
         ]
-        lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
+        lists = contact_lists.page(session, workspace_id, after=None, limit=contact_table.MAX_CHOICES)
     return page(
         "contact.html",
         status,

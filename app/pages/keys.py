@@ -6,21 +6,19 @@ from typing import Any
 
 from flask import Response, flash, request
 
-from app.api import keys as keys_api
-from app.api.limits import PERIODS, KeyLimitsSchema
 from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
-from app.engine.accounts import api_keys
 from app.engine.ledger import key_limits
 from app.infra.database import database_clock
-from app.infra.telemetry.log import log
-from app.web import admission, limit_changes
+from app.web.accounts import key_changes, limit_changes
 from app.web.pages import forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.key_schemas import NewKeySchema
+from app.web.schemas.limit_schemas import PERIODS, KeyLimitsSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -43,22 +41,13 @@ def create() -> Response:
     expires = forms.text("expires_at")
     body = _limits({"name": forms.text("name"), "scopes": request.form.getlist("scopes")})
     try:
-        new = forms.load(
-            keys_api.NewKeySchema(), body | ({"expires_at": f"{expires}T00:00:00Z"} if expires else {})
-        )
-        with admission.transaction() as session:
-            now = database_clock.value(session)
-            keys_api.require_future(new["expires_at"], now)
-            keys_api.require_api_access(session)
-            created, secret = key_limits.create(
-                session, caller().workspace_id, caller().account_id, **new, now=now
-            )
+        new = forms.load(NewKeySchema(), body | ({"expires_at": f"{expires}T00:00:00Z"} if expires else {}))
+        _, secret = key_changes.create(new)
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except ValidationFailed as problem:
         return _page(422, errors=forms.messages(problem.errors))
-    log.info("API key created", account=caller().account_id, key=created.key.id)
-    return _page(201, secret=secret)
+    return _page(201, secret=secret or "")
 
 
 @blueprint.post("/keys/<key_id>/limits")
@@ -81,9 +70,7 @@ def put_limits(key_id: str) -> Response:
 @limited(Policy.WRITE)
 def revoke(key_id: str) -> Response:
     """Revoke a key; it stops working at once."""
-    with admission.transaction() as session:
-        api_keys.revoke(session, caller().account_id, key_id, now=database_clock.now())
-    log.info("API key revoked", account=caller().account_id, key=key_id)
+    key_changes.revoke(key_id)
     flash("The key is revoked. It no longer works.", "success")
     return go_to("keys_page.index")
 

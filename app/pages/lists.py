@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.api.lists import NamedListSchema
 from app.domain.errors import ValidationFailed
 from app.engine.contacts.saved import contact_lists
-from app.engine.owned import owned_edits
-from app.infra.database import database_clock
-from app.pages import contacts
-from app.web import admission
-from app.web.pages import forms
+from app.web.owned import owned_changes
+from app.web.pages import contact_table, forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.contact_filters import ContactFilters
@@ -20,6 +16,7 @@ from app.web.pages.forms import InvalidForm
 from app.web.pages.paging import ROWS
 from app.web.pages.rendering import go_to, go_to_path, page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.owned_schemas import NamedListSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -43,12 +40,10 @@ def create() -> Response:
         name = forms.load(NamedListSchema(), forms.texts("name"))["name"]
     except InvalidForm as invalid:
         return _index(422, errors=invalid.messages)
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        contact_list, is_new = contact_lists.ensure(session, caller().workspace_id, name, now=now)
-    if not is_new:
+    created = owned_changes.create_list(name)
+    if not created.is_new:
         flash("There is a list of this name already.")
-    return go_to("lists_page.one", list_id=contact_list.id)
+    return go_to("lists_page.one", list_id=created.shown["id"])
 
 
 @blueprint.post("/lists/members")
@@ -67,13 +62,10 @@ def add() -> Response:
     except InvalidForm as invalid:
         flash(f"The name of the list is not accepted. {invalid.messages['name']}", "failure")
         return go_to_path(back)
-    workspace_id = caller().workspace_id
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        list_id = forms.text("list_id")
-        if named:
-            list_id = contact_lists.ensure(session, workspace_id, named, now=now)[0].id
-        change = owned_edits.change_list(session, contacts.edit(now), list_id, add=chosen, remove=())
+    if named:
+        change = owned_changes.add_to_named_list(named, chosen)
+    else:
+        change, _ = owned_changes.change_list(forms.text("list_id"), add=chosen)
     flash(_sentence(change.added, "added to the list", len(chosen) - change.added), "success")
     return go_to_path(back)
 
@@ -92,9 +84,7 @@ def one(list_id: str) -> Response:
 def remove(list_id: str) -> Response:
     """Remove the marked contacts from the list; they stay saved."""
     chosen = request.form.getlist("contact")[:ROWS]
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        change = owned_edits.change_list(session, contacts.edit(now), list_id, add=(), remove=chosen)
+    change, _ = owned_changes.change_list(list_id, remove=chosen)
     flash(_sentence(change.removed, "removed from the list", 0), "success")
     return go_to_path(local_path(forms.text("next") or f"/lists/{list_id}"))
 
@@ -106,9 +96,7 @@ def rename(list_id: str) -> Response:
     """Rename the list."""
     try:
         name = forms.load(NamedListSchema(), forms.texts("name"))["name"]
-        with admission.transaction() as session:
-            now = database_clock.value(session)
-            contact_lists.rename(session, caller().workspace_id, list_id, name, now=now)
+        owned_changes.rename_list(list_id, name)
     except InvalidForm as invalid:
         return _one(list_id, 422, errors=invalid.messages)
     except ValidationFailed as problem:
@@ -121,8 +109,7 @@ def rename(list_id: str) -> Response:
 @limited(Policy.WRITE)
 def delete(list_id: str) -> Response:
     """Delete the list; the contacts on it stay saved."""
-    with admission.transaction() as session:
-        contact_lists.remove(session, caller().workspace_id, list_id)
+    owned_changes.delete_list(list_id)
     flash("The list is deleted. Its contacts are still saved.", "success")
     return go_to("lists_page.index")
 
@@ -139,7 +126,7 @@ def _index(status: int = 200, *, errors: dict[str, str] | None = None) -> Respon
 def _one(list_id: str, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     with services().database.reading() as session:
         shown = contact_lists.get_with_count(session, caller().workspace_id, list_id)
-    response = contacts.show(
+    response = contact_table.show(
         ContactFilters.of_request(list_id), "list.html", shown_list=shown, errors=errors or {}
     )
     response.status_code = status

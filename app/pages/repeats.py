@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.api import enrichment_request, reveal
-from app.api.enrichment_schemas import EnrichmentRequest
-from app.api.reveal import RevealRequest
 from app.domain.kinds import KINDS, Kind, Outcome
 from app.domain.records.subjects import Subject
 from app.engine.jobs.jobs import WITHDRAWN, JobItem
 from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.lookups.field_requests import ContactField
-from app.web.jobs.job_requests import submit_and_wait
+from app.web.jobs import enrichments, reveals
+from app.web.schemas.enrichment_schemas import EnrichmentRequest
+from app.web.schemas.reveal_schemas import RevealRequest
 
 _OPTIONS = ("types", "min_status", "max_age_days")
 
@@ -36,7 +35,7 @@ def repeat(job: StoredJob, items: Sequence[JobItem], purpose: str | None) -> dic
 
     """
     if job.kind == Kind.ENRICHMENT_REQUEST:
-        response = enrichment_request.submit(
+        response = enrichments.submit(
             EnrichmentRequest(
                 entity=job.request["entity"],
                 items=tuple(map(_asked, items)),
@@ -52,7 +51,7 @@ def repeat(job: StoredJob, items: Sequence[JobItem], purpose: str | None) -> dic
         subject, reference = Subject(**job.request["subject"]), job.request.get("client_reference")
         body = RevealRequest(subject, options, reference, purpose)
         field = ContactField(KINDS[job.kind].reveals)
-        response = submit_and_wait(reveal.job_request(field, body))
+        response = reveals.submit(field, body)
     answer: dict[str, Any] = response.get_json()
     return answer
 

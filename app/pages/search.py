@@ -7,17 +7,14 @@ from typing import Any
 
 from flask import Response, flash, request
 
-from app.api import reveal
-from app.api.linkedin_save import LinkedinSaveSchema
 from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
-from app.engine.lookups import lookups, profile_snapshots
+from app.engine.lookups import lookups
 from app.engine.lookups.field_requests import ContactField
-from app.infra.database import database_clock
 from app.web import admission
-from app.web.jobs import reverse_lookups
-from app.web.jobs.job_requests import submit_and_wait
+from app.web.jobs import reveals, reverse_lookups
+from app.web.owned import profile_saves
 from app.web.pages import forms, purpose_choices, subject_fields
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -26,12 +23,14 @@ from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, go_to_path, page
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import SubjectSchema
+from app.web.schemas.reveal_schemas import RevealEmailSchema, RevealPhoneSchema
+from app.web.schemas.saved_profile_schemas import LinkedinSaveSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("search", __name__)
 
-SCHEMAS = {ContactField.EMAIL: reveal.RevealEmailSchema, ContactField.PHONE: reveal.RevealPhoneSchema}
+SCHEMAS = {ContactField.EMAIL: RevealEmailSchema, ContactField.PHONE: RevealPhoneSchema}
 _BEST_FIRST = (EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value)
 
 
@@ -87,7 +86,7 @@ def reveal_field() -> Response:
     except InvalidForm as invalid:
         return _page(422, errors=subject_fields.errors(invalid))
     try:
-        answer = submit_and_wait(reveal.job_request(field, loaded)).get_json()
+        answer = reveals.submit(field, loaded).get_json()
     except (ValidationFailed, PurposeRequired):
         return _found(loaded.subject, 422, errors={"": purpose_choices.MISSING})
     return go_to("history.receipt", job_id=answer["job"]["id"])
@@ -105,13 +104,7 @@ def save() -> Response:
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     with admission.transaction() as session:
-        profile_snapshots.save(
-            session,
-            workspace_id=caller().workspace_id,
-            account_id=caller().account_id,
-            snapshot=snapshot,
-            now=database_clock.value(session),
-        )
+        profile_saves.save(session, snapshot)
     flash(f"Saved in the list {body['list']}." if "list" in body else "Saved.", "success")
     return go_to_path(local_path(forms.text("next")))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.api import login
 from app.domain.errors import (
     AccountDisabled,
     InvalidCredentials,
@@ -12,19 +11,16 @@ from app.domain.errors import (
     TooManyAttempts,
     TotpRequired,
 )
-from app.engine.accounts import sessions
-from app.infra.database import database_clock
-from app.pages import sign_in_code
+from app.pages import sign_in_step
 from app.pages.sign_in_form import CLIENT, complete, sentence, sign_in_form
-from app.web import admission
 from app.web.pages import forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to
 from app.web.rate_limits import Policy, limited
-from app.web.sign_in import session_cookie
-from app.web.sign_in.auth import caller
+from app.web.schemas.sign_in_schemas import LoginSchema
+from app.web.sign_in import own_sessions, password_sign_in, session_cookie
 
 blueprint = PageBlueprint("sign_in", __name__)
 
@@ -42,16 +38,16 @@ def submit() -> Response:
         return sign_in_form(403)
     credentials = {"email": forms.text("email"), "password": request.form.get("password", "")}
     try:
-        body = forms.load(login.LoginSchema(), {**credentials, "client": CLIENT})
-        checked = login.check_password(body)
-        signed = login.start(checked, body)
+        body = forms.load(LoginSchema(), {**credentials, "client": CLIENT})
+        checked = password_sign_in.check(body["email"], body["password"])
+        started = password_sign_in.start(checked, code=None, client=CLIENT)
     except InvalidForm as invalid:
         return sign_in_form(422, errors=invalid.messages)
     except TotpRequired:
-        return sign_in_code.ask(checked, request.form.get("next", ""))
+        return sign_in_step.ask(checked, request.form.get("next", ""))
     except (InvalidCredentials, AccountDisabled, PasswordSignInOff, TooManyAttempts) as problem:
         return sign_in_form(problem.status, errors={"": sentence(problem)})
-    return complete(signed["access_token"], request.form.get("next", ""))
+    return complete(started.token, request.form.get("next", ""))
 
 
 @blueprint.post("/sign-out")
@@ -59,9 +55,7 @@ def submit() -> Response:
 @limited(Policy.WRITE)
 def sign_out() -> Response:
     """End the session of this browser."""
-    current = caller()
-    with admission.transaction() as session:
-        sessions.end(session, current.account_id, current.token_id, now=database_clock.now())
+    own_sessions.sign_out()
     flash("You are signed out.")
     response = go_to("sign_in.form")
     session_cookie.clear(response)

@@ -7,21 +7,19 @@ from typing import Any
 import segno
 from flask import Response, flash, request
 
-from app.api import totp as totp_api
 from app.domain.errors import TooManyAttempts, TotpAlreadyOn, ValidationFailed
 from app.engine.accounts import totp
 from app.engine.accounts.accounts import Account
-from app.infra.database import database_clock
 from app.pages.sign_in_form import sentence
-from app.web import admission
 from app.web.pages import forms
-from app.web.pages.access import signed_in, viewer
+from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.sign_in_schemas import CurrentPasswordSchema
 from app.web.services import services
-from app.web.sign_in import own_password
+from app.web.sign_in import own_totp
 from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("two_factor", __name__)
@@ -41,14 +39,12 @@ def index() -> Response:
 def enrol() -> Response:
     """Show the QR code of a new secret after a check of the password."""
     try:
-        own_password.check(caller().account_id, _password())
-        with admission.transaction() as session:
-            secret = totp.enrol(session, caller().account_id, now=database_clock.now())
+        secret, uri = own_totp.enrol(_password())
     except TotpAlreadyOn:
         return go_to("two_factor.index")
     except (InvalidForm, ValidationFailed, TooManyAttempts) as error:
         return _refused(error)
-    picture = segno.make(totp.uri(secret, viewer().email), error="m")
+    picture = segno.make(uri, error="m")
     image = picture.svg_data_uri(scale=5, border=4, dark="#000", light="#fff")
     return _page(secret=secret, image=image, is_enrolling=True)
 
@@ -59,7 +55,7 @@ def enrol() -> Response:
 def confirm() -> Response:
     """Turn two-factor sign-in on, and show the recovery codes."""
     try:
-        recovery_codes = totp_api.turn_on(caller(), forms.text("code"))
+        recovery_codes = own_totp.turn_on(forms.text("code"))
     except TotpAlreadyOn:
         return go_to("two_factor.index")
     except ValidationFailed as problem:
@@ -73,7 +69,7 @@ def confirm() -> Response:
 def disable() -> Response:
     """Turn two-factor sign-in off after a check of the password."""
     try:
-        totp_api.turn_off(caller().account_id, _password())
+        own_totp.turn_off(_password())
     except (InvalidForm, ValidationFailed, TooManyAttempts) as error:
         return _refused(error)
     flash("Two-factor sign-in is off.", "success")
@@ -82,7 +78,7 @@ def disable() -> Response:
 
 def _password() -> str:
     typed = {"current_password": request.form.get("current_password", "")}
-    password: str = forms.load(totp_api.CurrentPasswordSchema(), typed)["current_password"]
+    password: str = forms.load(CurrentPasswordSchema(), typed)["current_password"]
     return password
 
 

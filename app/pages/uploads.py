@@ -6,9 +6,6 @@ from typing import Any
 
 from flask import Response, flash, request
 
-from app.api import upload_actions
-from app.api import uploads as uploads_api
-from app.api.lists import NamedListSchema
 from app.domain.errors import (
     PayloadTooLarge,
     PurposeRequired,
@@ -21,6 +18,7 @@ from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
 from app.engine.uploads import representations, results, uploads
 from app.engine.uploads.upload_tables import Upload, UploadStatus
 from app.pages import upload_formats
+from app.web import upload_actions
 from app.web.bodies.received_files import received_file
 from app.web.pages import forms, purpose_choices
 from app.web.pages.access import signed_in
@@ -28,6 +26,7 @@ from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.owned_schemas import NamedListSchema
 from app.web.schemas.upload_schemas import FileSchema, MappingSchema, StartSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
@@ -182,7 +181,7 @@ def result(upload_id: str) -> Response:
     """Download the result."""
     with services().database.reading() as session:
         upload = uploads.get(session, caller().workspace_id, upload_id)
-    return uploads_api.result_download(upload)
+    return upload_actions.download_result(upload)
 
 
 def _list(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:

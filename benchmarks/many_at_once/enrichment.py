@@ -8,7 +8,7 @@ import time
 from contextlib import closing
 from typing import Any
 
-from app.api.enrichment_schemas import MAX_ITEMS
+from app.web.schemas.enrichment_schemas import MAX_ITEMS
 from benchmarks.comparison.people import person
 from benchmarks.comparison.servers import Servers
 from tools.services.processes import ServiceError

@@ -22,7 +22,7 @@ from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.lists import exports, importer
 from app.engine.lists.importer import ImportOptions
-from app.web import owned_pages
+from app.web.owned import owned_pages
 
 NAMES = ["Ada Lovelace", "Bob Ray", "Cleo Clarke"]
 

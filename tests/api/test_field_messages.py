@@ -8,8 +8,8 @@ from marshmallow import ValidationError
 
 from app.api.company_by_hash import CompanyByHashSchema
 from app.api.company_login import CompanyLoginSchema
-from app.api.keys import NewKeySchema
-from app.api.linkedin_save import LinkedinSaveSchema
+from app.web.schemas.key_schemas import NewKeySchema
+from app.web.schemas.saved_profile_schemas import LinkedinSaveSchema
 
 
 @pytest.mark.parametrize(

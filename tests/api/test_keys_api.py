@@ -10,12 +10,12 @@ from jobs_support import LIFETIME, set_clock
 from sqlalchemy import update
 from users_support import SignedInUser, bearer, create_user, keys_of
 
-from app.api.keys import MAX_LIFETIME
 from app.domain.callers import Scope
 from app.engine.accounts import accounts, api_keys, sessions
 from app.engine.accounts.accounts import Account
 from app.infra import clock
 from app.infra.database.session import Session
+from app.web.accounts.key_changes import MAX_LIFETIME
 
 
 def make(user: SignedInUser, token: str = "", **body: Any) -> Any:

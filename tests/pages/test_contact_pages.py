@@ -77,7 +77,7 @@ def test_another_workspace_sees_none_of_them(app: APIFlask, user: SignedInUser) 
 def test_filters_stay_in_the_next_page_and_the_download(
     browser: Visitor, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.pages.contacts.ROWS", 1)
+    monkeypatch.setattr("app.web.pages.contact_table.ROWS", 1)
     for name in ("Bob Ray", "Ada Lovelace"):
         reveal(user, name)
     reveal(user, "Cleo Clarke", title="No title")

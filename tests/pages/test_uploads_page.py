@@ -19,11 +19,11 @@ from users_support import SignedInUser, create_user
 from werkzeug.test import TestResponse
 from worker_harness import make_services
 
-from app.api import upload_actions
 from app.engine.jobs.jobs import Job
 from app.infra.database.db import Database
 from app.server.spool import Spool
 from app.settings import Settings
+from app.web import upload_actions
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import uploads

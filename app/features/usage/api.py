@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
@@ -14,33 +14,16 @@ from app.domain.callers import Scope
 from app.domain.errors import ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.features.usage.reports import UsageReport, parse_period, read_report
-from app.features.usage.usage import Grouping
+from app.features.usage.usage import FIGURES, Grouping
+from app.features.usage.usage_query import UsageQuery
 from app.web.bodies.body import json_response
-from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
+from app.web.bodies.downloads import csv_download, json_download, json_file
 from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("usage", __name__, tag="Limits and usage")
-
-FIGURES = ("credits", "jobs", "found", "not_found", "provider_calls", "provider_cost")
-
-
-class UsageQuery(Schema):
-    """The period, both days included, and what the rows stand for."""
-
-    start = fields.Date(
-        data_key="from",
-        metadata={"example": "2026-11-01", "description": "By default the first day of this month (UTC)."},
-    )
-    end = fields.Date(
-        data_key="to", metadata={"example": "2026-11-30", "description": "By default today (UTC)."}
-    )
-    by = fields.Enum(Grouping, by_value=True, load_default=Grouping.DAY)
-    format = fields.String(
-        validate=validate.OneOf(FORMATS), metadata={"description": "Return the rows as a file."}
-    )
 
 
 class UsageFiguresSchema(ResponseSchema):

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from app.domain.errors import FieldError, NotFound, ValidationFailed
-from app.features.usage import api as usage_api
 from app.features.usage.reports import UsageReport, parse_period, read_report
-from app.features.usage.usage import Grouping
-from app.web import limit_changes
+from app.features.usage.usage import FIGURES, Grouping
+from app.features.usage.usage_query import UsageQuery
+from app.web.accounts import limit_changes
 from app.web.bodies.downloads import csv_download
 from app.web.pages import forms, paging
 from app.web.pages.access import signed_in
@@ -87,7 +87,7 @@ def file(by: str) -> Response:
         | {name: "" if value is None else str(value) for name, value in asdict(figures).items()}
         for group, figures in report.rows.items()
     )
-    return csv_download("usage", ("id", "name", *usage_api.FIGURES), rows, for_spreadsheet=True)
+    return csv_download("usage", ("id", "name", *FIGURES), rows, for_spreadsheet=True)
 
 
 def _credits_by_day(report: UsageReport, start: date, end: date) -> list[int | None]:
@@ -105,7 +105,7 @@ def _chosen() -> tuple[date, date, Grouping]:
 
     """
     given = {name: value for name in ("from", "to", "by") if (value := request.args.get(name, "").strip())}
-    query = forms.load(usage_api.UsageQuery(), given)
+    query = forms.load(UsageQuery(), given)
     try:
         start, end = parse_period(query.get("start"), query.get("end"))
     except ValidationFailed as problem:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -67,6 +67,9 @@ class Usage:
     not_found: int = 0
     provider_calls: int = 0
     provider_cost: float = 0.0
+
+
+FIGURES = tuple(figure.name for figure in fields(Usage))
 
 
 def report(session: Session, scope: UsageScope, by: Grouping) -> tuple[Mapping[str | None, Usage], Usage]:

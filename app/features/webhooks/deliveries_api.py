@@ -12,21 +12,18 @@ from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, EndpointDisabled, NotFound, ValidationFailed
 from app.features.webhooks import attempts as webhook_attempts
-from app.features.webhooks import delivery_log
+from app.features.webhooks import delivery_log, endpoint_changes
 from app.features.webhooks.attempts import AttemptState
 from app.features.webhooks.delivery_log import DeliveryState
 from app.infra.database import database_clock
-from app.infra.telemetry.log import log
-from app.web import admission
 from app.web.bodies.body import json_response
-from app.web.bodies.idempotency_header import REPLAYED, is_replay
+from app.web.bodies.idempotency_header import REPLAYED
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.paging import IdCursor, page_size, split
 from app.web.services import services
-from app.web.sign_in.admins import admin_caller
 from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("webhooks", __name__, tag="Events and webhooks")
@@ -152,13 +149,5 @@ def show(webhook_id: str) -> Response:
 @blueprint.output(ReplayedWebhookSchema)
 def replay(webhook_id: str) -> Response:
     """Deliver again, with the same `webhook-id` and a new series of retries; for the session of an admin."""
-    with admission.transaction() as session:
-        workspace_id = admin_caller(session).workspace_id
-        now = database_clock.now()
-        replayed = is_replay(session, webhook_id, now=now)
-        if not replayed:
-            delivery_log.replay_of_workspace(session, workspace_id, webhook_id, now=now)
-        status = delivery_log.get_of_workspace(session, workspace_id, webhook_id)
-        response = json_response(status.to_public(), 200, REPLAYED if replayed else None)
-    log.info("webhook replayed", webhook=webhook_id)
-    return response
+    status, replayed = endpoint_changes.replay(webhook_id)
+    return json_response(status.to_public(), 200, REPLAYED if replayed else None)

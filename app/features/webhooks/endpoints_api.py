@@ -6,57 +6,29 @@ from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response
-from marshmallow import fields, validate
+from marshmallow import fields
 
-from app.domain.audit_actions import Action
 from app.domain.errors import AdminRequired, NotFound
 from app.domain.event_types import SUBSCRIBABLE
 from app.domain.ids import EXAMPLES
-from app.engine.events import deliveries, endpoints, events
+from app.engine.events import endpoints
 from app.engine.events.endpoints import DisabledReason, WebhookEndpoint
+from app.features.webhooks import endpoint_changes
+from app.features.webhooks.endpoint_schemas import EndpointChangeSchema, NewEndpointSchema
 from app.infra.clock import rfc3339
-from app.infra.database import database_clock
-from app.infra.database.session import Session
-from app.infra.telemetry.log import log
-from app.web import admission
 from app.web.bodies.body import json_response
-from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.bodies.idempotency_header import REPLAYED
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
-from app.web.schemas.fields import ResponseSchema, StrictBoolean, StrictSchema
-from app.web.schemas.webhook_urls import EXAMPLE, webhook_url
+from app.web.schemas.fields import ResponseSchema
+from app.web.schemas.webhook_urls import EXAMPLE
 from app.web.services import services
 from app.web.sign_in.admins import admin_caller
 from app.web.sign_in.auth import bearer
 
 blueprint = APIBlueprint("webhook_endpoints", __name__, tag="Events and webhooks")
 ENDPOINT_ID = {"endpoint_id": id_parameter("whe")}
-
-
-def _types(**options: Any) -> fields.List[str]:
-    return fields.List(
-        fields.String(validate=validate.OneOf(SUBSCRIBABLE)),
-        validate=validate.Length(min=1, max=len(SUBSCRIBABLE)),
-        metadata={"example": ["contact.job_changed"], "description": "The types of events to deliver."},
-        **options,
-    )
-
-
-class NewEndpointSchema(StrictSchema):
-    """The endpoint to create."""
-
-    url = webhook_url(required=True, description="Receives the events, each signed with the secret.")
-    types = _types(required=True)
-
-
-class EndpointChangeSchema(StrictSchema):
-    """What to change; what is absent stays."""
-
-    types = _types()
-    enabled = StrictBoolean(
-        metadata={"description": "A disabled endpoint receives nothing, and its retries end."}
-    )
 
 
 class EndpointSchema(ResponseSchema):
@@ -128,7 +100,7 @@ def index() -> Response:
     """List the webhook endpoints of the workspace; this requires the session of an admin."""
     with services().database.reading() as session:
         rows = endpoints.of_workspace(session, admin_caller(session).workspace_id)
-        return json_response({"webhook_endpoints": [_to_json(session, row) for row in rows]})
+    return json_response({"webhook_endpoints": list(map(_to_json, rows))})
 
 
 @blueprint.post("/api/webhook-endpoints")
@@ -140,18 +112,10 @@ def index() -> Response:
 @blueprint.doc(responses=REPLAY)
 def create(body: dict[str, Any]) -> Response:
     """Create a webhook endpoint; this requires the session of an admin."""
-    with admission.transaction() as session:
-        workspace_id = admin_caller(session).workspace_id
-        now = database_clock.value(session)
-        reference = begin(session, now=now)
-        if reference:
-            existing = endpoints.get(session, workspace_id, reference)
-            return json_response(_to_json(session, existing), 200, REPLAYED)
-        endpoint = endpoints.create(session, workspace_id, **body, now=now)
-        finish(session, endpoint.id)
-        response = json_response(_to_json(session, endpoint), 201)
-    log.info("webhook endpoint created", workspace=workspace_id, endpoint=endpoint.id)
-    return response
+    endpoint, replayed = endpoint_changes.create(body)
+    if replayed:
+        return json_response(_to_json(endpoint), 200, REPLAYED)
+    return json_response(_to_json(endpoint), 201)
 
 
 @blueprint.post("/api/webhook-endpoints/<endpoint_id>")
@@ -166,21 +130,8 @@ def change(endpoint_id: str, body: dict[str, Any]) -> Response:
     Deliveries that were waiting when it was disabled are not repeated by themselves; replay them with
     `POST /api/webhooks/<webhook_id>/replay`.
     """
-    with admission.transaction() as session:
-        endpoint = endpoints.locked(session, admin_caller(session).workspace_id, endpoint_id)
-        now = database_clock.value(session)
-        if is_replay(session, endpoint_id, now=now):
-            return json_response(_to_json(session, endpoint), 200, REPLAYED)
-        endpoint.types = sorted(set(body.get("types", endpoint.types)))
-        if body.get("enabled") is True:
-            endpoints.enable(endpoint)
-        if body.get("enabled") is False:
-            deliveries.disable(session, endpoint, now=now)
-        session.flush()
-        endpoints.record(session, Action.WEBHOOK_ENDPOINT_CHANGE, endpoint)
-        response = json_response(_to_json(session, endpoint))
-    log.info("webhook endpoint changed", endpoint=endpoint_id)
-    return response
+    endpoint, replayed = endpoint_changes.change(endpoint_id, body)
+    return json_response(_to_json(endpoint), 200, REPLAYED if replayed else None)
 
 
 @blueprint.delete("/api/webhook-endpoints/<endpoint_id>")
@@ -190,9 +141,7 @@ def change(endpoint_id: str, body: dict[str, Any]) -> Response:
 @blueprint.output({}, status_code=204)
 def delete(endpoint_id: str) -> Response:
     """Delete an endpoint with the log of its deliveries."""
-    with admission.transaction() as session:
-        endpoints.delete(session, endpoints.locked(session, admin_caller(session).workspace_id, endpoint_id))
-    log.info("webhook endpoint deleted", endpoint=endpoint_id)
+    endpoint_changes.delete(endpoint_id)
     return Response(status=204)
 
 
@@ -206,23 +155,16 @@ def test(endpoint_id: str) -> Response:
 
     It is queued; a disabled endpoint is tested, too. The log of deliveries shows the result.
     """
-    with admission.transaction() as session:
-        workspace_id = admin_caller(session).workspace_id
-        now = database_clock.now()
-        earlier = begin(session, now=now)
-        if earlier:
-            return json_response({"event_id": earlier}, 200, REPLAYED)
-        event_id = events.record_test(session, workspace_id, endpoint_id, now=now)
-        finish(session, event_id)
-    return json_response({"event_id": event_id})
+    event_id, replayed = endpoint_changes.send_test(endpoint_id)
+    return json_response({"event_id": event_id}, 200, REPLAYED if replayed else None)
 
 
-def _to_json(session: Session, endpoint: WebhookEndpoint) -> dict[str, Any]:
+def _to_json(endpoint: WebhookEndpoint) -> dict[str, Any]:
     return {
         "id": endpoint.id,
         "url": endpoint.url,
         "types": endpoint.types,
-        "secret": endpoints.secret(session.keys, endpoint.id),
+        "secret": endpoints.secret(services().digest_keys, endpoint.id),
         "enabled": endpoint.disabled_at is None,
         "disabled_at": rfc3339(endpoint.disabled_at),
         "disabled_reason": endpoint.disabled_reason,

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.domain.audit_actions import Action
 from app.domain.errors import EndpointDisabled, ValidationFailed
 from app.domain.event_types import SUBSCRIBABLE
-from app.engine.events import deliveries, endpoints, events
+from app.engine.events import deliveries, endpoints
 from app.features.webhooks import attempts as webhook_attempts
-from app.features.webhooks import delivery_log, endpoints_api
+from app.features.webhooks import delivery_log, endpoint_changes
 from app.features.webhooks.delivery_log import DeliveryState
+from app.features.webhooks.endpoint_schemas import NewEndpointSchema
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from app.infra.telemetry.log import log
 from app.pages import event_sentences
-from app.web import admission
 from app.web.pages import forms, paging
 from app.web.pages.access import admin_only, signed_in, viewer
 from app.web.pages.blueprint import PageBlueprint
@@ -43,15 +41,12 @@ def create() -> Response:
     """Create an endpoint."""
     try:
         body = {"url": forms.text("url"), "types": request.form.getlist("types")}
-        new = forms.load(endpoints_api.NewEndpointSchema(), body)
-        with admission.transaction() as session:
-            now = database_clock.value(session)
-            endpoint = endpoints.create(session, caller().workspace_id, **new, now=now)
+        new = forms.load(NewEndpointSchema(), body)
+        endpoint_changes.create(new)
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except ValidationFailed as problem:
         return _page(422, errors=forms.messages(problem.errors))
-    log.info("webhook endpoint created", workspace=caller().workspace_id, endpoint=endpoint.id)
     flash("The endpoint receives events from now on. Send it a test.", "success")
     return go_to("webhooks_page.index")
 
@@ -61,9 +56,8 @@ def create() -> Response:
 @limited(Policy.WRITE)
 def test(endpoint_id: str) -> Response:
     """Deliver a test event, and show the delivery."""
-    workspace_id = caller().workspace_id
-    with admission.transaction() as session:
-        event_id = events.record_test(session, workspace_id, endpoint_id, now=database_clock.now())
+    event_id, _ = endpoint_changes.send_test(endpoint_id)
+    with services().database.reading() as session:
         webhook_id = deliveries.of_event(session, event_id, endpoint_id)
     return go_to("webhooks_page.show", webhook_id=webhook_id)
 
@@ -73,11 +67,7 @@ def test(endpoint_id: str) -> Response:
 @limited(Policy.WRITE)
 def disable(endpoint_id: str) -> Response:
     """Disable an endpoint."""
-    with admission.transaction() as session:
-        endpoint = endpoints.locked(session, caller().workspace_id, endpoint_id)
-        deliveries.disable(session, endpoint, now=database_clock.value(session))
-        endpoints.record(session, Action.WEBHOOK_ENDPOINT_CHANGE, endpoint)
-    log.info("webhook endpoint disabled", endpoint=endpoint_id)
+    endpoint_changes.change(endpoint_id, {"enabled": False})
     flash("The endpoint is disabled. It receives nothing until you enable it.", "success")
     return go_to("webhooks_page.index")
 
@@ -87,11 +77,7 @@ def disable(endpoint_id: str) -> Response:
 @limited(Policy.WRITE)
 def enable(endpoint_id: str) -> Response:
     """Enable an endpoint again."""
-    with admission.transaction() as session:
-        endpoint = endpoints.locked(session, caller().workspace_id, endpoint_id)
-        endpoints.enable(endpoint)
-        endpoints.record(session, Action.WEBHOOK_ENDPOINT_CHANGE, endpoint)
-    log.info("webhook endpoint enabled", endpoint=endpoint_id)
+    endpoint_changes.change(endpoint_id, {"enabled": True})
     flash("The endpoint is enabled. What it missed can be delivered again from the log.", "success")
     return go_to("webhooks_page.index")
 
@@ -101,9 +87,7 @@ def enable(endpoint_id: str) -> Response:
 @limited(Policy.WRITE)
 def delete(endpoint_id: str) -> Response:
     """Delete an endpoint with its log."""
-    with admission.transaction() as session:
-        endpoints.delete(session, endpoints.locked(session, caller().workspace_id, endpoint_id))
-    log.info("webhook endpoint deleted", endpoint=endpoint_id)
+    endpoint_changes.delete(endpoint_id)
     flash("The endpoint is deleted.", "success")
     return go_to("webhooks_page.index")
 
@@ -131,14 +115,10 @@ def show(webhook_id: str) -> Response:
 @limited(Policy.WRITE)
 def replay(webhook_id: str) -> Response:
     """Deliver again."""
-    workspace_id = caller().workspace_id
     try:
-        with admission.transaction() as session:
-            delivery_log.replay_of_workspace(session, workspace_id, webhook_id, now=database_clock.now())
+        endpoint_changes.replay(webhook_id)
     except EndpointDisabled as problem:
         flash(problem.detail, "failure")
-    else:
-        log.info("webhook replayed", webhook=webhook_id)
     return go_to("webhooks_page.show", webhook_id=webhook_id)
 
 

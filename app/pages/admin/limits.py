@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from flask import Response, flash, request
 
-from app.api.limits import PERIODS, AccountLimitsSchema, KeyLimitsSchema
 from app.domain.ids import Prefix
 from app.domain.spending import Period
 from app.engine.ledger import limit_settings
-from app.web import limit_changes
+from app.web.accounts import limit_changes
 from app.web.pages import forms, paging
 from app.web.pages.access import admin_only
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
+from app.web.schemas.limit_schemas import PERIODS, AccountLimitsSchema, KeyLimitsSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 

@@ -9,10 +9,12 @@ from marshmallow import fields, validate
 from app.domain.ids import EXAMPLES
 from app.domain.spending import LimitUsage, Period
 from app.engine.ledger.limit_settings import MAX_LIMIT
-from app.web.schemas.fields import ResponseSchema
+from app.web.schemas.fields import ResponseSchema, StrictSchema
 
 MONTHLY_LIMIT = "The most credits in a calendar month (UTC)."
 SPENDING_CAP = "The most credits that the key may ever spend."
+PERIODS = {"monthly_limit": Period.MONTH, "spending_cap": Period.TOTAL}
+"""The field of each period in requests."""
 RESET = {"example": "2026-12-01T00:00:00Z", "description": "Null for a spending cap."}
 
 
@@ -25,6 +27,20 @@ def limit_field(description: str, **options: Any) -> fields.Integer:
         metadata={"example": 100, "description": description},
         **options,
     )
+
+
+class AccountLimitsSchema(StrictSchema):
+    """The limit of an account."""
+
+    monthly_limit = limit_field(f"{MONTHLY_LIMIT} Null removes the limit.", required=True)
+
+
+class KeyLimitsSchema(StrictSchema):
+    """The limits of an API key; one that is absent stays as it is."""
+
+    json_schema: ClassVar[dict[str, Any]] = {"minProperties": 1}
+    monthly_limit = limit_field(f"{MONTHLY_LIMIT} Null removes the limit.")
+    spending_cap = limit_field(f"{SPENDING_CAP} Null removes the cap.")
 
 
 class LimitUsageSchema(ResponseSchema):

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from marshmallow import fields
+from typing import Any
+
+from marshmallow import fields, post_load
 
 from app.domain.findings import SourceKind
 from app.domain.ids import EXAMPLES
 from app.engine.contacts.job_changes import SAVED_PROFILE
+from app.web.schemas import annotation_fields
 from app.web.schemas.contact_schemas import TIME, LocationSchema, RevealedSchema, SavedCompanySchema
-from app.web.schemas.fields import ResponseSchema
+from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
+
+
+class NamedListSchema(StrictSchema):
+    """A list to create or rename."""
+
+    name = NonBlankString(required=True, metadata={"example": "Prospects"})
+
+
+class NotesSchema(StrictSchema):
+    """The tags and the note of a person; each replaces the stored one, null removes it."""
+
+    tags = annotation_fields.tags()
+    note = annotation_fields.note()
+
+    @post_load
+    def _without_duplicates(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        if "tags" in data:
+            data["tags"] = [*dict.fromkeys(data["tags"] or ())]
+        return data
 
 
 class ListNameSchema(ResponseSchema):

@@ -1,31 +1,20 @@
-"""The request and the response of an enrichment ("Enrichments" in docs/api.md)."""
+"""The requests of enrichments ("Enrichments" in docs/api.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate
 
 from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
 from app.domain.normal.companies.employers import given_employer
-from app.engine.lookups.enrichment_estimates import Estimate
 from app.web.errors import field_errors
-from app.web.schemas.contact_schemas import (
-    CompanySchema,
-    ConflictSchema,
-    ContactSchema,
-    EmailSchema,
-    FieldProvenanceSchema,
-    PhoneSchema,
-)
 from app.web.schemas.fields import (
     MAX_REFERENCE,
     NestedObject,
     NonBlankString,
-    ResponseSchema,
     StrictBoolean,
     StrictSchema,
     SubjectSchema,
@@ -33,7 +22,6 @@ from app.web.schemas.fields import (
     purpose,
     website,
 )
-from app.web.schemas.job_schemas import JobResponseSchema
 from app.web.schemas.webhook_urls import webhook_url
 
 MAX_ITEMS = 100
@@ -126,54 +114,6 @@ class EnrichmentSchema(StrictSchema):
             data.get("webhook_url"),
             data["purpose"],
         )
-
-
-class EnrichedItemSchema(ResponseSchema):
-    """The result of one item; `outcome` and `error` are null until it is finished."""
-
-    index = fields.Integer(metadata={"example": 0})
-    client_reference = fields.String(allow_none=True, metadata={"example": "row-17"})
-    outcome = fields.String(allow_none=True, metadata={"example": "found"})
-    contact = fields.Nested(ContactSchema, allow_none=True)
-    company = fields.Nested(CompanySchema, allow_none=True)
-    emails = fields.List(fields.Nested(EmailSchema))
-    phones = fields.List(fields.Nested(PhoneSchema))
-    sources = fields.Nested(FieldProvenanceSchema)
-    conflicts = fields.List(
-        fields.Nested(ConflictSchema),
-        metadata={"description": "The latest value wins; on the same day, that of the most trusted source."},
-    )
-    credits_charged = fields.Integer(metadata={"example": 1})
-    error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
-
-
-class EnrichmentResultSchema(ResponseSchema):
-    """All items, in the order of the request."""
-
-    items = fields.List(fields.Nested(EnrichedItemSchema))
-    next_cursor = fields.String(
-        allow_none=True, metadata={"description": "Always null: every item is on this page."}
-    )
-
-
-class EnrichmentResponseSchema(JobResponseSchema):
-    """The job, and the results of the items that are finished."""
-
-    result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
-
-
-DRY_RUN: dict[str, Any] = {
-    "title": "The estimate of a dry run",
-    "type": "object",
-    "required": ["estimate"],
-    "properties": {
-        "estimate": {
-            "type": "object",
-            "properties": {count.name: {"type": "integer"} for count in dataclass_fields(Estimate)},
-        }
-    },
-}
-"""The schema of a 200 response with `dry_run`."""
 
 
 def _item(raw: dict[str, Any], entity: str) -> dict[str, Any]:

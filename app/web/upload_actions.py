@@ -6,19 +6,23 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from flask import Response
+
+from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, ValidationFailed
 from app.domain.kinds import ADVANCE_UPLOAD, Queue
 from app.domain.lists.headers import upload_columns
 from app.engine.contacts.saved import contact_lists
 from app.engine.owned import owned_edits
-from app.engine.owned.owned_edits import Edit
-from app.engine.uploads import found_people, representations, uploads
+from app.engine.uploads import found_people, representations, result_files, uploads
 from app.engine.uploads.upload_tables import Upload
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.web import admission, purposes
 from app.web.bodies.idempotency_header import begin, finish, is_replay
 from app.web.bodies.received_files import ReceivedFile
+from app.web.export_records import record_export
+from app.web.owned import owned_changes
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -69,9 +73,8 @@ def add_to_list(upload_id: str, list_name: str) -> tuple[str, int]:
             upload = uploads.get(session, workspace_id, upload_id)
             now = database_clock.value(session)
             contact_list, _ = contact_lists.ensure(session, workspace_id, list_name, now=now)
-            edit = Edit(workspace_id=workspace_id, account_id=caller().account_id, now=now)
             found, following = found_people.contact_ids(session, upload, first=row, limit=LIST_BATCH)
-            added += owned_edits.add_contacts(session, edit, contact_list.id, found)
+            added += owned_edits.add_contacts(session, owned_changes.edit(now), contact_list.id, found)
             list_id = contact_list.id
         if following is None:
             return list_id, added
@@ -145,6 +148,17 @@ def delete(upload_id: str) -> None:
     with admission.transaction() as session:
         uploads.remove(session, uploads.locked(session, caller().workspace_id, upload_id))
     log.info("upload deleted", upload=upload_id, account=caller().account_id)
+
+
+def download_result(upload: Upload) -> Response:
+    """Return the result as a file; its rows are read while it is sent."""
+    record_export(Action.EXPORT_UPLOAD, upload.id)
+    parts = result_files.csv_parts(services().database, upload)
+    # Passed through, because Flask would read all parts to find out how long the response is.
+    response = Response(parts, mimetype="text/csv", direct_passthrough=True)
+    name = upload.file_name.rpartition(".")[0] or upload.file_name
+    response.headers.set("Content-Disposition", "attachment", filename=f"{name} - result.csv")
+    return response
 
 
 def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:

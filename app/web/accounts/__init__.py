@@ -1,0 +1,1 @@
+"""What accounts change about their API keys and about spending limits."""

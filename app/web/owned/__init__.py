@@ -1,0 +1,1 @@
+"""The people that a workspace revealed or saved, and its lists: read, downloaded and changed."""

@@ -1,0 +1,56 @@
+"""The table of contacts, which the page of all contacts and that of a list show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app.domain.findings import EmailStatus
+from app.engine.accounts import accounts
+from app.engine.contacts.saved import contact_lists
+from app.engine.owned import owned_contacts
+from app.engine.owned.owned_filters import Selection
+from app.web.pages.contact_filters import ORDERS, ContactFilters
+from app.web.pages.paging import ROWS
+from app.web.pages.rendering import page
+from app.web.services import services
+from app.web.sign_in.auth import caller
+
+MAX_CHOICES = 500
+"""The most lists that a form offers; others can be typed."""
+STATUSES = [(status.value, status.value) for status in EmailStatus]
+
+
+def show(
+    filters: ContactFilters,
+    template: str = "contacts.html",
+    *,
+    selection: Selection | None = None,
+    name: str = "",
+    **context: Any,
+) -> Response:
+    """Return the page with the contacts that the filters, or another selection, select."""
+    workspace_id = caller().workspace_id
+    chosen = selection or filters.selection
+    with services().database.reading() as session:
+        after = owned_contacts.cursor_of(session, workspace_id, chosen, request.args.get("after", ""))
+        found = owned_contacts.page(session, workspace_id, chosen, after=after, limit=ROWS)
+        lists = contact_lists.page(session, workspace_id, after=None, limit=MAX_CHOICES)
+        team = accounts.of_workspace(session, workspace_id)
+    has_next = found.next_cursor is not None and selection is None
+    return page(
+        template,
+        contacts=[person.public(with_values=True) for person in found.contacts],
+        filters=filters,
+        name=name,
+        next_page=f"{request.path}?{filters.query(after=found.next_cursor.person_id)}"
+        if has_next and found.next_cursor
+        else None,
+        is_first_page=after is None,
+        lists=lists,
+        owners=[(account.id, account.name) for account in team],
+        statuses=STATUSES,
+        orders=[(value, text) for value, (text, _, _) in ORDERS.items()],
+        **context,
+    )

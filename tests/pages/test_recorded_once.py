@@ -1,0 +1,112 @@
+"""What an endpoint and a page do alike is in the audit log once, with the same entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from audit_log_support import recorded
+from page_support import visitor
+from users_support import PASSWORD, SignedInUser, create_user, keys_of
+
+from app.domain.audit_actions import ActorKind
+from app.engine.accounts.accounts import Account, Role
+from app.engine.events import endpoints
+from app.infra.database import database_clock
+
+URL = "https://hooks.acme.example/events"
+NEW_PASSWORD = "another correct horse battery staple"
+PASSWORDS = {"current_password": PASSWORD, "new_password": NEW_PASSWORD}
+LIMITS = {"monthly_limit": 5, "spending_cap": 9}
+TYPES = ["crm.push_failed"]
+HOOK = {"url": URL, "types": TYPES}
+
+
+def an_admin(app: APIFlask, email: str) -> tuple[SignedInUser, dict[str, str]]:
+    """Create an admin with a second session, a key and an endpoint; return the ids of the last two."""
+    user = create_user(app, email=email)
+    user.sign_in()
+    user.make_key()
+    with user.database.transaction() as session:
+        session.get_one(Account, user.account_id).role = Role.ADMIN.value
+        (key,) = keys_of(session, user.account_id)
+        now = database_clock.value(session)
+        endpoint = endpoints.create(session, user.workspace_id, url=URL, types=TYPES, now=now)
+    return user, {"key": key.id, "endpoint": endpoint.id}
+
+
+def entries(user: SignedInUser) -> list[tuple[str, str, str]]:
+    """Return what was recorded about the workspace of the user."""
+    return [
+        (entry.action, entry.outcome, entry.actor_kind)
+        for entry in recorded(user.database)
+        if entry.workspace_id == user.workspace_id
+    ]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "page", "actions"),
+    [
+        (
+            ("POST /api/keys", {"name": "CRM"}),
+            ("POST /keys", {"name": "CRM", "scopes": ["lookup"]}),
+            "api_key.create",
+        ),
+        (("DELETE /api/keys/{key}", None), ("POST /keys/{key}/revoke", {}), "api_key.revoke"),
+        (
+            ("PUT /api/limits/keys/{key}", LIMITS),
+            ("POST /keys/{key}/limits", LIMITS),
+            "limit.set limit.set",
+        ),
+        (("POST /api/webhook-endpoints", HOOK), ("POST /webhooks", HOOK), "webhook_endpoint.create"),
+        (
+            ("POST /api/webhook-endpoints/{endpoint}", {"enabled": False}),
+            ("POST /webhooks/endpoints/{endpoint}/disable", {}),
+            "webhook_endpoint.change",
+        ),
+        (
+            ("DELETE /api/webhook-endpoints/{endpoint}", None),
+            ("POST /webhooks/endpoints/{endpoint}/delete", {}),
+            "webhook_endpoint.delete",
+        ),
+        (
+            ("POST /api/password", PASSWORDS),
+            ("POST /account/password", PASSWORDS),
+            "password.change session.end session.end api_key.revoke",
+        ),
+        (("DELETE /api/sessions", None), ("POST /account/sessions/end-others", {}), "session.end"),
+        (("POST /api/ext/logout", {}), ("POST /sign-out", {}), "session.end"),
+        (
+            ("GET /api/contacts?format=csv", None),
+            ("GET /contacts/download?format=csv", {}),
+            "export.contacts",
+        ),
+    ],
+)
+def test_an_endpoint_and_a_page_record_the_same_once(
+    app: APIFlask, endpoint: tuple[str, Any], page: tuple[str, dict[str, Any]], actions: str
+) -> None:
+    (api_user, api_ids), (page_user, page_ids) = an_admin(app, "a@b.example"), an_admin(app, "c@d.example")
+    before_api, before_page = len(entries(api_user)), len(entries(page_user))
+    browser = visitor(app, page_user)
+
+    method, path = endpoint[0].format(**api_ids).split(" ")
+    api_user.client.open(path, method=method, json=endpoint[1], headers=api_user.headers)
+    method, path = page[0].format(**page_ids).split(" ")
+    browser.open(path) if method == "GET" else browser.send(path, **page[1])
+
+    by_api, by_page = entries(api_user)[before_api:], entries(page_user)[before_page:]
+    assert [action for action, _, _ in by_api] == actions.split(" ")
+    assert by_page == by_api
+    assert {(outcome, kind) for _, outcome, kind in by_api} == {("succeeded", ActorKind.ACCOUNT)}
+
+
+def test_a_sign_in_is_recorded_once_on_the_page_and_by_the_endpoint(app: APIFlask) -> None:
+    user = create_user(app)
+
+    user.sign_in()
+    visitor(app).sign_in(user)
+
+    sign_ins = [entry for entry in recorded(user.database) if entry.action == "sign_in"]
+    assert [(entry.actor_id, entry.reason) for entry in sign_ins] == [(user.account_id, "password")] * 2
