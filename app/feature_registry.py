@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Literal, TypeAlias
 
 FEATURES = (
+    "crm",
     "usage",
     "webhooks",
 )

@@ -17,7 +17,7 @@ from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from workers.execution import due_messages, maintenance
-from workers.execution.feature import WorkPart
+from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
 
@@ -85,4 +85,6 @@ def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
     )
 
 
-WORK = WorkPart(sweeps=(send_due,), purges=(attempts.purge_expired,))
+WORK = WorkPart(
+    sweeps=(send_due,), purges=(Purge(attempts.purge_expired, lambda _settings: attempts.RETENTION),)
+)

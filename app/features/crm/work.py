@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from ipaddress import ip_network
 
 from app.crm import registry
 from app.domain.kinds import PUSH
-from app.engine.crm import outbox
+from app.engine.crm import outbox, pushes
 from app.engine.crm.outbox import LeaseLost
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from workers.execution import due_messages, maintenance
+from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.crm_turn import CrmTurn
 from workers.webhook_client import WebhookClient
@@ -43,3 +45,9 @@ def take_turn(connection_id: str, services: WorkerServices, client: WebhookClien
 def send_due(services: WorkerServices) -> None:
     """Publish the connections that are due."""
     due_messages.publish(services, PUSH, any_due=outbox.any_due, claim_due=outbox.claim_due)
+
+
+WORK = WorkPart(
+    sweeps=(send_due,),
+    purges=(Purge(pushes.purge_expired, lambda settings: timedelta(days=settings.job_retention_days)),),
+)
