@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flask import Response, flash, request
 
 from app.api.crm_schemas import NewConnection, NewConnectionSchema, crm_named
-from app.crm import mapping, registry
+from app.crm import mapping, registry, sentences
 from app.crm.person import CrmField
 from app.domain.errors import InvalidValue, ValidationFailed
 from app.engine.crm import connections, pushes
@@ -26,6 +26,7 @@ from app.web.services import services
 from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("crm_page", __name__)
+blueprint.add_app_template_filter(sentences.sentence, "crm_error")
 LATEST = 20
 
 
