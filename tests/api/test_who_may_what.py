@@ -31,8 +31,6 @@ from app.engine.accounts.accounts import Account, Role
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession
 from app.engine.contacts.saved import contact_lists
-from app.engine.crm import connections, pushes
-from app.engine.crm.connections import Credentials
 from app.engine.events import endpoints, events
 from app.engine.events.deliveries import Webhook
 from app.engine.events.endpoints import WebhookEndpoint
@@ -40,6 +38,8 @@ from app.engine.jobs import jobs
 from app.engine.ledger import acquisition
 from app.engine.uploads import uploads
 from app.engine.uploads.upload_tables import Upload, UploadStatus
+from app.features.crm import connections, pushes
+from app.features.crm.connections import Credentials
 from app.infra import clock
 
 ADDRESS = "ada@acme.com"

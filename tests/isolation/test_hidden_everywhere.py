@@ -20,7 +20,6 @@ from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import RegionalRules, parse_places
 from app.engine.contacts import hidden_values
 from app.engine.contacts.contacts import Contact
-from app.engine.crm import people as crm_people
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.lists import exports
 from app.engine.lookups import leads
@@ -28,6 +27,7 @@ from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_filters import Selection
 from app.engine.privacy import erasure, person_data
 from app.engine.quality import due_verifications
+from app.features.crm import people as crm_people
 from app.infra.database.session import Session
 from app.web.jobs import waiting
 from app.web.jobs.job_responses import job_body

@@ -18,7 +18,6 @@ from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import parse_places
 from app.engine.audit import rule_checks
 from app.engine.contacts.contacts import Contact
-from app.engine.crm import people as crm_people
 from app.engine.jobs.jobs import Job
 from app.engine.ledger.reveals import Reveal
 from app.engine.lookups import leads, profile_snapshots
@@ -26,6 +25,7 @@ from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_filters import Selection
 from app.engine.privacy import erasure, person_data
+from app.features.crm import people as crm_people
 from app.infra import clock
 from app.infra.database.session import Session
 from workers.execution import job_runner

@@ -25,12 +25,12 @@ from app.engine.contacts.emails import Email
 from app.engine.contacts.suppressions import suppression_digests, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.contacts.suppressions.suppressions import Listing
-from app.engine.crm import people as crm_people
 from app.engine.lists import exports, ingest
 from app.engine.lookups import company_hashes, enrichment_estimates, leads, profile_snapshots
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Selection
+from app.features.crm import people as crm_people
 from app.infra.database.session import Session
 from app.settings import ProviderSettings
 from workers.providers import registry

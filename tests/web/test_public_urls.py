@@ -16,9 +16,9 @@ from users_support import SignedInUser, create_user
 
 from app import factory, settings
 from app.engine.accounts.accounts import Account, Role
-from app.engine.crm import connections
-from app.engine.crm.connections import Credentials
-from app.engine.crm.pushes import CrmPush
+from app.features.crm import connections
+from app.features.crm.connections import Credentials
+from app.features.crm.pushes import CrmPush
 from app.infra import clock
 from app.settings import SettingsError
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 
 from app.engine.accounts.workspaces import Workspace
-from app.engine.crm import connections
-from app.engine.crm.connections import CrmConnection
-from app.engine.crm.pushes import PushItem
-from app.engine.crm.records import CrmWrittenRecord
 from app.engine.privacy.holdings import Export, Holdings
+from app.features.crm import connections
+from app.features.crm.connections import CrmConnection
+from app.features.crm.pushes import PushItem
+from app.features.crm.records import CrmWrittenRecord
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
 

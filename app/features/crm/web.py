@@ -7,14 +7,16 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from app.api import crm_connections, crm_pushes
-from app.crm.registry import CRMS
 from app.domain.event_types import EventType
-from app.engine.crm import outbox
-from app.engine.crm.connections import CrmConnection
+from app.features.crm import outbox
+from app.features.crm.api import connections as connections_api
+from app.features.crm.api import pushes as pushes_api
+from app.features.crm.connections import CrmConnection
+from app.features.crm.pages import connections as connections_pages
+from app.features.crm.pages import oauth as oauth_pages
+from app.features.crm.pages import pushes as pushes_pages
+from app.features.crm.vendors.registry import CRMS
 from app.infra.database.session import Session
-from app.pages import crm, crm_oauth
-from app.pages import crm_pushes as pushes_pages
 from app.web.feature import EventText, WebPart
 from app.web.pages.navigation import Entry
 
@@ -37,8 +39,8 @@ def _given_up(session: Session) -> dict[str, int]:
 
 
 WEB = WebPart(
-    api=(crm_connections.blueprint, crm_pushes.blueprint),
-    pages=(crm.blueprint, crm_oauth.blueprint, pushes_pages.blueprint),
+    api=(connections_api.blueprint, pushes_api.blueprint),
+    pages=(connections_pages.blueprint, oauth_pages.blueprint, pushes_pages.blueprint),
     navigation=(Entry("crm_page.index", "CRM", position=60),),
     event_texts={EventType.CRM_PUSH_FAILED: _failed_push},
     given_up=_given_up,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from ipaddress import ip_network
 
-from app.crm import registry
 from app.domain.kinds import PUSH
-from app.engine.crm import outbox, pushes
-from app.engine.crm.outbox import LeaseLost
+from app.features.crm import outbox, pushes
+from app.features.crm.outbox import LeaseLost
+from app.features.crm.turn.turn import CrmTurn
+from app.features.crm.vendors import registry
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from workers.execution import due_messages, maintenance
 from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
-from workers.jobs.crm_turn import CrmTurn
 from workers.webhook_client import WebhookClient
 
 

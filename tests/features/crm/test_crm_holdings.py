@@ -9,12 +9,12 @@ from stored_support import a_company, a_contact, an_email, own
 
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.crm import connections, pushes, records
-from app.engine.crm.connections import Credentials, CrmConnection
-from app.engine.crm.pushes import PushItem, PushOutcome
-from app.engine.crm.records import CrmWrittenRecord
 from app.engine.privacy import erasure, person_data, reencryption
 from app.engine.privacy.erasure import ErasurePlan
+from app.features.crm import connections, pushes, records
+from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm.pushes import PushItem, PushOutcome
+from app.features.crm.records import CrmWrittenRecord
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.session import Session
 

@@ -11,9 +11,9 @@ from users_support import SignedInUser
 
 from app.api.ops import given_up
 from app.domain.event_types import EventType
-from app.engine.crm import connections, outbox
-from app.engine.crm.connections import Credentials
 from app.engine.events import events
+from app.features.crm import connections, outbox
+from app.features.crm.connections import Credentials
 from app.infra import clock
 from app.infra.database.session import Session
 
