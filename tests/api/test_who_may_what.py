@@ -54,6 +54,8 @@ def of_an_upload(*statuses: int, **extra: Any) -> AccessRule:
 
 
 FEATURES = feature_tests.parts("access")
+NAMED = re.compile(r"[<{](\w+)[>}]")
+"""The name of a thing in a path or a body, as in `<list_id>`."""
 SUBJECT = {"subject": {"linkedin_url": PROFILE}}
 ACCESS_RULES = {
     "GET /api/ext/sign-in-options": open_to_all("the form of a client that no one has signed in to shows it"),
@@ -294,8 +296,6 @@ class SampleTenants:
             return response
 
 
-NAMED = re.compile(r"[<{](\w+)[>}]")
-"""The name of a thing in a path or a body, as in `<list_id>`."""
 _SAME = {"client_name": None}
 _SAME_KEY = {"name": "k"}
 LONG_AGO = timedelta(days=1000)

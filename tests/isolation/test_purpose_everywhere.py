@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import feature_tests
 import pytest
 from fake_providers import MISS, company, email, hit, person, phone
 from jobs_support import a_question, figures, submit
@@ -25,7 +26,6 @@ from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_filters import Selection
 from app.engine.privacy import erasure, person_data
-from app.features.crm import people as crm_people
 from app.infra import clock
 from app.infra.database.session import Session
 from workers.execution import job_runner
@@ -351,17 +351,16 @@ def owned(session: Session, harness: WorkerHarness) -> object:
     return [(each.public(with_values=True), owned_exports.row(each, with_values=True)) for each in found]
 
 
-def pushed(session: Session, harness: WorkerHarness) -> object:
-    contact_id = str(session.scalar(select(Contact.id)))
-    return crm_people.load(session, harness.workspace_id, contact_id, receipt_link="")
-
-
 FREE_CHANNELS: dict[str, Callable[[Session, WorkerHarness], object]] = {
     "lookup": lambda _session, harness: harness.look_up(linkedin_url=ADA),
     "saved profile": saved,
     "leads by hash": leads_of,
     "owned contacts and their download": owned,
-    "push to the CRM": pushed,
+    **{
+        name: read
+        for part in feature_tests.parts("channels")
+        for name, (read, _suppressed) in part.CHANNELS.items()
+    },
 }
 
 
