@@ -38,6 +38,7 @@ from app.engine.contacts.phones import Phone
 from app.engine.contacts.saved.contact_lists import ContactList
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.events import deliveries
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.ledger import reveals
@@ -230,6 +231,7 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     for job in jobs:
         redaction.redact(session, job, erasure_plan.matcher, now=now)
     redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
+    deliveries.erase(session, erasure_plan.matcher)
     for holdings in all_holdings():
         holdings.erase(session, erasure_plan.matcher)
     mentions.reindex(session, JOBS, [(job_id,) for job_id in job_ids])
