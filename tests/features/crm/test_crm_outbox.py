@@ -9,6 +9,7 @@ from crm_support import EMAIL, CrmHarness
 from jobs_support import a_workspace
 from sqlalchemy import select, update
 from stored_support import a_contact, an_email
+from worker_harness import make_services
 
 from app.api.ops import given_up
 from app.domain.errors import NotFound
@@ -24,6 +25,7 @@ from app.features.crm.push_attempts import Attempt, ItemResult
 from app.features.crm.pushes import PushOutcome
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Database
+from workers.jobs import upkeep
 
 
 def begin(harness: CrmHarness) -> Turn:
@@ -115,9 +117,11 @@ def test_a_connection_at_which_every_worker_fails_is_suspended_and_says_why(harn
         harness.later(seconds=outbox.LEASE.seconds + 1)
 
     with harness.database.transaction() as session:
+        before = given_up.counts(session, now=harness.now)["crm_connection"]
         turn = outbox.begin(session, harness.connection_id, now=harness.now)
 
     connection = harness.connection()
+    assert before == 0
     assert turn is None
     assert (connection.status, connection.error, connection.due_at) == ("reconnect", "turns_failed", None)
     assert connection.attempts == 0
@@ -203,3 +207,22 @@ def test_a_person_with_an_address_that_is_owned_under_another_contact_is_pushed(
         found = people.pushable(session, harness.workspace_id, [twin.id])
 
     assert found == {twin.id}
+
+
+def test_upkeep_deletes_pushes_that_are_over_with_the_jobs_of_their_time(harness: CrmHarness) -> None:
+    contact_id = harness.owned_contact()
+    harness.pushed(contact_id)
+    harness.later(hours=1)
+    waiting = harness.push(contact_id)
+    harness.later(days=harness.settings.job_retention_days - 1)
+    services = make_services(harness.settings, harness.database)
+
+    upkeep.purge_once(services)
+    with harness.database.reading() as session:
+        before = len(pushes.latest(session, harness.workspace_id, limit=9))
+    harness.later(days=2)
+    upkeep.purge_once(services)
+
+    with harness.database.reading() as session:
+        after = [summary.push.id for summary in pushes.latest(session, harness.workspace_id, limit=9)]
+    assert (before, after) == (2, [waiting])
