@@ -2,9 +2,10 @@
 
 A feature is a package `app.features.<name>`. Its parts are modules with fixed names, because no process may
 import all of them: `web` (`WEB`, a `WebPart`: endpoints, pages and gauges) never imports Celery, `work`
-(`WORK`, a `WorkPart`: tasks, steps of sweeps and purges) never Flask. `tables` has the tables, `holdings`
-(`HOLDINGS`) the personal data in them, and `commands` the group of `flask <name>`. Nothing imports a feature,
-and features do not import one another: a feature is deleted with its folder and its line below.
+(`WORK`, a `WorkPart`: tasks, steps of sweeps and purges) never Flask. `tables` (`TABLES`) declares the
+tables, `holdings` (`HOLDINGS`) says what they hold about people and what is secret, and `commands` has the
+group of `flask <name>`. Nothing imports a feature, and features do not import one another: a feature is
+deleted with its folder and its line below.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from types import ModuleType
 from typing import Literal, TypeAlias
 
 FEATURES = (
+    "crm",
     "usage",
     "webhooks",
 )

@@ -37,7 +37,7 @@ KEYLESS = frozenset({"pattern", "mx"})
 KEYS = {"reacher": "BASE_URL"}
 """The setting that enables a provider, if it is not its API key."""
 _REGIONAL = re.compile(r"PROVIDERS_(EMAIL|PHONE|PERSON|COMPANY|VERIFICATION)_[A-Z]{2}")
-_VARIABLE = re.compile(
+VARIABLE = re.compile(
     r"[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL|WEBHOOK_URL|RATE|CREDIT_PRICE|DAILY_BUDGET|MISS_DAYS)"
     rf"|{_REGIONAL.pattern}"
 )
@@ -64,11 +64,6 @@ class ProviderSettings:
     credit_price: float | None = None
     daily_budget: float | None = None
     miss_days: float | None = None
-
-
-def pick(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the variables that are settings of providers, sorted by name."""
-    return tuple((name, environment[name]) for name in sorted(filter(_VARIABLE.fullmatch, environment)))
 
 
 def access(variables: Mapping[str, str], provider: str) -> ProviderSettings:

@@ -6,7 +6,7 @@ import base64
 import binascii
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib.util import find_spec
 from ipaddress import ip_network
@@ -298,3 +298,8 @@ def secret(env: Environment, name: str, *, may_be_guessable: bool = False) -> st
         return value
     message = f"{name} {fault}. Set it to a random value: {GENERATE}"
     raise SettingsError(message)
+
+
+def matching(environment: Mapping[str, str], pattern: re.Pattern[str]) -> tuple[tuple[str, str], ...]:
+    """Return the variables whose whole name matches, sorted by name."""
+    return tuple((name, environment[name]) for name in sorted(filter(pattern.fullmatch, environment)))

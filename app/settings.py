@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 
-from app import crm_settings, encryption_settings, mail_settings, provider_settings, sign_in_readers
+from app import encryption_settings, mail_settings, provider_settings, sign_in_readers
 from app import setting_readers as readers
-from app.crm_settings import CrmAccess
 from app.domain import kinds
 from app.domain.kinds import KINDS
 from app.domain.purposes import PurposeRule
@@ -30,6 +30,7 @@ MAX_DAYS = 36_500
 YEAR_SECONDS = 31_536_000
 MAX_PRICE = 1_000_000
 SPOOL_FOLDER = ".data/spool"
+_CRM_VARIABLE = re.compile(r"CRM_[A-Z0-9]+_(?:CLIENT_ID|CLIENT_SECRET|BASE_URL)")
 MAX_REVERSE_LOOKUPS = 10_000
 """All that a workspace has tried in a day is read before a new value is counted."""
 
@@ -134,10 +135,6 @@ class Settings:
     def access(self, name: str) -> ProviderSettings:
         """Return the settings of a provider."""
         return provider_settings.access(dict(self.provider_variables), name)
-
-    def crm_access(self, name: str) -> CrmAccess:
-        """Return the operator's settings of a CRM."""
-        return crm_settings.access(dict(self.crm_variables), name)
 
     def providers(self, field: str, region: str | None = None) -> tuple[str, ...]:
         """Return the names of the providers of a field, in the order of their calls.
@@ -342,6 +339,6 @@ def _settings(env: Environment) -> Settings:
         smtp_url=mail_settings.smtp_url(env, "SMTP_URL"),
         mail_from=mail_settings.address(env, "MAIL_FROM", required_with="SMTP_URL"),
         privacy_contact=mail_settings.address(env, "PRIVACY_CONTACT"),
-        crm_variables=crm_settings.pick(os.environ),
-        provider_variables=provider_settings.pick(os.environ),
+        crm_variables=readers.matching(os.environ, _CRM_VARIABLE),
+        provider_variables=readers.matching(os.environ, provider_settings.VARIABLE),
     )

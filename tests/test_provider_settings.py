@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app import provider_settings
+from app import provider_settings, setting_readers
 from app.domain.providers.rates import Rate
 from app.provider_settings import ProviderSettings, SettingsError
 
@@ -92,7 +92,7 @@ def test_a_country_can_have_its_own_order(region: str | None, order: tuple[str, 
 def test_only_settings_of_providers_are_picked_from_the_environment() -> None:
     environment = {"PATH": "/bin", "HUNTER_RATE": "1/day", "PROVIDERS_EMAIL_EU": "", "PROVIDERS_EMAIL": "x"}
 
-    assert [name for name, _value in provider_settings.pick(environment)] == [
+    assert [name for name, _value in setting_readers.matching(environment, provider_settings.VARIABLE)] == [
         "HUNTER_RATE",
         "PROVIDERS_EMAIL_EU",
     ]

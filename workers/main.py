@@ -17,7 +17,6 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     audit,
     company_by_hash,
     company_filter,
-    crm_pushes,
     enrichment_request,
     imports,
     leads_by_website_hash,

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
-from app.crm.registry import CRMS
 from app.domain.event_types import JOB_FINISHED, EventType
 from app.domain.spending import LimitUsage, Period
 from app.engine.accounts.accounts import Account
@@ -18,6 +17,7 @@ from app.engine.events.events import Event
 from app.engine.lookups import job_change_descriptions
 from app.engine.lookups.job_change_descriptions import JobChange
 from app.infra.database.session import Session
+from app.web.feature import DescribeEvent, web_parts
 
 LABELS = {
     JOB_FINISHED: "A reveal or an enrichment finished",
@@ -36,7 +36,6 @@ _SOURCES = {
     "provider": "Shown by a data provider",
     "saved_profile": "Shown by a profile that your workspace saved",
 }
-_CRM_TITLES = {crm.name: crm.title for crm in CRMS}
 _REASONS = {"failing": "it accepted nothing for days", "gone": "it answered that it is gone"}
 
 
@@ -52,11 +51,12 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names for the ids in events; what was deleted has none."""
+    """The names for the ids in events; what was deleted has none. `texts` are those of features."""
 
     changes: Mapping[str, JobChange] = field(default_factory=dict)
     hosts: Mapping[str, str] = field(default_factory=dict)
     spenders: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, DescribeEvent] = field(default_factory=dict)
 
 
 def describe(session: Session, workspace_id: str, events: Sequence[Event]) -> list[Sentence]:
@@ -73,6 +73,7 @@ def _names(session: Session, workspace_id: str, events: Sequence[Event]) -> _Nam
         {event.id: change for event, change in zip(moves, described, strict=True)},
         {row.id: urlsplit(row.url).hostname or "" for row in endpoints.of_workspace(session, workspace_id)},
         _spenders(session, workspace_id, spender_ids) if spender_ids else {},
+        {type_: text for part in web_parts() for type_, text in part.event_texts.items()},
     )
 
 
@@ -87,7 +88,6 @@ def _spenders(session: Session, workspace_id: str, ids: Collection[str]) -> dict
 
 
 def _sentence(event: Event, names: _Names) -> Sentence:
-    data = event.data
     if event.type == EventType.CONTACT_JOB_CHANGED:
         change = names.changes[event.id]
         companies = f"from {_company(change.previous)} to {_company(change.current)}"
@@ -95,15 +95,13 @@ def _sentence(event: Event, names: _Names) -> Sentence:
         return Sentence(event, f"{change.name or 'A contact'} moved {companies}.", hint, change.contact_id)
     if event.type in {EventType.LIMIT_WARNING, EventType.LIMIT_REACHED}:
         return _limit(event, names)
-    if event.type == EventType.CRM_PUSH_FAILED:
-        return _crm(event)
     if event.type in {EventType.PERSON_ERASED, EventType.PERSON_RECTIFIED}:
         return _person(event)
-    host = names.hosts.get(data.get("endpoint_id", ""), "an endpoint that was deleted")
-    if event.type == EventType.ENDPOINT_DISABLED:
-        reason = _REASONS.get(data["reason"], "it failed")
-        return Sentence(event, f"Webhooks to {host} were disabled.", f"Reason: {reason}")
-    return Sentence(event, f"A test was sent to {host}.")
+    if event.type in {EventType.ENDPOINT_DISABLED, EventType.ENDPOINT_TEST}:
+        return _endpoint(event, names)
+    if describe_event := names.texts.get(event.type):
+        return Sentence(event, *describe_event(event.data))
+    return Sentence(event, f"{LABELS[event.type]}.")
 
 
 def _limit(event: Event, names: _Names) -> Sentence:
@@ -115,13 +113,12 @@ def _limit(event: Event, names: _Names) -> Sentence:
     return Sentence(event, text, f"{limit.spent} of {limit.credits} credits")
 
 
-def _crm(event: Event) -> Sentence:
-    vendor, reason = _CRM_TITLES[event.data["vendor"]], str(event.data["error"]).replace("_", " ")
-    if event.data["push_id"] is None:
-        text = f"{vendor} refuses the connection. An admin must connect again; the pushes wait."
-    else:
-        text = f"Contacts could not be pushed to {vendor}."
-    return Sentence(event, text, f"Reason: {reason}")
+def _endpoint(event: Event, names: _Names) -> Sentence:
+    host = names.hosts.get(event.data.get("endpoint_id", ""), "an endpoint that was deleted")
+    if event.type == EventType.ENDPOINT_TEST:
+        return Sentence(event, f"A test was sent to {host}.")
+    reason = _REASONS.get(event.data["reason"], "it failed")
+    return Sentence(event, f"Webhooks to {host} were disabled.", f"Reason: {reason}")
 
 
 def _person(event: Event) -> Sentence:

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
 
 from apiflask import APIBlueprint
 from prometheus_client.core import Metric
 
 from app import feature_registry
+from app.domain.event_types import EventType
 from app.infra.database.session import Session
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.navigation import Entry
 
 
-def no_gauges(_session: Session, _now: datetime) -> Iterable[Metric]:
-    """Return no gauges."""
-    return ()
+class EventText(NamedTuple):
+    """An event for a reader: a sentence, and what explains it."""
+
+    text: str
+    hint: str = ""
+
+
+DescribeEvent: TypeAlias = Callable[[Mapping[str, Any]], EventText]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebPart:
-    """The blueprints of a feature, its links in the navigation, and its gauges for `/metrics`.
+    """The blueprints of a feature, its links in the navigation, its events as texts, and its gauges.
 
-    `gauges` reads them from the database, at each scrape.
+    `event_texts` has a function for each type of event that the feature records, which is given its data.
+    `gauges` and `given_up` are read from the database at each scrape of `/metrics`; `given_up` counts what
+    workers gave up, by kind.
     """
 
     api: tuple[APIBlueprint, ...] = ()
     pages: tuple[PageBlueprint, ...] = ()
     navigation: tuple[Entry, ...] = ()
-    gauges: Callable[[Session, datetime], Iterable[Metric]] = no_gauges
+    event_texts: Mapping[EventType, DescribeEvent] = field(default_factory=dict)
+    gauges: Callable[[Session, datetime], Iterable[Metric]] = lambda *_: ()
+    given_up: Callable[[Session], Mapping[str, int]] = lambda _session: {}
 
 
 def web_parts() -> list[WebPart]:

@@ -5,20 +5,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import feature_tests
 import pytest
+from access_support import AccessRule, open_to_all, requires
 from apiflask import APIBlueprint, APIFlask
 from jobs_support import LIFETIME
 from page_support import is_page
 from rich.console import Console
 from rich.table import Table
 from settings_support import change_settings
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, update
 from stored_support import a_company, a_contact, an_email
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
@@ -31,11 +35,6 @@ from app.engine.accounts.accounts import Account, Role
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession
 from app.engine.contacts.saved import contact_lists
-from app.engine.crm import connections, pushes
-from app.engine.crm.connections import Credentials
-from app.engine.events import endpoints, events
-from app.engine.events.deliveries import Webhook
-from app.engine.events.endpoints import WebhookEndpoint
 from app.engine.jobs import jobs
 from app.engine.ledger import acquisition
 from app.engine.uploads import uploads
@@ -48,38 +47,15 @@ HASH = "0" * 64
 VERIFIER = "v" * 43
 
 
-@dataclass(frozen=True, slots=True)
-class AccessRule:
-    """What a route requires, the body to send, the expected statuses, and the owner of its resource.
-
-    `scope_to_see` is the scope without which an API key gets a 404 for the resource.
-    """
-
-    needs: Literal["nothing", "token", "session", "api access", "admin"] | Scope
-    statuses: frozenset[int]
-    body: dict[str, Any] | None = None
-    owned_by: Literal["everyone's", "the workspace's", "the account's"] = "everyone's"
-    code_if_missing: str = "not_found"
-    code_for_keys: str = "insufficient_scope"
-    code_if_permitted: str = ""
-    scope_to_see: Scope | None = None
-    reason: str = ""
-
-
-def open_to_all(reason: str, *statuses: int, body: dict[str, Any] | None = None) -> AccessRule:
-    return AccessRule("nothing", frozenset(statuses or {200}), body, reason=reason)
-
-
-def requires(needs: Any, *statuses: int, **extra: Any) -> AccessRule:
-    return AccessRule(needs, frozenset(statuses), **extra)
-
-
 def of_an_upload(*statuses: int, **extra: Any) -> AccessRule:
     return requires(
         Scope.ENRICH, *statuses, owned_by="the workspace's", code_if_missing="upload_not_found", **extra
     )
 
 
+FEATURES = feature_tests.parts("access")
+NAMED = re.compile(r"[<{](\w+)[>}]")
+"""The name of a thing in a path or a body, as in `<list_id>`."""
 SUBJECT = {"subject": {"linkedin_url": PROFILE}}
 ACCESS_RULES = {
     "GET /api/ext/sign-in-options": open_to_all("the form of a client that no one has signed in to shows it"),
@@ -128,21 +104,6 @@ ACCESS_RULES = {
         owned_by="the workspace's",
         code_if_missing="contact_not_found",
     ),
-    "GET /api/crm/vendors": requires("token", 200),
-    "GET /api/crm/connections": requires(Scope.SAVE, 200),
-    "POST /api/crm/connections": requires("admin", 201, body={"vendor": "hubspot", "token": "t"}),
-    "POST /api/crm/connections/<connection_id>": requires(
-        "admin", 200, body={"token": "t"}, owned_by="the workspace's"
-    ),
-    "DELETE /api/crm/connections/<connection_id>": requires("admin", 204, owned_by="the workspace's"),
-    "POST /api/crm/pushes": requires(
-        Scope.SAVE,
-        202,
-        body={"contact_ids": ["{contact_id}"], "connection_id": "{connection_id}"},
-        owned_by="the workspace's",
-    ),
-    "GET /api/crm/pushes": requires(Scope.SAVE, 200),
-    "GET /api/crm/pushes/<push_id>": requires(Scope.SAVE, 200, owned_by="the workspace's"),
     "POST /api/keys": requires("api access", 201, body={"name": "CRM"}, code_for_keys="api_access_required"),
     "GET /api/keys": requires("session", 200, code_for_keys="api_access_required"),
     "DELETE /api/keys/<key_id>": requires(
@@ -155,7 +116,6 @@ ACCESS_RULES = {
     "PUT /api/limits/keys/<key_id>": requires(
         "session", 200, body={"spending_cap": 5}, owned_by="the account's"
     ),
-    "GET /api/usage": requires("token", 200),  # likewise
     "GET /api/sessions": requires("session", 200),
     "DELETE /api/sessions": requires("session", 204),
     "DELETE /api/sessions/<session_id>": requires("session", 204, owned_by="the account's"),
@@ -170,18 +130,6 @@ ACCESS_RULES = {
         code_if_permitted="filter_key_unknown",
     ),
     "GET /api/events": requires(Scope.LOOKUP, 200),
-    "GET /api/webhook-endpoints": requires("admin", 200),
-    "POST /api/webhook-endpoints": requires(
-        "admin", 201, body={"url": "https://hooks.acme.example/", "types": ["job.finished"]}
-    ),
-    "POST /api/webhook-endpoints/<endpoint_id>": requires(
-        "admin", 200, body={"enabled": True}, owned_by="the workspace's"
-    ),
-    "DELETE /api/webhook-endpoints/<endpoint_id>": requires("admin", 204, owned_by="the workspace's"),
-    "POST /api/webhook-endpoints/<endpoint_id>/test": requires("admin", 200, owned_by="the workspace's"),
-    "GET /api/webhooks": requires(Scope.LOOKUP, 200),
-    "GET /api/webhooks/<webhook_id>": requires(Scope.LOOKUP, 200, owned_by="the workspace's"),
-    "POST /api/webhooks/<webhook_id>/replay": requires("admin", 200, owned_by="the workspace's"),
     "GET /api/totp": requires("session", 200),
     "POST /api/totp": requires("session", 201, body={"current_password": PASSWORD}),
     "POST /api/totp/confirm": requires(
@@ -206,14 +154,23 @@ ACCESS_RULES = {
     "GET /llms.txt": open_to_all("it is documentation"),
     "GET /docs": open_to_all("it is documentation"),
     "GET /docs/assets/<path:name>": open_to_all("files of the documentation page"),
-}
+} | {route: rule for part in FEATURES for route, rule in part.ACCESS_RULES.items()}
 """By method, rule and, where it selects the resource, query."""
 WITHOUT_A_BODY = {
     "POST /api/ext/logout",
     "POST /api/uploads/<upload_id>/cancel",
-    "POST /api/webhook-endpoints/<endpoint_id>/test",
-    "POST /api/webhooks/<webhook_id>/replay",
-}
+}.union(*(part.WITHOUT_A_BODY for part in FEATURES))
+BY_ID = (
+    "DELETE /api/keys/<key_id>",
+    "DELETE /api/sessions/<session_id>",
+    "GET /api/contacts/<contact_id>",
+    "POST /api/lists/<list_id>",
+    "DELETE /api/lists/<list_id>",
+    "GET /api/ext/jobs?id={job_id}",
+    "POST /api/feedback",
+    *(route for part in FEATURES for route in part.BY_ID),
+)
+"""Routes whose answer must not tell a thing of another workspace from a missing one."""
 FILES = {"POST /api/uploads": b"Email\r\nada@acme.com\r\n"}
 """The routes whose body is a file, and a CSV file to send."""
 
@@ -279,21 +236,6 @@ class SampleTenants:
         with self.owner.database.transaction() as session:
             return contact_lists.ensure(session, self.owner.workspace_id, "Hot", now=clock.now())[0].id
 
-    def an_endpoint_id(self) -> str:
-        """Create the only webhook endpoint of the owner's workspace; return its id."""
-        with self.owner.database.transaction() as session:
-            session.execute(delete(WebhookEndpoint))
-            workspace_id, url = self.owner.workspace_id, "https://hooks.acme.example/"
-            types = ["job.finished"]
-            return endpoints.create(session, workspace_id, url=url, types=types, now=clock.now()).id
-
-    def a_webhook_id(self) -> str:
-        """Return the id of a delivery to an endpoint of the owner's workspace."""
-        endpoint_id, now = self.an_endpoint_id(), clock.now()
-        with self.owner.database.transaction() as session:
-            event_id = events.record_test(session, self.owner.workspace_id, endpoint_id, now=now)
-            return session.scalars(select(Webhook.id).where(Webhook.event_id == event_id)).one()
-
     def an_upload_id(self) -> str:
         """Return the id of the owner's only upload, whose file has been read."""
         now = clock.now()
@@ -311,60 +253,41 @@ class SampleTenants:
             upload.status, upload.header, upload.columns = UploadStatus.READY.value, ["Email"], ["email"]
             return upload.id
 
-    def a_connection_id(self) -> str:
-        with self.owner.database.transaction() as session:
-            return connections.create(
-                session,
-                self.owner.workspace_id,
-                vendor="hubspot",
-                base_url=None,
-                credentials=Credentials(token="t"),
-                mapping={"email": "email"},
-                account_id=self.owner.account_id,
-                now=clock.now(),
-            ).id
-
-    def a_push_id(self) -> str:
-        connection_id = self.a_connection_id()
-        with self.owner.database.transaction() as session:
-            return pushes.submit(
-                session,
-                connections.get(session, self.owner.workspace_id, connection_id, lock=True),
-                [self.contact_id],
-                account_id=self.owner.account_id,
-                origin="",
-                dry_run=False,
-                now=clock.now(),
-            ).id
-
     def _makers(self) -> dict[str, Callable[[], str]]:
-        """Return what makes the owner's thing for each part of a path that names one."""
+        """Return what makes the owner's thing for each name in a path or a body."""
         return {
-            "<key_id>": lambda: self.key(*Scope)[0],
-            "<endpoint_id>": self.an_endpoint_id,
-            "<webhook_id>": self.a_webhook_id,
-            "<connection_id>": self.a_connection_id,
-            "<push_id>": self.a_push_id,
-            "<session_id>": self.a_session_id,
-            "<list_id>": self.a_list_id,
-            "<upload_id>": self.an_upload_id,
-            "<contact_id>": lambda: self.contact_id,
-            "<account_id>": lambda: self.owner.account_id,
-            "{job_id}": lambda: self.job_id,
+            "key_id": lambda: self.key(*Scope)[0],
+            "session_id": self.a_session_id,
+            "list_id": self.a_list_id,
+            "upload_id": self.an_upload_id,
+            "contact_id": lambda: self.contact_id,
+            "account_id": lambda: self.owner.account_id,
+            "job_id": lambda: self.job_id,
+            "sign_in_code": self.sign_in_code,
+            **{
+                name: partial(make, self.owner, self.contact_id)
+                for part in FEATURES
+                for name, make in part.MAKERS.items()
+            },
         }
+
+    def make(self, route: str) -> tuple[str, str]:
+        """Make the owner's thing that a path names; return the name and the id."""
+        name = NAMED.findall(route)[0]
+        return name, self._makers()[name]()
+
+    def _filled(self, value: Any) -> Any:
+        """Return a value of a body with things in place of their names."""
+        if isinstance(value, list):
+            return [self._filled(each) for each in value]
+        named = NAMED.fullmatch(value) if isinstance(value, str) else None
+        return self._makers()[named[1]]() if named else value
 
     def call(self, method: str, route: str, headers: dict[str, str], body: Any = None) -> TestResponse:
         """Send a request to existing resources of the owner."""
         path = route.replace("<code>", "not_found").replace("<path:name>", "swagger-ui.css")
-        for name, make in self._makers().items():
-            if name in path:
-                path = path.replace(name, make())
-        if body and body.get("contact_id") == "{contact_id}":
-            body = body | {"contact_id": self.contact_id}
-        if body and body.get("connection_id") == "{connection_id}":
-            body = body | {"contact_ids": [self.contact_id], "connection_id": self.a_connection_id()}
-        if body and body.get("code") == "{sign_in_code}":
-            body = body | {"code": self.sign_in_code()}
+        path = NAMED.sub(lambda named: self._makers()[named[1]](), path)
+        body = body and {name: self._filled(value) for name, value in body.items()}
         headers = headers | {"Prefer": "respond-async"}
         file = FILES.get(f"{method} {route}")
         sent = {"json": body} if file is None else {"data": file, "content_type": "text/csv"}
@@ -480,8 +403,7 @@ def tenants(app: APIFlask) -> SampleTenants:
 def test_every_caller_gets_the_specified_status_on_every_route(
     tenants: SampleTenants, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1000)  # each caller gets one of its own
-    monkeypatch.setattr(api_keys, "MAX_KEYS", 1000)  # likewise
+    monkeypatch.setattr(api_keys, "MAX_KEYS", 1000)  # each caller gets one of its own
 
     outcomes = {
         (route, caller.name): _outcome(tenants.call(*route.split(" "), caller.headers(tenants), rule.body))  # type: ignore[arg-type]
@@ -622,43 +544,24 @@ def test_every_route_rejects_unknown_nested_fields(tenants: SampleTenants) -> No
 
 
 @pytest.mark.parametrize("caller", ["colleague", "another workspace"])
-@pytest.mark.parametrize(
-    ("method", "path", "thing", "body"),
-    [
-        ("DELETE", "/api/keys/{}", "key", None),
-        ("DELETE", "/api/sessions/{}", "session", None),
-        ("GET", "/api/contacts/{}", "contact", None),
-        ("POST", "/api/lists/{}", "list", {"name": "Cold"}),
-        ("DELETE", "/api/lists/{}", "list", None),
-        ("GET", "/api/ext/jobs?id={}", "job", None),
-        ("DELETE", "/api/webhook-endpoints/{}", "endpoint", None),
-        ("GET", "/api/webhooks/{}", "webhook", None),
-        ("POST", "/api/webhooks/{}/replay", "webhook", None),
-        ("POST", "/api/feedback", "contact", {"email": ADDRESS, "kind": "bounce"}),
-    ],
-)
+@pytest.mark.parametrize("route", BY_ID)
 def test_another_workspaces_resource_is_indistinguishable_from_a_missing_one(
-    tenants: SampleTenants, *, caller: str, method: str, path: str, thing: str, body: dict[str, Any] | None
+    tenants: SampleTenants, *, caller: str, route: str
 ) -> None:
-    if caller == "colleague" and thing in {"job", "contact", "list", "endpoint", "webhook"}:
+    rule = ACCESS_RULES[route]
+    if caller == "colleague" and rule.owned_by == "the workspace's":
         pytest.skip("the workspace's things are a colleague's too")
-    theirs = {
-        "key": tenants.key(*Scope)[0],
-        "session": tenants.a_session_id(),
-        "job": tenants.job_id,
-        "contact": tenants.contact_id,
-        "list": tenants.a_list_id(),
-        "endpoint": tenants.an_endpoint_id(),
-        "webhook": tenants.a_webhook_id(),
-    }[thing]
+    method, path = route.split(" ")
+    name, theirs = tenants.make(path if NAMED.search(path) else str(rule.body))
     headers = BY_NAME[caller].headers(tenants) | {"X-Request-Id": "same"}
 
     foreign, unknown = (
         tenants.owner.client.open(
-            path.format(resource_id),
+            NAMED.sub(resource_id, path),
             method=method,
             headers=headers,
-            json=body and body | ({"contact_id": resource_id} if thing == "contact" else {}),
+            json=rule.body
+            and {key: resource_id if value == f"{{{name}}}" else value for key, value in rule.body.items()},
         )
         for resource_id in (theirs, new_id(theirs[:3]))  # type: ignore[arg-type]
     )

@@ -17,8 +17,8 @@ from sqlalchemy import update
 from stored_support import own
 
 from app.engine.contacts.contacts import Contact
-from app.engine.crm.connections import CrmConnection
-from app.engine.crm.pushes import PushItem
+from app.features.crm.connections import CrmConnection
+from app.features.crm.pushes import PushItem
 from app.infra import clock
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import feature_tests
 import pytest
 from fake_providers import ONE, company, email, person, phone
 from jobs_support import NOW, a_job
@@ -20,7 +21,6 @@ from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import RegionalRules, parse_places
 from app.engine.contacts import hidden_values
 from app.engine.contacts.contacts import Contact
-from app.engine.crm import people as crm_people
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.lists import exports
 from app.engine.lookups import leads
@@ -101,13 +101,6 @@ def downloaded(session: Session, harness: WorkerHarness) -> object:
     return [owned_exports.row(each, with_values=True) for each in found]
 
 
-def pushed(session: Session, harness: WorkerHarness) -> object:
-    contact_id = str(session.scalar(select(Contact.id)))
-    loaded = crm_people.load(session, harness.workspace_id, contact_id, receipt_link="")
-    assert not isinstance(loaded, str)
-    return loaded.values
-
-
 def verified(session: Session, harness: WorkerHarness) -> object:
     long = harness.services.settings.default_max_age * 9
     return due_verifications.claim(session, default_max_age=long / 9, now=NOW + long, limit=9)
@@ -119,8 +112,12 @@ CHANNELS: dict[str, Callable[[Session, WorkerHarness], object]] = {
     "export": lambda session, _: list(exports.contact_rows(session)),
     "owned contacts": owned,
     "download of owned contacts": downloaded,
-    "push to the CRM": pushed,
     "addresses to verify again": verified,
+    **{
+        name: read
+        for part in feature_tests.parts("channels")
+        for name, (read, _suppressed) in part.CHANNELS.items()
+    },
 }
 
 

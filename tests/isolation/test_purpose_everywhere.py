@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import feature_tests
 import pytest
 from fake_providers import MISS, company, email, hit, person, phone
 from jobs_support import a_question, figures, submit
@@ -18,7 +19,6 @@ from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import parse_places
 from app.engine.audit import rule_checks
 from app.engine.contacts.contacts import Contact
-from app.engine.crm import people as crm_people
 from app.engine.jobs.jobs import Job
 from app.engine.ledger.reveals import Reveal
 from app.engine.lookups import leads, profile_snapshots
@@ -351,17 +351,16 @@ def owned(session: Session, harness: WorkerHarness) -> object:
     return [(each.public(with_values=True), owned_exports.row(each, with_values=True)) for each in found]
 
 
-def pushed(session: Session, harness: WorkerHarness) -> object:
-    contact_id = str(session.scalar(select(Contact.id)))
-    return crm_people.load(session, harness.workspace_id, contact_id, receipt_link="")
-
-
 FREE_CHANNELS: dict[str, Callable[[Session, WorkerHarness], object]] = {
     "lookup": lambda _session, harness: harness.look_up(linkedin_url=ADA),
     "saved profile": saved,
     "leads by hash": leads_of,
     "owned contacts and their download": owned,
-    "push to the CRM": pushed,
+    **{
+        name: read
+        for part in feature_tests.parts("channels")
+        for name, (read, _suppressed) in part.CHANNELS.items()
+    },
 }
 
 

@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import feature_tests
 import pytest
-from crm_support import CrmHarness
-from fake_crms import FakeHubSpot
-from fake_providers import PAID, FakeProvider, email, hit, person, phone
+from fake_providers import PAID, FakeProvider, email, hit, person
 from jobs_support import NOW
-from pytest_httpserver import HTTPServer
 from sqlalchemy import select
-from stored_support import PRICES, own
+from stored_support import PRICES
+from suppressed_support import EMAIL, FOUND, LISTS, MEMBER, PHONE, stored, suppress_ada
 from worker_harness import ADA, NAMED, WorkerHarness
 
 from app.domain.errors import PersonSuppressed
 from app.domain.kinds import Kind, Outcome, TraceOutcome
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.hashes import hex_hash, website_hash
-from app.domain.suppression_lists.hashed_values import hash_of
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
-from app.engine.contacts.suppressions import suppression_digests, suppressions
-from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.contacts.suppressions.suppressions import Listing
-from app.engine.crm import people as crm_people
 from app.engine.lists import exports, ingest
 from app.engine.lookups import company_hashes, enrichment_estimates, leads, profile_snapshots
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
@@ -37,32 +31,13 @@ from workers.providers import registry
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.pattern import Pattern
 
-EMAIL, PHONE, WEBSITE = "ada@acme.com", "+16175550101", hex_hash(website_hash("acme.com"))
-MEMBER = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
-FOUND = person(linkedin_url=ADA, member_url=MEMBER, emails=(email(EMAIL),), phones=(phone(),))
-
-PLAIN = [("email", EMAIL), ("phone", PHONE), ("linkedin_url", ADA), ("domain", "acme.com")]
-HASHED = [
-    *PLAIN,
-    ("phone", PHONE.removeprefix("+")),
-    ("phone", PHONE[-10:]),
-]
-LISTS = [("plain", *item) for item in PLAIN] + [("hashed", *item) for item in HASHED]
-LISTS += [(form, "linkedin_url", MEMBER) for form in ("plain", "hashed")]
+WEBSITE = hex_hash(website_hash("acme.com"))
 
 
 @pytest.fixture(params=LISTS, ids=" ".join)
 def kind(request: pytest.FixtureRequest, harness: WorkerHarness) -> str:
     """Suppress Ada in one way; return the kind of her identifier."""
-    form, kind, value = request.param
-    with harness.database.transaction() as session:
-        keys = session.keys
-        entry = suppression_digests.hashed_entry(keys, kind, hash_of(value))
-        if form == "plain":
-            suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=NOW)
-        else:
-            suppressions.suppress_entries(session, [entry], Listing("asked", "partner"), now=NOW)
-    return str(kind)
+    return suppress_ada(harness, *request.param)
 
 
 def ada_or_nothing(request: ProviderRequest) -> ProviderResponse:
@@ -73,15 +48,6 @@ def ada_or_nothing(request: ProviderRequest) -> ProviderResponse:
     }
     answer = values.get(request.field, {"contact": FOUND})
     return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **answer)
-
-
-def stored(harness: WorkerHarness) -> str:
-    """Store Ada as a contact whom the workspace owns; return the id."""
-    contact_id = harness.store_contact(FOUND)
-    with harness.database.transaction() as session:
-        contact = session.get_one(Contact, contact_id)
-        own(session, harness.workspace_id, contact, "email")
-    return contact_id
 
 
 def save(session: Session, harness: WorkerHarness) -> str:
@@ -138,13 +104,8 @@ CHANNELS: dict[str, tuple[Callable[[Session, WorkerHarness], object], object]] =
         ),
         [],
     ),
-    "push to the CRM": (
-        lambda session, harness: crm_people.load(
-            session, harness.workspace_id, str(session.scalar(select(Contact.id))), receipt_link=""
-        ),
-        "suppressed",
-    ),
     "saved profile": (save, "refused"),
+    **{name: channel for part in feature_tests.parts("channels") for name, channel in part.CHANNELS.items()},
 }
 
 
@@ -234,30 +195,3 @@ def test_an_address_is_guessed_for_anybody_else(
 
     assert (job.outcome, len(check.requests)) == (Outcome.FOUND.value, 1)
     assert EMAIL in addresses(harness)
-
-
-def pushed(harness: WorkerHarness, httpserver: HTTPServer) -> tuple[list[tuple[str | None, str | None]], Any]:
-    """Push Ada to a CRM; return what became of it, and the people whom the CRM has then."""
-    crm = FakeHubSpot(httpserver)
-    connected = CrmHarness.connected(harness.services.settings, harness.database, crm, "hubspot")
-    contact_id = stored(harness)
-    with harness.database.transaction() as session:
-        own(session, connected.workspace_id, session.get_one(Contact, contact_id), "email")
-    return [(item.outcome, item.error) for item in connected.pushed(contact_id)], crm
-
-
-def test_nothing_of_a_suppressed_person_is_sent_to_a_crm(
-    harness: WorkerHarness, kind: str, httpserver: HTTPServer
-) -> None:
-    items, crm = pushed(harness, httpserver)
-
-    sent = b"".join(request.get_data() for request, _response in httpserver.log)
-    assert (items, crm.people, b"ada" in sent.lower()) == ([("skipped", "suppressed")], {}, False)
-    assert kind
-
-
-def test_anybody_else_is_sent_to_the_crm(harness: WorkerHarness, httpserver: HTTPServer) -> None:
-    items, crm = pushed(harness, httpserver)
-
-    assert items == [("created", None)]
-    assert [row["email"] for row in crm.people.values()] == [EMAIL]

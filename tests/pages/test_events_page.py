@@ -96,7 +96,7 @@ def test_limits_are_named_by_their_account_or_key(browser: Visitor, user: Signed
     assert "80 of 100 credits" in page.text
 
 
-def test_failures_of_the_crm_and_of_endpoints_are_sentences(browser: Visitor, user: SignedInUser) -> None:
+def test_failures_of_endpoints_are_sentences(browser: Visitor, user: SignedInUser) -> None:
     with user.database.transaction() as session:
         endpoint = endpoints.create(
             session,
@@ -105,17 +105,11 @@ def test_failures_of_the_crm_and_of_endpoints_are_sentences(browser: Visitor, us
             types=["job.finished"],
             now=clock.now(),
         )
-    refused = {"connection_id": "crm_1", "vendor": "hubspot", "push_id": None, "error": "invalid_token"}
-    record(user, EventType.CRM_PUSH_FAILED, refused, "1")
-    record(user, EventType.CRM_PUSH_FAILED, refused | {"vendor": "twenty", "push_id": "psh_1"}, "4")
     record(user, EventType.ENDPOINT_DISABLED, {"endpoint_id": endpoint.id, "reason": "failing"}, "2")
     record(user, EventType.ENDPOINT_TEST, {"endpoint_id": "whe_deleted"}, "3")
 
     page = browser.open("/events")
 
-    assert "HubSpot refuses the connection." in page.text
-    assert "Contacts could not be pushed to Twenty." in page.text
-    assert "Reason: invalid token" in page.text
     assert "Webhooks to hooks.acme.example were disabled." in page.text
     assert "A test was sent to an endpoint that was deleted." in page.text
     assert "secret" not in page.text
@@ -123,17 +117,17 @@ def test_failures_of_the_crm_and_of_endpoints_are_sentences(browser: Visitor, us
 
 def test_events_are_filtered_by_type_and_have_pages(browser: Visitor, user: SignedInUser) -> None:
     for number in range(51):
-        failure = {"vendor": "hubspot", "push_id": "psh_1", "error": f"reason_{number}."}
-        record(user, EventType.CRM_PUSH_FAILED, failure, str(number))
+        warning = {"percent": 100 + number, "limit": a_limit("account", user.account_id, "month")}
+        record(user, EventType.LIMIT_WARNING, warning, str(number))
     record(user, EventType.ENDPOINT_TEST, {"endpoint_id": "x"}, "test")
 
-    page = browser.open("/events?type=crm.push_failed")
+    page = browser.open("/events?type=credits.limit_warning")
     older = page.text.partition('class="button" href="')[2].partition('"')[0].replace("&amp;", "&")
 
     assert "A test was sent" not in page.text
-    assert "reason 50." in page.text
-    assert "reason 0." not in page.text
-    assert "reason 0." in browser.open(older).text
+    assert "150 % of" in page.text
+    assert "100 % of" not in page.text
+    assert "100 % of" in browser.open(older).text
 
 
 def test_another_workspaces_events_are_not_shown(app: APIFlask, user: SignedInUser) -> None:

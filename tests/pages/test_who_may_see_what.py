@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import feature_tests
 import pytest
+from access_support import ADMIN, MEMBER, OPEN, OPERATOR
 from apiflask import APIFlask
 from page_support import ACCEPT, Visitor, is_page, visitor
 from settings_support import change_settings
@@ -17,7 +19,6 @@ from app.engine.accounts.accounts import Account, Role
 from app.engine.events import endpoints
 from app.infra import clock
 
-OPEN, MEMBER, ADMIN, OPERATOR = "everyone", "member", "admin", "operator"
 PAGES = {
     "GET /sign-in": OPEN,
     "POST /sign-in": OPEN,
@@ -66,8 +67,6 @@ PAGES = {
     "GET /history": MEMBER,
     "GET /history/<job_id>": MEMBER,
     "POST /history/<job_id>/again": MEMBER,
-    "GET /usage": MEMBER,
-    "GET /usage/<by>.csv": MEMBER,
     "GET /admin/limits": ADMIN,
     "POST /admin/limits": ADMIN,
     "POST /admin/limits/remove": ADMIN,
@@ -79,17 +78,6 @@ PAGES = {
     "POST /account/sessions/<session_id>/end": MEMBER,
     "POST /account/sessions/end-others": MEMBER,
     "POST /account/password": MEMBER,
-    "GET /crm": MEMBER,
-    "POST /crm": ADMIN,
-    "POST /crm/authorize": ADMIN,
-    "GET /crm/callback": ADMIN,
-    "GET /crm/connections/<connection_id>": MEMBER,
-    "POST /crm/connections/<connection_id>/mapping": ADMIN,
-    "POST /crm/connections/<connection_id>/check": ADMIN,
-    "POST /crm/connections/<connection_id>/delete": ADMIN,
-    "GET /crm/push": MEMBER,
-    "POST /crm/pushes": MEMBER,
-    "GET /crm/pushes/<push_id>": MEMBER,
     "GET /account/two-factor": MEMBER,
     "POST /account/two-factor": MEMBER,
     "POST /account/two-factor/confirm": MEMBER,
@@ -113,15 +101,7 @@ PAGES = {
     "GET /admin/imports": OPERATOR,
     "GET /admin/queues": OPERATOR,
     "GET /events": MEMBER,
-    "GET /webhooks": MEMBER,
-    "GET /webhooks/<webhook_id>": MEMBER,
-    "POST /webhooks": ADMIN,
-    "POST /webhooks/<webhook_id>/replay": ADMIN,
-    "POST /webhooks/endpoints/<endpoint_id>/delete": ADMIN,
-    "POST /webhooks/endpoints/<endpoint_id>/disable": ADMIN,
-    "POST /webhooks/endpoints/<endpoint_id>/enable": ADMIN,
-    "POST /webhooks/endpoints/<endpoint_id>/test": ADMIN,
-}
+} | {route: needs for part in feature_tests.parts("access") for route, needs in part.PAGES.items()}
 """Who may use each route. `GET /`, which programs may call too, is added below."""
 ALLOWED = {
     OPEN: {"nobody", "member", "admin", "operator"},
@@ -207,7 +187,7 @@ def test_an_admin_without_the_required_second_factor_sees_what_a_member_sees(
     seen = {path: _content(team.admin, path) for path in paths}
 
     assert seen == {path: _content(team.member, path) for path in paths}
-    assert "set it up" in team.admin.open("/webhooks").text
+    assert "set it up" in team.admin.open("/contacts").text
 
 
 def test_only_these_modules_read_a_role() -> None:

@@ -14,15 +14,14 @@ from sqlalchemy import select
 from stored_support import a_company, a_contact, a_phone, an_email, own
 from worker_harness import make_services
 
-from app.crm import registry
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
-from app.engine.crm import connections, pushes
-from app.engine.crm.connections import Credentials, CrmConnection
-from app.engine.crm.pushes import PushItem
+from app.features.crm import connections, pushes, work
+from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm.pushes import PushItem
+from app.features.crm.vendors import registry
 from app.infra.database.db import Database
 from app.settings import Settings
-from workers.jobs import crm_pushes
 from workers.webhook_client import WebhookClient
 
 LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
@@ -107,7 +106,7 @@ class CrmHarness:
 
     def turn(self, client: WebhookClient = LOOPBACK) -> None:
         """Let a worker take a turn with the connection."""
-        crm_pushes.take_turn(self.connection_id, make_services(self.settings, self.database), client)
+        work.take_turn(self.connection_id, make_services(self.settings, self.database), client)
 
     def later(self, **units: float) -> None:
         """Let time pass."""

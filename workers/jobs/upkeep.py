@@ -13,7 +13,6 @@ from functools import partial
 from app.domain.errors import JobExpired, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Queue
 from app.engine.accounts import sessions
-from app.engine.crm import pushes
 from app.engine.events import events
 from app.engine.jobs import idempotency, jobs, provider_calls, sweeper
 from app.engine.jobs.sweeper import StaleJob
@@ -32,7 +31,7 @@ from app.settings import Settings
 from workers.execution import maintenance, work
 from workers.execution.feature import Step, work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, crm_pushes, imports
+from workers.jobs import audit, audit_log, imports
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
@@ -79,7 +78,6 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(spending_limits.purge_expired, now=now),
         partial(events.purge_expired, now=now),
         partial(queued_imports.purge_expired, before=jobs_before),
-        partial(pushes.purge_expired, before=jobs_before),
         partial(presence.purge_expired, now=now),
         partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
@@ -88,7 +86,11 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
-        *(partial(purge, now=now) for part in FEATURES for purge in part.purges),
+        *(
+            partial(purge.delete, before=now - purge.kept_for(settings))
+            for part in FEATURES
+            for purge in part.purges
+        ),
     )
     for purge in expired:
         yield partial(_purge, purge)
@@ -180,7 +182,6 @@ class Sweeper:
         sweep_once,
         audit_log.seal_pending,
         imports.discover,
-        crm_pushes.send_due,
         work.send_due,
         *(step for part in FEATURES for step in part.sweeps),
     )

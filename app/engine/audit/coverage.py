@@ -10,6 +10,7 @@ from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.types import TypeEngine
 
 from app.domain.kinds import KINDS
+from app.engine.audit import key_references
 
 Parameters: TypeAlias = Mapping[str, tuple[Any, TypeEngine[Any]]]
 """The values and types of parameters by name."""
@@ -44,7 +45,7 @@ class Coverage:
     def bind(self, template: str, parameters: Parameters) -> TextClause:
         """Return the SQL with these conditions and parameters; more parameters may be given than it has."""
         conditions = {name: _Condition(getattr(self, name)) for name in ("job", "entry", "key", "limit")}
-        sql = template.format_map(conditions | _kind_expressions())
+        sql = template.format_map(conditions | _kind_expressions() | key_references.expressions())
         given = {**self.parameters, **parameters}
         return text(sql).bindparams(
             *(

@@ -53,30 +53,16 @@ RULES = (
         SELECT coalesce(k.reference, k.workspace_id) AS id, k.workspace_id AS workspace_id,
                'something of the workspace' AS expected,
                CASE WHEN k.reference IS NULL THEN 'nothing'
-                    ELSE coalesce('that of ' || coalesce(j.workspace_id, p.workspace_id, f.workspace_id,
-                                                         a.workspace_id, u.workspace_id, l.workspace_id,
-                                                         w.workspace_id, c.workspace_id, n.workspace_id,
-                                                         e.workspace_id, d.workspace_id), 'what is gone') END
-               AS found
+                    ELSE coalesce('that of ' || coalesce(j.workspace_id, a.workspace_id,
+                                                         {referred_workspaces}), 'what is gone') END AS found
         FROM idempotency_keys k
         LEFT JOIN jobs j ON j.id = k.reference
-        LEFT JOIN saved_profiles p ON p.id = k.reference
-        LEFT JOIN feedback f ON f.id = k.reference
-        LEFT JOIN uploads u ON u.id = k.reference
-        LEFT JOIN contact_lists l ON l.id = k.reference
-        LEFT JOIN webhook_endpoints w ON w.id = k.reference
-        LEFT JOIN crm_pushes c ON c.id = k.reference
-        LEFT JOIN crm_connections n ON n.id = k.reference
-        LEFT JOIN events e ON e.id = k.reference
-        LEFT JOIN webhooks d ON d.id = k.reference
+        {referred_rows}
         LEFT JOIN (SELECT api_keys.id, accounts.workspace_id FROM api_keys
                    JOIN accounts ON accounts.id = api_keys.account_id) a ON a.id = k.reference
         WHERE (k.reference IS NULL
-               OR coalesce(j.workspace_id, p.workspace_id, f.workspace_id, a.workspace_id, u.workspace_id,
-                           l.workspace_id, w.workspace_id, c.workspace_id, n.workspace_id, e.workspace_id,
-                           d.workspace_id,
-                           CASE WHEN substr(k.reference, 1, 4) IN ('prf_', 'fdb_', 'upl_', 'lst_', 'whe_',
-                                                                   'psh_', 'con_', 'crm_', 'evt_', 'whk_')
+               OR coalesce(j.workspace_id, a.workspace_id, {referred_workspaces},
+                           CASE WHEN substr(k.reference, 1, 4) IN ('con_', {deletable_prefixes})
                                 THEN k.workspace_id
                                 ELSE '' END) <> k.workspace_id)
               AND {key:k.created_at}

@@ -5,9 +5,10 @@ PostgreSQL and SQLite. Each query returns `id`, `workspace_id`, `expected` and `
 numbers, no personal data. `{job:…}`, `{entry:…}`, `{key:…}` and `{limit:…}` stand for the condition that the
 audit covers the job, ledger entry, idempotency key or spending limit of this column (coverage.py); a join has
 it for both tables, so that neither is searched row by row. `{charged_once:…}`, `{charged_by_item:…}` and
-`{revealed_field:…}` stand for what the specifications say of the kind in this column. Related rows are
-written in one transaction, so every snapshot of a correct database satisfies all rules, even under load. What
-a constraint of the database enforces has no rule here.
+`{revealed_field:…}` stand for what the specifications say of the kind in this column, and `{referred_rows}`,
+`{referred_workspaces}` and `{deletable_prefixes}` for what a key refers to (key_references.py). Related rows
+are written in one transaction, so every snapshot of a correct database satisfies all rules, even under load.
+What a constraint of the database enforces has no rule here.
 """
 
 from __future__ import annotations

@@ -10,12 +10,23 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, delete, select, text
+from sqlalchemy import (
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    String,
+    UniqueConstraint,
+    delete,
+    or_,
+    select,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.event_types import JOB_FINISHED
 from app.domain.ids import new_id
 from app.domain.kinds import DELIVER
+from app.domain.records.person_matcher import PersonMatcher
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.events import endpoints
 from app.engine.events.endpoints import DisabledReason, WebhookEndpoint
@@ -150,3 +161,12 @@ def give_up(session: Session, endpoint_id: str) -> None:
     given_up = select(Webhook.id).where(Webhook.endpoint_id == endpoint_id, Webhook.delivered_at.is_(None))
     ended = delete(WorkItem).where(WorkItem.id.in_(given_up))
     session.execute(ended.execution_options(synchronize_session=False))
+
+
+def erase(session: Session, matcher: PersonMatcher) -> None:
+    """Delete the deliveries whose URL, that of a request or of an endpoint, contains the person's data."""
+    of_callers = session.execute(select(Webhook.id, Webhook.url).where(OF_CALLER))
+    ids = [row.id for row in of_callers if matcher.matches(row.url)]
+    of_endpoints = session.execute(select(WebhookEndpoint.id, WebhookEndpoint.url))
+    endpoint_ids = [row.id for row in of_endpoints if matcher.matches(row.url)]
+    session.execute(delete(Webhook).where(or_(Webhook.id.in_(ids), Webhook.endpoint_id.in_(endpoint_ids))))

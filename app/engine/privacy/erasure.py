@@ -38,7 +38,7 @@ from app.engine.contacts.phones import Phone
 from app.engine.contacts.saved.contact_lists import ContactList
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.crm.records import CrmWrittenRecord
+from app.engine.events import deliveries
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.ledger import reveals
@@ -61,7 +61,6 @@ _OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {
     "phones": Phone.contact_id,
     "reveals": Reveal.contact_id,
     "feedback": Feedback.contact_id,
-    "crm_records": CrmWrittenRecord.contact_id,
 }
 
 
@@ -232,6 +231,7 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     for job in jobs:
         redaction.redact(session, job, erasure_plan.matcher, now=now)
     redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
+    deliveries.erase(session, erasure_plan.matcher)
     for holdings in all_holdings():
         holdings.erase(session, erasure_plan.matcher)
     mentions.reindex(session, JOBS, [(job_id,) for job_id in job_ids])
@@ -340,5 +340,7 @@ def _counts(session: Session, ids: Sequence[str]) -> dict[str, int]:
         table: session.scalar(select(func.count()).where(column.in_(ids))) or 0
         for table, column in _OF_CONTACTS.items()
     }
+    for holdings in all_holdings():
+        counts |= holdings.count(session, ids)
     verified = select(func.count()).select_from(Verification).join(Email, Email.id == Verification.email_id)
     return counts | {"verifications": session.scalar(verified.where(Email.contact_id.in_(ids))) or 0}

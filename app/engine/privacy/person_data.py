@@ -17,11 +17,10 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
 from app.engine.contacts.saved.saved_profiles import SavedProfile, saved_object
-from app.engine.crm.connections import CrmConnection
-from app.engine.crm.pushes import PushItem
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.privacy.erasure import ErasurePlan, Recipient
+from app.engine.privacy.holdings import Export, all_holdings
 from app.engine.uploads.erasure import RowKey
 from app.engine.uploads.upload_tables import Upload, UploadRow
 from app.infra.clock import rfc3339
@@ -38,7 +37,7 @@ def collect(session: Session, contacts: Sequence[Contact], plan: ErasurePlan) ->
     return {
         "contacts": [_contact(session, contact) for contact in contacts],
         "recipients": [recipient(row) for row in plan.recipients],
-        "crm_pushes": _crm_pushes(session, plan),
+        **_of_features(session, plan),
         "providers": _providers(session, plan),
         "requests": _requests(session, plan),
         "saved_profiles": _saved_profiles(session, plan),
@@ -94,24 +93,11 @@ def _dates(row: Email | Phone) -> dict[str, Any]:
     return {"sources": row.sources, "verified_at": rfc3339(row.verified_at)}
 
 
-def _crm_pushes(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
-    query = (
-        select(Workspace.id, Workspace.name, CrmConnection.vendor, PushItem.outcome, PushItem.finished_at)
-        .join(CrmConnection, CrmConnection.id == PushItem.connection_id)
-        .join(Workspace, Workspace.id == CrmConnection.workspace_id)
-        .where(PushItem.contact_id.in_(plan.contact_ids), PushItem.finished_at.is_not(None))
-        .order_by(PushItem.id)
-    )
-    return [
-        {
-            "workspace_id": row.id,
-            "workspace": row.name,
-            "crm": row.vendor,
-            "outcome": row.outcome,
-            "at": rfc3339(row.finished_at),
-        }
-        for row in session.execute(query)
-    ]
+def _of_features(session: Session, plan: ErasurePlan) -> Export:
+    exported: Export = {}
+    for holdings in all_holdings():
+        exported |= holdings.export(session, plan.contact_ids)
+    return exported
 
 
 def _providers(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:

@@ -14,15 +14,15 @@ from sqlalchemy import BigInteger, Table, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts import totp
-from app.engine.crm import connections
 from app.engine.privacy import reencrypted_rows
+from app.engine.privacy.holdings import all_holdings
 from app.engine.uploads import upload_files
 from app.engine.uploads.upload_tables import UploadFile
 from app.infra.database.db import Base, insert
 from app.infra.database.session import Session
 
 SECRETS = "secrets"
-"""The name of the secrets of accounts and CRM connections, of which there are few."""
+"""The name of the secrets of accounts and of features, of which there are few."""
 FILES = UploadFile.__tablename__
 
 
@@ -45,7 +45,7 @@ class EncryptionProgress(Base):
 
 
 def names() -> list[str]:
-    """Return the names of what is encrypted: the tables, and the secrets of accounts and CRM connections."""
+    """Return the names of what is encrypted: the tables, and the secrets of accounts and of features."""
     return [*(table.name for table in reencrypted_rows.tables()), FILES, SECRETS]
 
 
@@ -83,7 +83,8 @@ def encrypt_next(session: Session, name: str, *, now: datetime) -> bool:
     row = _locked(session, name, now)
     if row.finished_at is None:
         if name == SECRETS:
-            row.rows = totp.encrypt_again(session) + connections.encrypt_again(session)
+            of_features = (holdings.encrypt_again(session) for holdings in all_holdings())
+            row.rows = totp.encrypt_again(session) + sum(of_features)
             row.finished_at = now
         elif name == FILES:
             row.rows += upload_files.encrypt_next(session)

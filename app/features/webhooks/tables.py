@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.engine.tables import Tables
 from app.infra.database.db import Base
 
 
@@ -25,3 +26,6 @@ class WebhookAttempt(Base):
     status: Mapped[int | None]
     error: Mapped[str | None]
     latency_ms: Mapped[int | None]
+
+
+TABLES = Tables()

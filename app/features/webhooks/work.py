@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import timedelta
 from ipaddress import ip_network
 
 from standardwebhooks import Webhook
@@ -17,7 +18,7 @@ from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from workers.execution import maintenance
-from workers.execution.feature import WorkPart
+from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
 
@@ -87,4 +88,10 @@ def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
     )
 
 
-WORK = WorkPart(sweeps=(wake_finished,), purges=(attempts.purge_expired, webhooks.purge_deleted))
+WORK = WorkPart(
+    sweeps=(wake_finished,),
+    purges=(
+        Purge(attempts.purge_expired, lambda _settings: attempts.RETENTION),
+        Purge(webhooks.purge_deleted, lambda _settings: timedelta(0)),
+    ),
+)

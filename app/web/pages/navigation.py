@@ -38,7 +38,6 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
             Entry("lists_page.index", "Lists", position=30),
             Entry("uploads_page.index", "Uploads", position=40),
             Entry("history.index", "History", position=50),
-            Entry("crm_page.index", "CRM", position=60),
             Entry("events_page.index", "Events", position=70),
             Entry("keys_page.index", "API keys", position=90),
             Entry("account.index", "Account", position=110),

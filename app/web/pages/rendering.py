@@ -11,7 +11,6 @@ from typing import Any
 from flask import Flask, Response, render_template, url_for
 from jinja2 import StrictUndefined
 
-from app.crm import sentences
 from app.domain.kinds import KINDS
 from app.infra import clock
 from app.web.pages.access import is_signed_in, viewer
@@ -35,7 +34,6 @@ def register(app: Flask) -> None:
         "signed": signed,
         "words": words,
         "kind": kind,
-        "crm_error": sentences.sentence,
     }
     app.jinja_env.globals["static_url"] = static_url
     app.jinja_env.globals["has_page"] = app.view_functions.__contains__

@@ -225,7 +225,7 @@ HARMLESS = {
         "DELETE FROM contacts WHERE id IN (SELECT contact_id FROM reveals WHERE job_id = '{refunded}')"
     ],
     "a saved profile was erased": ["DELETE FROM saved_profiles"],
-    "a CRM connection was deleted": ["UPDATE idempotency_keys SET reference = 'crm_gone' WHERE key = 'k'"],
+    "a list was deleted": ["UPDATE idempotency_keys SET reference = 'lst_gone' WHERE key = 'k'"],
     "a tested event was deleted": ["UPDATE idempotency_keys SET reference = 'evt_gone' WHERE key = 'k'"],
     "a replayed delivery was deleted": ["UPDATE idempotency_keys SET reference = 'whk_gone' WHERE key = 'k'"],
     "a webhook endpoint was deleted": ["UPDATE idempotency_keys SET reference = 'whe_gone' WHERE key = 'k'"],

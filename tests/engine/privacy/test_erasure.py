@@ -18,10 +18,6 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved import contact_lists, saved_contacts
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.crm import connections, pushes, records
-from app.engine.crm.connections import Credentials
-from app.engine.crm.pushes import PushItem
-from app.engine.crm.records import CrmWrittenRecord
 from app.engine.jobs import idempotency, leases, provider_calls
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job, JobItem
@@ -141,43 +137,22 @@ def test_the_plan_lists_recipients_and_accounts_with_an_address_of_the_person(
         (workspace_id, "Acme", "email", NOW)
     ]
     assert plan.accounts == (account.id,)
-    assert plan.counts == {
-        "contacts": 1,
-        "emails": 1,
-        "phones": 1,
-        "reveals": 1,
-        "feedback": 0,
-        "crm_records": 0,
-        "verifications": 0,
-        "jobs": 0,
-        "lookups": 0,
-        "saved_profiles": 0,
-        "notes": 0,
-        "upload_rows": 0,
-    }
-
-
-def test_what_was_pushed_of_the_person_is_deleted_with_them(session: Session, ada: Contact) -> None:
-    workspace_id = a_workspace(session)
-    own(session, workspace_id, ada, "email")
-    connection = connections.create(
-        session,
-        workspace_id,
-        vendor="hubspot",
-        base_url=None,
-        credentials=Credentials(token="t"),
-        mapping={},
-        account_id="acc_1",
-        now=NOW,
+    assert (
+        plan.counts.items()
+        >= {
+            "contacts": 1,
+            "emails": 1,
+            "phones": 1,
+            "reveals": 1,
+            "feedback": 0,
+            "verifications": 0,
+            "jobs": 0,
+            "lookups": 0,
+            "saved_profiles": 0,
+            "notes": 0,
+            "upload_rows": 0,
+        }.items()
     )
-    pushes.submit(session, connection, [ada.id], account_id="acc_1", origin="", dry_run=False, now=NOW)
-    records.note(session, records.lock(session, connection.id, ada.id), {"email": EMAIL.value})
-
-    plan = erase(session, EMAIL)
-
-    assert plan.counts["crm_records"] == 1
-    assert session.scalars(select(PushItem)).all() == []
-    assert session.scalars(select(CrmWrittenRecord.contact_id)).all() == []
 
 
 def test_a_queued_job_ends_as_suppressed_and_releases_its_hold(session: Session, ada: Contact) -> None:

@@ -5,12 +5,10 @@ from dataclasses import replace
 import pyotp
 import pytest
 from jobs_support import NOW, a_workspace
-from sqlalchemy import text, update
+from sqlalchemy import update
 
 from app.engine.accounts import accounts, totp
 from app.engine.accounts.totp import TotpSecret
-from app.engine.crm import connections
-from app.engine.crm.connections import Credentials, CrmConnection
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.session import Session
 
@@ -22,20 +20,6 @@ def workspace_id(session: Session) -> str:
     return a_workspace(session)
 
 
-@pytest.fixture
-def connection(session: Session, workspace_id: str) -> CrmConnection:
-    return connections.create(
-        session,
-        workspace_id,
-        vendor="hubspot",
-        base_url=None,
-        credentials=Credentials(token="token-1"),
-        mapping={},
-        account_id="acc_1",
-        now=NOW,
-    )
-
-
 def add_key(session: Session) -> None:
     """Give the session the new key in front of the one that it has."""
     session._keys = replace(session.keys, encryption=ONLY_NEW.encryption)  # noqa: SLF001 -- set once otherwise
@@ -43,24 +27,6 @@ def add_key(session: Session) -> None:
 
 def remove_old_key(session: Session) -> None:
     session._keys = ONLY_NEW  # noqa: SLF001 -- set once otherwise
-
-
-def test_credentials_are_encrypted_under_the_new_key(session: Session, connection: CrmConnection) -> None:
-    add_key(session)
-
-    assert connections.encrypt_again(session) == 1
-
-    session.refresh(connection)
-    remove_old_key(session)
-    assert connections.decrypted(session, connection).token == "token-1"
-
-
-def test_credentials_that_cannot_be_read_are_kept(session: Session, connection: CrmConnection) -> None:
-    session.execute(update(CrmConnection).values(credentials=b"unreadable"))
-    session.refresh(connection)
-
-    assert connections.encrypt_again(session) == 0
-    assert session.scalar(text("SELECT credentials FROM crm_connections")) == b"unreadable"
 
 
 def test_secrets_of_authenticator_apps_are_encrypted_under_the_new_key(

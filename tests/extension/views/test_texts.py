@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from app.crm.registry import CRMS
 from app.domain.errors import all_problems
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
-from app.engine.crm.pushes import PushOutcome
 from app.engine.lookups.field_requests import TYPES
+from app.features.crm.pushes import PushOutcome
+from app.features.crm.vendors.registry import CRMS
 
 EXTENSION = Path(__file__).parents[3] / "extension"
 SOURCES = {

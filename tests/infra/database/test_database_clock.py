@@ -24,7 +24,7 @@ OWN_CLOCK = {
     "app/api/ops/readiness.py": "the time since when Redis has its data, for a metric",
     "app/web/bodies/downloads.py": "puts the day into the name of a file",
     "app/features/usage/reports.py": "the default days of a report",
-    "workers/crm/authorization.py": "renews a vendor's token early; a late one is renewed when it is refused",
+    "app/features/crm/turn/authorization.py": "renews early; a late one is renewed when refused",
     "app/engine/lists/importer.py": "the default date of an operator's file",
     "app/engine/contacts/suppressions/suppression_journal.py": "the time of a line that has none",
     "app/engine/contacts/suppressions/suppressions.py": "the time of a line of the journal",

@@ -37,7 +37,7 @@ from app.settings import Settings
 from workers.execution import work, worker_services
 from workers.execution.feature import work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, crm_pushes, imports, upkeep
+from workers.jobs import audit, audit_log, imports, upkeep
 from workers.jobs.upkeep import Step, Sweeper
 
 
@@ -357,7 +357,6 @@ def test_the_sweeper_republishes_jobs_seals_continues_uploads_pushes_and_audits(
         upkeep.sweep_once,
         audit_log.seal_pending,
         imports.discover,
-        crm_pushes.send_due,
         work.send_due,
         *(step for part in work_parts() for step in part.sweeps),
     )

@@ -1,0 +1,185 @@
+"""/api/crm/vendors and /api/crm/connections: the CRMs, and the workspace's connections to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response
+
+from app.domain.callers import Scope
+from app.domain.errors import AdminRequired, FieldError, InvalidValue, NotFound, ValidationFailed
+from app.features.crm import connections, mapping, sentences
+from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm.schemas import (
+    ConnectionChangeSchema,
+    ConnectionResponseSchema,
+    ConnectionsResponseSchema,
+    NewConnection,
+    NewConnectionSchema,
+    VendorsResponseSchema,
+    crm_named,
+)
+from app.features.crm.vendors import registry
+from app.features.crm.vendors.person import CrmField
+from app.infra import clock
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.bodies.body import json_response
+from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.operations import documented, id_parameter
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.admins import admin_caller
+from app.web.sign_in.auth import bearer, caller, session_caller
+
+blueprint = APIBlueprint("crm_connections", __name__, tag="CRM")
+REPLAY: dict[int | str, Any] = {
+    200: {
+        "description": "A replay of the creating request: the connection as it is now.",
+        "content": {"application/json": {"schema": ConnectionResponseSchema}},
+    }
+}
+
+
+@blueprint.get("/api/crm/vendors")
+@documented()
+@blueprint.auth_required(bearer)
+@limited(Policy.READ)
+@blueprint.output(VendorsResponseSchema)
+def vendors() -> Response:
+    """List the CRMs that can be connected, with the default mapping of each."""
+    known = [
+        {
+            "name": crm.name,
+            "title": crm.title,
+            "takes_token": crm.takes_token,
+            "offers_oauth": crm.offers_oauth,
+            "needs_url": crm.needs_url,
+            "mapping": dict(crm.mapping),
+        }
+        for crm in registry.load(services().settings).values()
+    ]
+    return json_response({"vendors": known, "fields": [field.value for field in CrmField]})
+
+
+@blueprint.get("/api/crm/connections")
+@documented()
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
+@limited(Policy.READ)
+@blueprint.output(ConnectionsResponseSchema)
+def index() -> Response:
+    """List the workspace's connections, without their secrets."""
+    with services().database.reading() as session:
+        found = connections.of_workspace(session, caller().workspace_id)
+    return json_response({"connections": [to_json(connection) for connection in found]})
+
+
+@blueprint.post("/api/crm/connections")
+@documented(AdminRequired, takes_idempotency_key=True)
+@blueprint.auth_required(bearer)
+@limited(Policy.WRITE)
+@blueprint.input(NewConnectionSchema, arg_name="body")
+@blueprint.output(
+    ConnectionResponseSchema, status_code=201, description="The connection; a worker now checks it."
+)
+@blueprint.doc(responses=REPLAY)
+def create(body: NewConnection) -> Response:
+    """Connect a CRM with a token; only an admin can do it, from a session.
+
+    The token is stored encrypted and never returned. A worker checks it within seconds: the connection's
+    `status` is then `connected`, or `reconnect` with the reason in `error`.
+    """
+    account_id = session_caller().account_id
+    with admission.transaction() as session:
+        admin_caller(session)
+        now = database_clock.value(session)
+        reference = begin(session, now=now)
+        if reference:
+            existing = connections.get(session, caller().workspace_id, reference)
+            return json_response({"connection": to_json(existing)}, 200, REPLAYED)
+        connection = connections.create(
+            session,
+            caller().workspace_id,
+            vendor=body.vendor,
+            base_url=body.base_url,
+            credentials=Credentials(token=body.token),
+            mapping=body.mapping,
+            account_id=account_id,
+            now=now,
+        )
+        finish(session, connection.id)
+    log.info("crm connected", account=account_id, connection=connection.id, crm=connection.vendor)
+    return json_response({"connection": to_json(connection)}, 201)
+
+
+@blueprint.post("/api/crm/connections/<connection_id>")
+@documented(
+    AdminRequired,
+    NotFound,
+    takes_idempotency_key=True,
+    path_parameters={"connection_id": id_parameter("crm")},
+)
+@blueprint.auth_required(bearer)
+@limited(Policy.WRITE)
+@blueprint.input(ConnectionChangeSchema, arg_name="body")
+@blueprint.output(ConnectionResponseSchema)
+def change(connection_id: str, body: dict[str, Any]) -> Response:
+    """Change the mapping or the token, and check the credentials; only an admin can do it, from a session.
+
+    Pushes that wait for a token that works are made then.
+    """
+    account_id = session_caller().account_id
+    with admission.transaction() as session:
+        admin_caller(session)
+        connection = connections.get(session, caller().workspace_id, connection_id, lock=True)
+        now = database_clock.value(session)
+        if is_replay(session, connection_id, now=now):
+            return json_response({"connection": to_json(connection)}, 200, REPLAYED)
+        if "mapping" in body:
+            connection.mapping = _mapping(connection.vendor, body["mapping"])
+        if "token" in body:
+            connections.replace_credentials(session, connection, Credentials(token=body["token"]), now=now)
+        else:
+            connections.check(session, connection, now=now)
+    log.info("crm connection changed", account=account_id, connection=connection.id)
+    return json_response({"connection": to_json(connection)})
+
+
+@blueprint.delete("/api/crm/connections/<connection_id>")
+@documented(AdminRequired, NotFound, path_parameters={"connection_id": id_parameter("crm")})
+@blueprint.auth_required(bearer)
+@limited(Policy.WRITE)
+@blueprint.output({}, status_code=204)
+def delete(connection_id: str) -> Response:
+    """Disconnect a CRM: its secrets and the log of its pushes are deleted; the CRM keeps what was pushed."""
+    account_id = session_caller().account_id
+    with admission.transaction() as session:
+        admin_caller(session)
+        connections.delete(session, caller().workspace_id, connection_id)
+    log.info("crm disconnected", account=account_id, connection=connection_id)
+    return Response(status=204)
+
+
+def to_json(connection: CrmConnection) -> dict[str, Any]:
+    """Return the connection without its secrets."""
+    return {
+        "id": connection.id,
+        "vendor": connection.vendor,
+        "base_url": connection.base_url,
+        "status": connection.status,
+        "error": connection.error,
+        "error_message": sentences.sentence(connection.error) or None,
+        "mapping": connection.mapping,
+        "created_by": connection.created_by,
+        "created_at": clock.rfc3339(connection.created_at),
+        "checked_at": clock.rfc3339(connection.checked_at),
+    }
+
+
+def _mapping(vendor: str, chosen: dict[str, str]) -> dict[str, str]:
+    try:
+        return mapping.validate(crm_named(vendor), chosen)
+    except InvalidValue as error:
+        raise ValidationFailed(errors=(FieldError("/mapping", str(error)),)) from error

@@ -1,0 +1,1 @@
+"""The pages of CRM connections, of authorizations and of pushes."""

@@ -1,0 +1,166 @@
+"""/crm: the workspace's CRM connections, their mappings, and the latest pushes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Response, flash, request
+
+from app.domain.errors import InvalidValue, ValidationFailed
+from app.features.crm import connections, mapping, pushes, sentences
+from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm.schemas import NewConnection, NewConnectionSchema, crm_named
+from app.features.crm.vendors import registry
+from app.features.crm.vendors.person import CrmField
+from app.infra.database import database_clock
+from app.infra.database.session import Session
+from app.infra.telemetry.log import log
+from app.web import admission
+from app.web.pages import forms
+from app.web.pages.access import admin_only, signed_in
+from app.web.pages.blueprint import PageBlueprint
+from app.web.pages.forms import InvalidForm
+from app.web.pages.rendering import go_to, page
+from app.web.rate_limits import Policy, limited
+from app.web.services import services
+from app.web.sign_in.auth import caller
+
+blueprint = PageBlueprint("crm_page", __name__, template_folder="templates")
+blueprint.add_app_template_filter(sentences.sentence, "crm_error")
+LATEST = 20
+
+
+@blueprint.get("/crm")
+@signed_in
+@limited(Policy.READ)
+def index() -> Response:
+    """Show the connections, the latest pushes, and the forms to connect a CRM."""
+    return _index()
+
+
+@blueprint.post("/crm")
+@admin_only
+@limited(Policy.WRITE)
+def connect() -> Response:
+    """Connect a CRM with a token."""
+    fields = forms.texts("vendor", "token", "base_url")
+    try:
+        new: NewConnection = forms.load(NewConnectionSchema(), dict(fields))
+    except InvalidForm as invalid:
+        return _index(422, vendor=fields.get("vendor", ""), errors=invalid.messages)
+    try:
+        connection = _created(new)
+    except ValidationFailed as problem:
+        return _index(422, vendor=new.vendor, errors={"": problem.detail})
+    log.info("crm connected", account=caller().account_id, connection=connection.id, crm=new.vendor)
+    flash("The CRM is stored. Check the mapping, and preview a contact before the first push.", "success")
+    return go_to("crm_page.show", connection_id=connection.id)
+
+
+@blueprint.get("/crm/connections/<connection_id>")
+@signed_in
+@limited(Policy.READ)
+def show(connection_id: str) -> Response:
+    """Show a connection with its mapping."""
+    return _show(connection_id)
+
+
+@blueprint.post("/crm/connections/<connection_id>/mapping")
+@admin_only
+@limited(Policy.WRITE)
+def change_mapping(connection_id: str) -> Response:
+    """Store the properties to which the fields are written."""
+    chosen = forms.texts(*(field.value for field in CrmField))
+
+    def change(_session: Session, connection: CrmConnection) -> None:
+        connection.mapping = mapping.validate(crm_named(connection.vendor), chosen)
+
+    try:
+        _change(connection_id, change)
+    except InvalidValue as error:
+        return _show(connection_id, 422, chosen=chosen, error=str(error))
+    flash("The mapping is stored. Pushes use it from now on.", "success")
+    return go_to("crm_page.show", connection_id=connection_id)
+
+
+@blueprint.post("/crm/connections/<connection_id>/check")
+@admin_only
+@limited(Policy.WRITE)
+def check(connection_id: str) -> Response:
+    """Check the credentials, or store a new token."""
+    token = forms.text("token")
+
+    def change(session: Session, connection: CrmConnection) -> None:
+        now = database_clock.now()
+        if token:
+            connections.replace_credentials(session, connection, Credentials(token=token), now=now)
+        else:
+            connections.check(session, connection, now=now)
+
+    _change(connection_id, change)
+    return go_to("crm_page.show", connection_id=connection_id)
+
+
+@blueprint.post("/crm/connections/<connection_id>/delete")
+@admin_only
+@limited(Policy.WRITE)
+def delete(connection_id: str) -> Response:
+    """Disconnect the CRM."""
+    with admission.transaction() as session:
+        connections.delete(session, caller().workspace_id, connection_id)
+    log.info("crm disconnected", account=caller().account_id, connection=connection_id)
+    flash("The CRM is disconnected, and its credentials are deleted here.", "success")
+    return go_to("crm_page.index")
+
+
+def _created(new: NewConnection) -> CrmConnection:
+    with admission.transaction() as session:
+        return connections.create(
+            session,
+            caller().workspace_id,
+            vendor=new.vendor,
+            base_url=new.base_url,
+            credentials=Credentials(token=new.token),
+            mapping=new.mapping,
+            account_id=caller().account_id,
+            now=database_clock.now(),
+        )
+
+
+def _change(connection_id: str, change: Callable[[Session, CrmConnection], None]) -> None:
+    with admission.transaction() as session:
+        connection = connections.get(session, caller().workspace_id, connection_id, lock=True)
+        change(session, connection)
+    log.info("crm connection changed", account=caller().account_id, connection=connection_id)
+
+
+def _index(status: int = 200, *, vendor: str = "", errors: dict[str, str] | None = None) -> Response:
+    with services().database.reading() as session:
+        found = connections.of_workspace(session, caller().workspace_id)
+        latest = pushes.latest(session, caller().workspace_id, limit=LATEST)
+    return page(
+        "crm.html",
+        status,
+        connections=found,
+        pushes=latest,
+        crms=registry.load(services().settings),
+        chosen=vendor,
+        base_url=request.form.get("base_url", "") if errors else "",
+        errors=errors or {},
+    )
+
+
+def _show(
+    connection_id: str, status: int = 200, *, chosen: dict[str, str] | None = None, error: str = ""
+) -> Response:
+    with services().database.reading() as session:
+        connection = connections.get(session, caller().workspace_id, connection_id)
+    return page(
+        "crm_connection.html",
+        status,
+        connection=connection,
+        crm=crm_named(connection.vendor),
+        fields=[field.value for field in CrmField],
+        mapping=connection.mapping if chosen is None else chosen,
+        error=error,
+    )

@@ -1,0 +1,314 @@
+"""Schemas of CRM connections and pushes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Any
+
+from marshmallow import ValidationError, fields, post_load, validate
+
+from app.domain.errors import InvalidValue
+from app.domain.ids import EXAMPLES
+from app.domain.normal.webhook_addresses import parse_target
+from app.features.crm import mapping
+from app.features.crm.connections import ConnectionStatus
+from app.features.crm.plan import Action
+from app.features.crm.pushes import PushOutcome
+from app.features.crm.vendors import registry
+from app.features.crm.vendors.errors import Refusal
+from app.features.crm.vendors.notes import NoteCode
+from app.features.crm.vendors.person import CrmField
+from app.features.crm.vendors.vendor import Crm
+from app.web.schemas.fields import (
+    MAX_URL,
+    NonBlankString,
+    ResponseSchema,
+    StrictBoolean,
+    StrictSchema,
+    exactly_one,
+)
+from app.web.services import services
+
+MAX_CONTACTS = 500
+VENDORS = tuple(crm.name for crm in registry.CRMS)
+MAPPING_EXAMPLE = {"email": "email", "first_name": "firstname", "title": "jobtitle"}
+
+
+def crm_named(name: str) -> Crm:
+    """Return the CRM of this name."""
+    return registry.load(services().settings)[name]
+
+
+def check_url(url: str) -> str:
+    """Return the address of a CRM without a slash at its end.
+
+    Raises:
+        ValidationError: the address can never be called, or has a query.
+
+    """
+    try:
+        target = parse_target(url, tuple(map(ip_network, services().settings.webhook_networks)))
+    except InvalidValue as error:
+        raise ValidationError(str(error)) from error
+    if "?" in target.target:
+        raise ValidationError("Must be the address of the CRM without a query.")
+    return url.rstrip("/")
+
+
+def check_mapping(crm: Crm, chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the mapping."""
+    try:
+        return mapping.validate(crm, chosen)
+    except InvalidValue as error:
+        raise ValidationError(str(error), "mapping") from error
+
+
+def _mapping_field(**options: Any) -> fields.Dict:
+    return fields.Dict(
+        keys=fields.String(validate=validate.OneOf([field.value for field in CrmField])),
+        values=fields.String(validate=validate.Length(max=201)),
+        metadata={
+            "example": MAPPING_EXAMPLE,
+            "description": "The CRM's property for each field; a field without one is not pushed.",
+        },
+        **options,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewConnection:
+    """A connection with a token."""
+
+    vendor: str
+    token: str = field(repr=False)
+    base_url: str | None
+    mapping: dict[str, str]
+
+
+class NewConnectionSchema(StrictSchema):
+    """The CRM, and the token that it issued."""
+
+    vendor = fields.String(required=True, validate=validate.OneOf(VENDORS), metadata={"example": "hubspot"})
+    token = NonBlankString(2000, required=True, metadata={"example": "pat-eu1-…"})
+    base_url = NonBlankString(
+        MAX_URL,
+        allow_none=True,
+        load_default=None,
+        metadata={
+            "example": None,  # the default of the vendor in the example
+            "description": "The address of the CRM if every customer has its own, as with Twenty: "
+            "`https://crm.acme.example`.",
+        },
+    )
+    mapping = _mapping_field(load_default=None, allow_none=True)
+
+    @post_load
+    def _connection(self, data: dict[str, Any], **_options: Any) -> NewConnection:
+        crm = crm_named(data["vendor"])
+        if not crm.takes_token:
+            message = f"{crm.title} is connected in the browser, on the page /crm."
+            raise ValidationError(message, "vendor")
+        if crm.needs_url != (data["base_url"] is not None):
+            message = "is required" if crm.needs_url else "is fixed: omit it"
+            raise ValidationError(f"The address of {crm.title} {message}.", "base_url")
+        if data["base_url"] is not None:
+            try:
+                data["base_url"] = check_url(data["base_url"])
+            except ValidationError as error:
+                raise ValidationError(error.messages, "base_url") from error
+        defaults = {field.value: name for field, name in crm.mapping.items()}
+        chosen = defaults if data["mapping"] is None else data["mapping"]
+        return NewConnection(**data | {"mapping": check_mapping(crm, chosen)})
+
+
+class ConnectionChangeSchema(StrictSchema):
+    """A new mapping or a new token; without either, the credentials are checked again."""
+
+    mapping = _mapping_field()
+    token = NonBlankString(2000, metadata={"example": "pat-eu1-…"})
+
+
+class ConnectionSchema(ResponseSchema):
+    """A connection, without its secrets."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["crm"]})
+    vendor = fields.String(required=True, metadata={"example": "hubspot"})
+    base_url = fields.String(required=True, allow_none=True, metadata={"example": None})
+    status = fields.String(required=True, validate=validate.OneOf(list(ConnectionStatus)))
+    error = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": None, "description": "Why the CRM was last not usable, as a code."},
+    )
+    error_message = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "The same in a sentence."}
+    )
+    mapping = _mapping_field(required=True)
+    created_by = fields.String(required=True, allow_none=True, metadata={"example": EXAMPLES["acc"]})
+    created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
+    checked_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"example": "2026-11-20T09:30:01.000Z"}
+    )
+
+
+class ConnectionResponseSchema(ResponseSchema):
+    """A connection."""
+
+    connection = fields.Nested(ConnectionSchema, required=True)
+
+
+class ConnectionsResponseSchema(ResponseSchema):
+    """The workspace's connections, oldest first."""
+
+    connections = fields.List(fields.Nested(ConnectionSchema), required=True)
+
+
+class VendorSchema(ResponseSchema):
+    """A CRM that can be connected, and how."""
+
+    name = fields.String(required=True, metadata={"example": "hubspot"})
+    title = fields.String(required=True, metadata={"example": "HubSpot"})
+    takes_token = fields.Boolean(required=True)
+    offers_oauth = fields.Boolean(
+        required=True, metadata={"description": "Whether an admin can connect it on the page /crm."}
+    )
+    needs_url = fields.Boolean(required=True)
+    mapping = _mapping_field(required=True)
+
+
+class VendorsResponseSchema(ResponseSchema):
+    """The CRMs, and the fields of a contact that can be pushed."""
+
+    vendors = fields.List(fields.Nested(VendorSchema), required=True)
+    fields_ = fields.List(fields.String(), required=True, data_key="fields")
+
+
+class NewPushSchema(StrictSchema):
+    """The contacts to push: by id, or all of a list of saved profiles."""
+
+    json_schema = exactly_one("contact_ids", "list")
+    connection_id = NonBlankString(required=True, metadata={"example": EXAMPLES["crm"]})
+    contact_ids = fields.List(
+        NonBlankString(metadata={"example": EXAMPLES["con"]}),
+        validate=validate.Length(min=1, max=MAX_CONTACTS),
+        metadata={"example": [EXAMPLES["con"]]},
+    )
+    list_ = NonBlankString(data_key="list")
+    dry_run = StrictBoolean(
+        load_default=False,
+        metadata={"description": "Only look what would be written; nothing is written."},
+    )
+
+    @post_load
+    def _one_selection(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        if ("contact_ids" in data) == ("list_" in data):
+            raise ValidationError("Send either contact_ids or list.", "contact_ids")
+        return data
+
+
+class PushProgressSchema(ResponseSchema):
+    """How many contacts have an outcome."""
+
+    done = fields.Integer(required=True, metadata={"example": 1})
+    total = fields.Integer(required=True, metadata={"example": 1})
+
+
+class PushSchema(ResponseSchema):
+    """A push and the number of its contacts by outcome."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["psh"]})
+    connection_id = fields.String(required=True, metadata={"example": EXAMPLES["crm"]})
+    vendor = fields.String(required=True, metadata={"example": "hubspot"})
+    dry_run = fields.Boolean(required=True)
+    status = fields.String(required=True, validate=validate.OneOf(["waiting", "running", "finished"]))
+    progress = fields.Nested(PushProgressSchema, required=True)
+    outcomes = fields.Dict(
+        keys=fields.String(validate=validate.OneOf(list(PushOutcome))),
+        values=fields.Integer(),
+        required=True,
+        metadata={"example": {"created": 1}},
+    )
+    created_by = fields.String(required=True, metadata={"example": EXAMPLES["acc"]})
+    created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
+
+
+class PushNoteSchema(ResponseSchema):
+    """What the push of a contact did otherwise than asked."""
+
+    code = fields.String(
+        required=True,
+        validate=validate.OneOf(list(NoteCode)),
+        metadata={"example": NoteCode.PROPERTY_REFUSED.value},
+    )
+    property = fields.String(required=True, allow_none=True, metadata={"example": "country"})
+    reason = fields.String(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(list(Refusal)),
+        metadata={"example": Refusal.NOT_AN_OPTION.value, "description": "Why the property was refused."},
+    )
+    message = fields.String(
+        required=True,
+        metadata={
+            "example": "The CRM refused the value of this property: it is not one of the options there."
+        },
+    )
+
+
+class PushItemSchema(ResponseSchema):
+    """The receipt of one contact."""
+
+    contact_id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
+    outcome = fields.String(
+        required=True,
+        allow_none=True,
+        validate=validate.OneOf(list(PushOutcome)),
+        metadata={"description": "Null while the contact waits; `would_…` in a dry run."},
+    )
+    error = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": None,
+            "description": "Why it was skipped, failed, or has to be tried again, as a code.",
+        },
+    )
+    error_message = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "The same in a sentence."}
+    )
+    actions = fields.Dict(
+        keys=fields.String(),
+        values=fields.String(validate=validate.OneOf(list(Action))),
+        required=True,
+        metadata={
+            "example": {"jobtitle": "fill"},
+            "description": "What was done with each property of the CRM.",
+        },
+    )
+    notes = fields.List(
+        fields.Nested(PushNoteSchema),
+        required=True,
+        metadata={"description": "What was done otherwise than asked: refused properties, leads, the trash."},
+    )
+    attempts = fields.Integer(required=True, metadata={"example": 1})
+    finished_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"example": "2026-11-20T09:30:01.000Z"}
+    )
+    latency_ms = fields.Integer(required=True, allow_none=True, metadata={"example": 412})
+
+
+class PushResponseSchema(ResponseSchema):
+    """A push with a page of its receipts."""
+
+    push = fields.Nested(PushSchema, required=True)
+    items = fields.List(fields.Nested(PushItemSchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True, metadata={"example": None})
+
+
+class PushesResponseSchema(ResponseSchema):
+    """The workspace's pushes, newest first."""
+
+    pushes = fields.List(fields.Nested(PushSchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True, metadata={"example": None})

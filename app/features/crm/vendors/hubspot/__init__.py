@@ -1,0 +1,1 @@
+"""HubSpot: contacts by the CRM API."""

@@ -1,0 +1,26 @@
+"""The registry of all CRMs by name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from app.features.crm.settings import access
+from app.features.crm.vendors.hubspot.hubspot import HubSpot
+from app.features.crm.vendors.salesforce.salesforce import Salesforce
+from app.features.crm.vendors.twenty.twenty import Twenty
+from app.features.crm.vendors.vendor import Crm
+from app.settings import Settings
+
+CRMS: tuple[type[Crm], ...] = (
+    HubSpot,
+    Salesforce,
+    Twenty,
+)
+"""One line per CRM."""
+
+
+@lru_cache(maxsize=16)
+def load(settings: Settings) -> dict[str, Crm]:
+    """Create every CRM from its settings, by name."""
+    variables = dict(settings.crm_variables)
+    return {crm.name: crm(access(variables, crm.name)) for crm in CRMS}

@@ -1,0 +1,1 @@
+"""Salesforce: contacts, leads and accounts by the REST API."""

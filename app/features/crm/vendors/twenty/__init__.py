@@ -1,0 +1,1 @@
+"""Twenty: people and companies by the REST API."""

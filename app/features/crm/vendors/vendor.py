@@ -1,0 +1,181 @@
+"""The interface of a CRM: how a workspace connects it, and the requests that a push consists of.
+
+A vendor builds requests and reads responses. The function that sends them is passed in, so that this package
+can be imported by the API, which never calls a vendor, and by the workers, which do. `mapping` is always the
+workspace's: the property of each field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeVar
+
+from app.features.crm.settings import CrmAccess
+from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
+from app.features.crm.vendors.exchange import (
+    FORBIDDEN,
+    NO_CONTENT,
+    OK,
+    REQUEST_TIMEOUT,
+    SERVER_ERROR,
+    TOO_MANY,
+    UNAUTHORIZED,
+    Response,
+    Send,
+)
+from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person, Wanted
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class OAuth:
+    """The OAuth 2.0 endpoints of a vendor: a URL for the browser, and the path of the token endpoint."""
+
+    authorize_url: str
+    token_path: str
+    scopes: tuple[str, ...]
+
+
+class Crm:
+    """Base class of the vendors.
+
+    `mapping` is the default property of each field. `company_property` is the property that holds the id of
+    the company's record, for CRMs where the company is not a text. `needs_url` states whether each workspace
+    has an address of its own, as with self-hosted CRMs. `calls_per_minute` is the rate at which it is called.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    api_url: ClassVar[str] = ""
+    needs_url: ClassVar[bool] = False
+    takes_token: ClassVar[bool] = True
+    key_help: ClassVar[str] = ""
+    calls_per_minute: ClassVar[int]
+    mapping: ClassVar[Mapping[CrmField, str]]
+    company_property: ClassVar[str | None] = None
+
+    def __init__(self, access: CrmAccess) -> None:
+        self.access = access
+        self.base_url = (access.base_url or self.api_url).rstrip("/")
+
+    @property
+    def oauth(self) -> OAuth | None:
+        """Return the OAuth endpoints; None if the vendor has none."""
+        return None
+
+    @property
+    def offers_oauth(self) -> bool:
+        """Return whether the operator has registered an OAuth client at the vendor."""
+        return bool(self.oauth and self.access.client_id and self.access.client_secret)
+
+    def for_turn(self) -> Self:
+        """Return the CRM for one turn with one connection, whose properties it may remember."""
+        return type(self)(self.access)
+
+    def check(self, send: Send) -> None:
+        """Make a cheap request that fails unless people can be read."""
+        raise NotImplementedError
+
+    def account(self, send: Send, token: str) -> str | None:
+        """Return the id of the account to which the token belongs; None if the CRM does not say it."""
+        raise NotImplementedError
+
+    def granted_account(self, grant: Mapping[str, Any]) -> str | None:  # noqa: ARG002 -- for subclasses
+        """Return the id of the account that the response of the token endpoint names, or None."""
+        return None
+
+    def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
+        """Return the record that has an address of the person, or None."""
+        raise NotImplementedError
+
+    def get(self, send: Send, mapping: Mapping[str, str], record_id: str) -> CrmRecord | None:
+        """Return the person with this id, or None if it was deleted."""
+        raise NotImplementedError
+
+    def wanted(
+        self,
+        send: Send,  # noqa: ARG002 -- for subclasses
+        mapping: Mapping[str, str],
+        person: Person,
+        record: CrmRecord | None,  # noqa: ARG002 -- for subclasses
+    ) -> Wanted:
+        """Return the values to write to the record, or to a new one; a company is there by its name."""
+        return Wanted(
+            {
+                name: person.values[CrmField(our_field)]
+                for our_field, name in mapping.items()
+                if our_field in person.values
+            }
+        )
+
+    def create(self, send: Send, values: Mapping[str, str]) -> CrmRecord:
+        """Create the person; return the record with the values as the CRM stored them, where it says so.
+
+        Raises:
+            Duplicate: the person exists.
+
+        """
+        raise NotImplementedError
+
+    def update(self, send: Send, record_id: str, values: Mapping[str, str]) -> CrmRecord:
+        """Write these properties and no others; return them as the CRM stored them, where it says so."""
+        raise NotImplementedError
+
+    def is_in_trash(self, send: Send, person: Person) -> bool:  # noqa: ARG002 -- for subclasses
+        """Return whether the person was deleted, but not for good."""
+        return False
+
+    def find_company(self, send: Send, employer: Employer) -> str | None:  # noqa: ARG002 -- for subclasses
+        """Return the id of the company's record, or None."""
+        return None
+
+    def create_company(self, send: Send, employer: Employer) -> str:
+        """Create the company's record and return its id.
+
+        Raises:
+            Duplicate: the company exists.
+
+        """
+        raise NotImplementedError
+
+    def is_company_in_trash(self, send: Send, employer: Employer) -> bool:  # noqa: ARG002 -- for subclasses
+        """Return whether the company was deleted, but not for good."""
+        return False
+
+    @staticmethod
+    def optional(search: Callable[[], list[T]]) -> list[T]:
+        """Return what a search finds; nothing if the CRM does not offer it, so that the push goes on."""
+        try:
+            return search()
+        except Rejected:
+            return []
+
+    def is_named(self, name: str, complaint: str) -> bool:
+        """Return whether the CRM means this property by the name in its complaint."""
+        return name == complaint
+
+    def raise_for_status(self, response: Response) -> Response:
+        """Return the response if it is a success, else raise the error that its status stands for.
+
+        Raises:
+            AccessRefused: the status is 401 or 403.
+            Throttled: it is 429.
+            Unreachable: it is 408 or 5xx, or a success without JSON.
+            Rejected: it is another one.
+
+        """
+        if response.status in OK:
+            if response.status != NO_CONTENT and response.body is None:
+                raise Unreachable("unexpected_response")  # not JSON: a page, or another server
+            return response
+        if response.status == UNAUTHORIZED:
+            raise AccessRefused("unauthorized")
+        if response.status == FORBIDDEN:
+            raise AccessRefused("forbidden")
+        if response.status == TOO_MANY:
+            raise Throttled(response.retry_after)
+        if response.status >= SERVER_ERROR or response.status == REQUEST_TIMEOUT:
+            raise Unreachable(f"http_{response.status}")
+        raise Rejected(f"http_{response.status}")

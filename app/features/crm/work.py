@@ -1,0 +1,53 @@
+"""Works on CRM connections that are due: checks credentials, renews tokens, and pushes contacts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from ipaddress import ip_network
+
+from app.domain.kinds import PUSH
+from app.features.crm import outbox, pushes
+from app.features.crm.outbox import LeaseLost
+from app.features.crm.turn.turn import CrmTurn
+from app.features.crm.vendors import registry
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from workers.execution import due_messages, maintenance
+from workers.execution.feature import Purge, WorkPart
+from workers.execution.worker_services import WorkerServices
+from workers.webhook_client import WebhookClient
+
+
+@maintenance.task(PUSH)
+def push(connection_id: str, services: WorkerServices) -> None:
+    """Work on one connection; if that fails, it is due again when its lease ends."""
+    client = WebhookClient(tuple(map(ip_network, services.settings.webhook_networks)))
+    try:
+        take_turn(connection_id, services, client)
+    except LeaseLost:
+        log.info("crm turn lost", connection=connection_id)
+
+
+def take_turn(connection_id: str, services: WorkerServices, client: WebhookClient) -> None:
+    """Take the connection's lease, work on it for a while, and release it.
+
+    Raises:
+        LeaseLost: the lease was lost meanwhile, because the workspace connected again or the turn was slow.
+
+    """
+    with services.database.transaction() as session:
+        turn = outbox.begin(session, connection_id, now=database_clock.now())
+    if turn is not None:
+        crm = registry.load(services.settings)[turn.vendor]
+        CrmTurn(services.database, crm, turn, client).run()
+
+
+def send_due(services: WorkerServices) -> None:
+    """Publish the connections that are due."""
+    due_messages.publish(services, PUSH, any_due=outbox.any_due, claim_due=outbox.claim_due)
+
+
+WORK = WorkPart(
+    sweeps=(send_due,),
+    purges=(Purge(pushes.purge_expired, lambda settings: timedelta(days=settings.job_retention_days)),),
+)

@@ -1,1 +1,0 @@
-"""Calls to CRMs: the requests of a connection, the renewal of its tokens, and the push of one contact."""
