@@ -32,8 +32,7 @@ class WebPart:
     """The blueprints of a feature, its links in the navigation, its events as texts, and its gauges.
 
     `event_texts` has a function for each type of event that the feature records, which is given its data.
-    `gauges` and `given_up` are read from the database at each scrape of `/metrics`; `given_up` counts what
-    workers gave up, by kind.
+    `gauges` are read from the database at each scrape of `/metrics`.
     """
 
     api: tuple[APIBlueprint, ...] = ()
@@ -41,7 +40,6 @@ class WebPart:
     navigation: tuple[Entry, ...] = ()
     event_texts: Mapping[EventType, DescribeEvent] = field(default_factory=dict)
     gauges: Callable[[Session, datetime], Iterable[Metric]] = lambda *_: ()
-    given_up: Callable[[Session], Mapping[str, int]] = lambda _session: {}
 
 
 def web_parts() -> list[WebPart]:

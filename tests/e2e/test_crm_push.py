@@ -17,7 +17,7 @@ from sqlalchemy import update
 from stored_support import own
 
 from app.engine.contacts.contacts import Contact
-from app.features.crm.connections import CrmConnection
+from app.engine.work.items import WorkItem
 from app.features.crm.pushes import PushItem
 from app.infra import clock
 
@@ -82,7 +82,7 @@ def test_a_worker_killed_while_the_crm_stores_the_person_makes_one_person(
     stack.workers.clear()
     may_respond.set()
     with stack.database.transaction() as session:  # the lease of the killed worker ends
-        session.execute(update(CrmConnection).values(leased_until=clock.now()))
+        session.execute(update(WorkItem).values(lease_until=clock.now()))
         session.execute(update(PushItem).values(next_at=clock.now()))
     stack.start_worker()
 

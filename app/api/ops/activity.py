@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from prometheus_client.core import Metric
 from sqlalchemy import func, select
 
-from app.api.ops import given_up
 from app.api.ops.probes import Probe
 from app.domain.kinds import Queue
 from app.engine.accounts import workspaces
@@ -22,6 +21,7 @@ from app.engine.providers import provider_throttles, recent_calls
 from app.engine.providers.recent_calls import RecentCalls
 from app.engine.queues import recent_jobs, worker_heartbeats
 from app.engine.queues.recent_jobs import RecentJobs
+from app.engine.work import items
 from app.infra.broker import beat_heartbeat, redis_client
 from app.infra.database import database_clock
 from app.infra.database.db import UtcDateTime
@@ -94,7 +94,7 @@ class Activity:
                 workspaces.credit_totals(session),
                 _providers(session, self._services.settings, now),
                 queued_imports.backlog(session),
-                given_up.counts(session, now=now),
+                items.failed_counts(session, now=now),
                 _backup_age(session, now),
             )
 

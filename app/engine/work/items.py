@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Index, String, delete, func, or_, select, text
+from sqlalchemy import Index, String, delete, func, or_, select, text, update
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.sql import ColumnElement
 
@@ -95,6 +95,27 @@ def _values(spec: WorkSpec, item: NewItem) -> dict[str, Any]:
         "attempts": 0,
         **unset,
     }
+
+
+def wake(session: Session, spec: WorkSpec, item: NewItem) -> None:
+    """Make work due at this time, unless it is due earlier or has failed; add it if there is none.
+
+    A turn that is under way goes on.
+    """
+    insertion = insert_into(session.get_bind().dialect.name, WorkItem).values(_values(spec, item))
+    due_at = insertion.excluded.due_at
+    is_earlier = or_(WorkItem.due_at.is_(None), WorkItem.due_at > due_at)
+    session.execute(
+        insertion.on_conflict_do_update(
+            index_elements=["id"], set_={"due_at": due_at}, where=WorkItem.failed_at.is_(None) & is_earlier
+        )
+    )
+
+
+def revoke(session: Session, work_id: str) -> None:
+    """End the turn of a worker; the work remains due."""
+    ended = update(WorkItem).where(WorkItem.id == work_id).values(lease_token=None, lease_until=None)
+    session.execute(ended.execution_options(synchronize_session=False))
 
 
 def remove(session: Session, ids: Collection[str]) -> None:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Index, String, func, select, update
+from sqlalchemy import String, func, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
+from app.domain.kinds import PUSH
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
+from app.engine.work import items, specs
+from app.engine.work.items import NewItem
+from app.engine.work.specs import WorkSpec
 from app.infra.crypto import encryption
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
@@ -24,6 +28,20 @@ from app.infra.database.session import Session
 
 MAX_CONNECTIONS = 20
 """The connections of a workspace: a CRM that does not answer occupies a worker for seconds."""
+PUSHING = specs.register(
+    WorkSpec(
+        task=PUSH,
+        label="crm_connection",
+        lease=timedelta(seconds=90),
+        republish_after=timedelta(minutes=1),
+        max_attempts=10,
+        per_key=1,
+        failure_lasts=True,
+    )
+)
+"""More attempts than one push has. The lease is renewed before each contact, and before each request that
+writes, so a late worker writes nothing.
+"""
 _PURPOSE = "crm_credentials"
 _NOT_FOUND = "The workspace has no such CRM connection. List them with GET /api/crm/connections."
 
@@ -44,15 +62,11 @@ class CrmConnection(Base):
     """A workspace's access to one CRM.
 
     `base_url` is null unless every workspace has its own. `account` is the account of the CRM to which the
-    credentials belong: null before the CRM was asked, empty if it does not say it. A worker works on a
-    connection alone, for which it increments `lease` and sets `leased_until`; `attempts` counts its turns
-    since the last one that ended or finished a push. `due_at` is when there is
-    something to do, null without; `resume_at` is when the CRM's rate limit permits the next request.
-    `published_at` is when its message was last published.
+    credentials belong: null before the CRM was asked, empty if it does not say it. `resume_at` is when the
+    CRM's rate limit permits the next request.
     """
 
     __tablename__ = "crm_connections"
-    __table_args__ = (Index("ix_crm_connections_due_at", "due_at"),)
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
     workspace_id: Mapped[str] = mapped_column(foreign_key(), index=True)
@@ -66,12 +80,7 @@ class CrmConnection(Base):
     created_at: Mapped[datetime]
     checked_at: Mapped[datetime | None]
     account: Mapped[str | None]
-    due_at: Mapped[datetime | None]
     resume_at: Mapped[datetime | None]
-    published_at: Mapped[datetime | None]
-    lease: Mapped[int]
-    leased_until: Mapped[datetime | None]
-    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,11 +134,11 @@ def create(
         status=(ConnectionStatus.AUTHORIZING if is_pending else ConnectionStatus.CHECKING).value,
         created_by=account_id,
         created_at=now,
-        due_at=None if is_pending else now,
-        lease=0,
     )
     session.add(connection)
     session.flush()
+    if not is_pending:
+        items.add(session, PUSHING, NewItem(connection.id, workspace_id, now))
     _record(session, Action.CRM_CONNECT, connection)
     return connection
 
@@ -158,8 +167,6 @@ def replace_credentials(
 ) -> None:
     """Store new credentials, which a worker then checks; a worker that uses the old ones loses its lease."""
     connection.credentials = _encrypted(session, connection.workspace_id, connection.id, credentials)
-    connection.lease += 1
-    connection.leased_until = None
     _record(session, Action.CRM_CREDENTIALS, connection)
     check(session, connection, now=now)
 
@@ -168,17 +175,16 @@ def check(session: Session, connection: CrmConnection, *, now: Moment) -> None:
     """Ask a worker to check the credentials."""
     connection.status = ConnectionStatus.CHECKING.value
     connection.error = None
-    connection.due_at = now
     connection.resume_at = None
     session.flush()
+    items.add(session, PUSHING, NewItem(connection.id, connection.workspace_id, now))
 
 
 def begin_authorization(session: Session, connection: CrmConnection, credentials: Credentials) -> None:
     """Store the secrets of an authorization that a browser is about to make, beside those in use."""
     connection.credentials = _encrypted(session, connection.workspace_id, connection.id, credentials)
-    connection.lease += 1
-    connection.leased_until = None
     session.flush()
+    items.revoke(session, connection.id)
 
 
 def delete(session: Session, workspace_id: str, connection_id: str) -> None:
@@ -186,6 +192,7 @@ def delete(session: Session, workspace_id: str, connection_id: str) -> None:
     connection = get(session, workspace_id, connection_id, lock=True)
     session.delete(connection)
     session.flush()
+    items.remove(session, [connection.id])
     _record(session, Action.CRM_DISCONNECT, connection)
 
 

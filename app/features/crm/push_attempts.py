@@ -18,7 +18,8 @@ from sqlalchemy import select
 from app.domain.event_types import EventType
 from app.engine.events import events
 from app.features.crm import people, records
-from app.features.crm.outbox import LEASE, Turn, hold
+from app.features.crm.connections import PUSHING
+from app.features.crm.outbox import Turn, hold
 from app.features.crm.plan import Action
 from app.features.crm.pushes import CrmPush, PushItem, PushOutcome
 from app.features.crm.records import WrittenValues
@@ -92,7 +93,7 @@ def next_attempt(
         return PushOutcome.SKIPPED
     record = records.lock(session, turn.connection_id, item.contact_id)  # before the item, as erasures do
     item.attempts += 1
-    item.next_at = now + LEASE
+    item.next_at = now + PUSHING.lease
     session.flush()
     return Attempt(
         item_id=item.id,
@@ -114,7 +115,7 @@ def note_values(
 
 def finish(session: Session, turn: Turn, attempt: Attempt, result: ItemResult, *, now: Moment) -> None:
     """Store the result of an attempt; an item or contact that was deleted meanwhile stays deleted."""
-    hold(session, turn, now=now).attempts = 0
+    hold(session, turn, now=now, progressed=True)
     item = session.get(PushItem, attempt.item_id, populate_existing=True)
     if item is None:
         return
@@ -129,7 +130,7 @@ def finish(session: Session, turn: Turn, attempt: Attempt, result: ItemResult, *
 
 def postpone(session: Session, turn: Turn, attempt: Attempt, error: str, *, now: Moment) -> None:
     """Schedule the next attempt after a failure that may pass; after the last one the item has failed."""
-    hold(session, turn, now=now).attempts = 0
+    hold(session, turn, now=now, progressed=True)
     item = session.get(PushItem, attempt.item_id, populate_existing=True)
     if item is None:
         return

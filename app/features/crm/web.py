@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import func, select
-
 from app.domain.event_types import EventType
-from app.features.crm import outbox
 from app.features.crm.api import connections as connections_api
 from app.features.crm.api import pushes as pushes_api
-from app.features.crm.connections import CrmConnection
 from app.features.crm.pages import connections as connections_pages
 from app.features.crm.pages import oauth as oauth_pages
 from app.features.crm.pages import pushes as pushes_pages
 from app.features.crm.vendors.registry import CRMS
-from app.infra.database.session import Session
 from app.web.feature import EventText, WebPart
 from app.web.pages.navigation import Entry
 
@@ -32,16 +27,9 @@ def _failed_push(data: Mapping[str, Any]) -> EventText:
     return EventText(text, f"Reason: {reason}")
 
 
-def _given_up(session: Session) -> dict[str, int]:
-    """Count the connections at which workers failed, until their workspaces connect again."""
-    suspended = select(func.count()).where(CrmConnection.error == outbox.TURNS_FAILED)
-    return {"crm_connection": session.scalars(suspended).one()}
-
-
 WEB = WebPart(
     api=(connections_api.blueprint, pushes_api.blueprint),
     pages=(connections_pages.blueprint, oauth_pages.blueprint, pushes_pages.blueprint),
     navigation=(Entry("crm_page.index", "CRM", position=60),),
     event_texts={EventType.CRM_PUSH_FAILED: _failed_push},
-    given_up=_given_up,
 )

@@ -6,13 +6,13 @@ from datetime import timedelta
 from ipaddress import ip_network
 
 from app.domain.kinds import PUSH
+from app.engine.work.turns import LeaseLost
 from app.features.crm import outbox, pushes
-from app.features.crm.outbox import LeaseLost
 from app.features.crm.turn.turn import CrmTurn
 from app.features.crm.vendors import registry
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
-from workers.execution import due_messages, maintenance
+from workers.execution import maintenance
 from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import WebhookClient
@@ -42,12 +42,6 @@ def take_turn(connection_id: str, services: WorkerServices, client: WebhookClien
         CrmTurn(services.database, crm, turn, client).run()
 
 
-def send_due(services: WorkerServices) -> None:
-    """Publish the connections that are due."""
-    due_messages.publish(services, PUSH, any_due=outbox.any_due, claim_due=outbox.claim_due)
-
-
 WORK = WorkPart(
-    sweeps=(send_due,),
     purges=(Purge(pushes.purge_expired, lambda settings: timedelta(days=settings.job_retention_days)),),
 )

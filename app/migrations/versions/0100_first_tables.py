@@ -1232,12 +1232,7 @@ def _create_crm_connections() -> None:
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("checked_at", TIME),
         sa.Column("account", sa.String()),
-        sa.Column("due_at", TIME),
         sa.Column("resume_at", TIME),
-        sa.Column("published_at", TIME),
-        sa.Column("lease", sa.Integer(), nullable=False),
-        sa.Column("leased_until", TIME),
-        sa.Column("attempts", sa.Integer(), nullable=False, server_default="0"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_crm_connections")),
         sa.ForeignKeyConstraint(
             ["workspace_id"],
@@ -1246,7 +1241,6 @@ def _create_crm_connections() -> None:
             ondelete="CASCADE",
         ),
     )
-    op.create_index("ix_crm_connections_due_at", "crm_connections", ["due_at"])
     op.create_index("ix_crm_connections_workspace_id", "crm_connections", ["workspace_id"])
 
     op.create_table(

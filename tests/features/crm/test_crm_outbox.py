@@ -11,16 +11,18 @@ from sqlalchemy import select, update
 from stored_support import a_contact, an_email
 from worker_harness import make_services
 
-from app.api.ops import given_up
 from app.domain.errors import NotFound
 from app.domain.ids import new_id
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.events.events import Event
 from app.engine.ledger.reveals import RevealedValue
+from app.engine.work import items
+from app.engine.work.items import NewItem
+from app.engine.work.turns import LeaseLost
 from app.features.crm import authorizations, outbox, people, push_attempts, pushes
-from app.features.crm.connections import CrmConnection
-from app.features.crm.outbox import LeaseLost, Turn
+from app.features.crm.connections import PUSHING, CrmConnection
+from app.features.crm.outbox import Turn
 from app.features.crm.push_attempts import Attempt, ItemResult
 from app.features.crm.pushes import PushOutcome
 from app.infra.crypto.digest_keys import DigestKeys
@@ -37,7 +39,7 @@ def begin(harness: CrmHarness) -> Turn:
 
 def claimed(harness: CrmHarness) -> list[str]:
     with harness.database.transaction() as session:
-        return outbox.claim_due(session, now=harness.now)
+        return items.claim_due(session, PUSHING, now=harness.now)
 
 
 def complete(harness: CrmHarness, database: Database, state: str) -> None:
@@ -50,10 +52,10 @@ def complete(harness: CrmHarness, database: Database, state: str) -> None:
 
 def test_a_connection_that_is_due_is_claimed_once_until_its_message_is_lost(harness: CrmHarness) -> None:
     with harness.database.reading() as session:
-        is_due = outbox.any_due(session, now=harness.now)
+        is_due = PUSHING.task in items.due_tasks(session, now=harness.now)
 
     first, second = claimed(harness), claimed(harness)
-    harness.now += outbox.REPUBLISH_AFTER
+    harness.now += PUSHING.republish_after
     third = claimed(harness)
 
     assert is_due
@@ -66,9 +68,11 @@ def test_of_many_connections_of_a_workspace_one_has_a_turn_at_a_time(
     with database.transaction() as session:
         row = session.get_one(CrmConnection, harness.connection_id)
         values = {name: getattr(row, name) for name in CrmConnection.__table__.c.keys() if name != "id"}  # noqa: SIM118
-        other = values | {"workspace_id": a_workspace(session), "due_at": harness.now}
-        session.add_all(CrmConnection(id=new_id("crm"), **columns) for columns in (values, values, other))
+        other = values | {"workspace_id": a_workspace(session)}
+        added = [CrmConnection(id=new_id("crm"), **columns) for columns in (values, values, other)]
+        session.add_all(added)
         session.flush()
+        items.add(session, PUSHING, *(NewItem(new.id, new.workspace_id, harness.now) for new in added))
         own = select(CrmConnection.id).where(CrmConnection.workspace_id == harness.workspace_id)
         mine = set(session.scalars(own))
 
@@ -93,8 +97,10 @@ def test_of_many_connections_of_a_workspace_one_has_a_turn_at_a_time(
 def test_a_worker_that_has_lost_its_lease_stores_nothing(harness: CrmHarness) -> None:
     turn = begin(harness)
 
+    late = dataclasses.replace(turn, work=dataclasses.replace(turn.work, lease_token="its"))
+
     with harness.database.transaction() as session, pytest.raises(LeaseLost):
-        outbox.hold(session, dataclasses.replace(turn, lease=turn.lease - 1), now=harness.now)
+        outbox.hold(session, late, now=harness.now)
 
 
 def test_credentials_of_a_replaced_key_ask_to_connect_again(harness: CrmHarness) -> None:
@@ -112,21 +118,21 @@ def test_credentials_of_a_replaced_key_ask_to_connect_again(harness: CrmHarness)
 
 def test_a_connection_at_which_every_worker_fails_is_suspended_and_says_why(harness: CrmHarness) -> None:
     harness.push(harness.owned_contact())
-    for _ in range(outbox.MAX_TURNS):
+    for _ in range(PUSHING.max_attempts):
         begin(harness)
-        harness.later(seconds=outbox.LEASE.seconds + 1)
+        harness.later(seconds=PUSHING.lease.seconds + 1)
 
     with harness.database.transaction() as session:
-        before = given_up.counts(session, now=harness.now)["crm_connection"]
+        before = items.failed_counts(session, now=harness.now)["crm_connection"]
         turn = outbox.begin(session, harness.connection_id, now=harness.now)
 
     connection = harness.connection()
     assert before == 0
     assert turn is None
-    assert (connection.status, connection.error, connection.due_at) == ("reconnect", "turns_failed", None)
-    assert connection.attempts == 0
+    assert (connection.status, connection.error) == ("reconnect", "turns_failed")
+    assert claimed(harness) == []
     with harness.database.reading() as session:
-        assert given_up.counts(session, now=harness.now)["crm_connection"] == 1
+        assert items.failed_counts(session, now=harness.now)["crm_connection"] == 1
         assert [event.type for event in session.scalars(select(Event))] == ["crm.push_failed"]
 
 
@@ -136,7 +142,7 @@ def test_a_push_whose_worker_is_lost_each_time_fails_and_the_others_go_on(harnes
         turn = begin(harness)
         with harness.database.transaction() as session:
             assert isinstance(push_attempts.next_attempt(session, turn, now=harness.now), Attempt)
-        harness.later(seconds=outbox.LEASE.seconds + 1)
+        harness.later(seconds=PUSHING.lease.seconds + 1)
     harness.push(harness.owned_contact("bob@acme.com", "Bob Ray"))
 
     turn = begin(harness)

@@ -10,7 +10,6 @@ import pytest
 from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
-from app.api.ops import given_up
 from app.domain.errors import Unavailable
 from app.engine.accounts import workspaces
 from app.engine.contacts.suppressions import suppressions
@@ -60,7 +59,7 @@ def exhaust(ada: Uploader, upload_id: str) -> Upload:
 
 def given_up_uploads(ada: Uploader) -> int:
     with ada.harness.database.reading() as session:
-        return given_up.counts(session, now=database_clock.value(session))["upload"]
+        return items.failed_counts(session, now=database_clock.value(session))["upload"]
 
 
 def balance(ada: Uploader) -> tuple[int, int]:
