@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from ipaddress import ip_network
 
 from app.domain.kinds import PUSH
@@ -11,7 +12,9 @@ from app.features.crm.outbox import LeaseLost
 from app.features.crm.turn.turn import CrmTurn
 from app.features.crm.vendors import registry
 from app.infra.database import database_clock
+from app.infra.database.database_clock import Moment
 from app.infra.telemetry.log import log
+from app.settings import Settings
 from workers.execution import due_messages, maintenance
 from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
@@ -47,7 +50,8 @@ def send_due(services: WorkerServices) -> None:
     due_messages.publish(services, PUSH, any_due=outbox.any_due, claim_due=outbox.claim_due)
 
 
-WORK = WorkPart(
-    sweeps=(send_due,),
-    purges=(Purge(pushes.purge_expired, lambda settings: timedelta(days=settings.job_retention_days)),),
-)
+def _purges(settings: Settings, now: Moment) -> tuple[Purge, ...]:
+    return (partial(pushes.purge_expired, before=now - timedelta(days=settings.job_retention_days)),)
+
+
+WORK = WorkPart(sweeps=(send_due,), purges=_purges)
