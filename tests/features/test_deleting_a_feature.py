@@ -26,6 +26,7 @@ TESTS_OF_THE_REST = (
     "tests/pages/test_events_page.py",
     "tests/pages/test_keys_page.py",
     "tests/pages/test_privacy_pages.py",
+    "tests/pages/test_recorded_once.py",
     "tests/pages/test_search_page.py",
     "tests/pages/test_who_may_see_what.py",
     "tests/web",

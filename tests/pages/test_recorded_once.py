@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import feature_tests
 import pytest
 from apiflask import APIFlask
 from audit_log_support import recorded
@@ -12,28 +13,26 @@ from users_support import PASSWORD, SignedInUser, create_user, keys_of
 
 from app.domain.audit_actions import ActorKind
 from app.engine.accounts.accounts import Account, Role
-from app.engine.events import endpoints
-from app.infra.database import database_clock
 
-URL = "https://hooks.acme.example/events"
+FEATURES = feature_tests.parts("access")
 NEW_PASSWORD = "another correct horse battery staple"
 PASSWORDS = {"current_password": PASSWORD, "new_password": NEW_PASSWORD}
 LIMITS = {"monthly_limit": 5, "spending_cap": 9}
-TYPES = ["crm.push_failed"]
-HOOK = {"url": URL, "types": TYPES}
 
 
-def an_admin(app: APIFlask, email: str) -> tuple[SignedInUser, dict[str, str]]:
-    """Create an admin with a second session, a key and an endpoint; return the ids of the last two."""
+def an_admin(app: APIFlask, email: str, path: str) -> tuple[SignedInUser, str]:
+    """Create an admin with a second session, a key and what the path names; return the path with the ids."""
     user = create_user(app, email=email)
     user.sign_in()
     user.make_key()
     with user.database.transaction() as session:
         session.get_one(Account, user.account_id).role = Role.ADMIN.value
         (key,) = keys_of(session, user.account_id)
-        now = database_clock.value(session)
-        endpoint = endpoints.create(session, user.workspace_id, url=URL, types=TYPES, now=now)
-    return user, {"key": key.id, "endpoint": endpoint.id}
+        path = path.replace("{key}", key.id)
+    for name, make in ((name, make) for part in FEATURES for name, make in part.MAKERS.items()):
+        if f"{{{name}}}" in path:
+            path = path.replace(f"{{{name}}}", make(user, ""))
+    return user, path
 
 
 def entries(user: SignedInUser) -> list[tuple[str, str, str]]:
@@ -59,17 +58,6 @@ def entries(user: SignedInUser) -> list[tuple[str, str, str]]:
             ("POST /keys/{key}/limits", LIMITS),
             "limit.set limit.set",
         ),
-        (("POST /api/webhook-endpoints", HOOK), ("POST /webhooks", HOOK), "webhook_endpoint.create"),
-        (
-            ("POST /api/webhook-endpoints/{endpoint}", {"enabled": False}),
-            ("POST /webhooks/endpoints/{endpoint}/disable", {}),
-            "webhook_endpoint.change",
-        ),
-        (
-            ("DELETE /api/webhook-endpoints/{endpoint}", None),
-            ("POST /webhooks/endpoints/{endpoint}/delete", {}),
-            "webhook_endpoint.delete",
-        ),
         (
             ("POST /api/password", PASSWORDS),
             ("POST /account/password", PASSWORDS),
@@ -82,18 +70,20 @@ def entries(user: SignedInUser) -> list[tuple[str, str, str]]:
             ("GET /contacts/download?format=csv", {}),
             "export.contacts",
         ),
+        *(case for part in FEATURES for case in part.RECORDED),
     ],
 )
 def test_an_endpoint_and_a_page_record_the_same_once(
     app: APIFlask, endpoint: tuple[str, Any], page: tuple[str, dict[str, Any]], actions: str
 ) -> None:
-    (api_user, api_ids), (page_user, page_ids) = an_admin(app, "a@b.example"), an_admin(app, "c@d.example")
+    api_user, api_route = an_admin(app, "a@b.example", endpoint[0])
+    page_user, page_route = an_admin(app, "c@d.example", page[0])
     before_api, before_page = len(entries(api_user)), len(entries(page_user))
     browser = visitor(app, page_user)
 
-    method, path = endpoint[0].format(**api_ids).split(" ")
+    method, path = api_route.split(" ")
     api_user.client.open(path, method=method, json=endpoint[1], headers=api_user.headers)
-    method, path = page[0].format(**page_ids).split(" ")
+    method, path = page_route.split(" ")
     browser.open(path) if method == "GET" else browser.send(path, **page[1])
 
     by_api, by_page = entries(api_user)[before_api:], entries(page_user)[before_page:]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from app import feature_registry
 from app.infra.database.database_clock import Moment
@@ -14,32 +13,19 @@ from app.settings import Settings
 from workers.execution.worker_services import WorkerServices
 
 Step: TypeAlias = Callable[[WorkerServices], object]
-
-
-class Delete(Protocol):
-    """Deletes rows that are older than a time."""
-
-    def __call__(self, session: Session, /, *, before: Moment) -> object:
-        """Delete them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Purge:
-    """How expired rows are deleted, and for how long they are kept."""
-
-    delete: Delete
-    kept_for: Callable[[Settings], timedelta]
+Purge: TypeAlias = Callable[[Session], object]
+"""Deletes what has expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkPart:
     """The steps of a feature in each sweep and each purge; its tasks are registered by the import.
 
-    A step of a sweep publishes what is due.
+    A step of a sweep publishes what is due. `purges` returns the steps of a purge at a moment.
     """
 
     sweeps: tuple[Step, ...] = ()
-    purges: tuple[Purge, ...] = ()
+    purges: Callable[[Settings, Moment], tuple[Purge, ...]] = lambda *_: ()
 
 
 def work_parts() -> list[WorkPart]:

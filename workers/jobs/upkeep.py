@@ -86,11 +86,7 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
-        *(
-            partial(purge.delete, before=now - purge.kept_for(settings))
-            for part in FEATURES
-            for purge in part.purges
-        ),
+        *(purge for part in FEATURES for purge in part.purges(settings, now)),
     )
     for purge in expired:
         yield partial(_purge, purge)

@@ -10,17 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import (
-    CheckConstraint,
-    ForeignKey,
-    Index,
-    String,
-    UniqueConstraint,
-    delete,
-    or_,
-    select,
-    text,
-)
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, delete, or_, select, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.event_types import JOB_FINISHED

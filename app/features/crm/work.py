@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from ipaddress import ip_network
 
 from app.domain.kinds import PUSH
@@ -11,7 +12,9 @@ from app.features.crm import outbox, pushes
 from app.features.crm.turn.turn import CrmTurn
 from app.features.crm.vendors import registry
 from app.infra.database import database_clock
+from app.infra.database.database_clock import Moment
 from app.infra.telemetry.log import log
+from app.settings import Settings
 from workers.execution import maintenance
 from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
@@ -42,6 +45,8 @@ def take_turn(connection_id: str, services: WorkerServices, client: WebhookClien
         CrmTurn(services.database, crm, turn, client).run()
 
 
-WORK = WorkPart(
-    purges=(Purge(pushes.purge_expired, lambda settings: timedelta(days=settings.job_retention_days)),),
-)
+def _purges(settings: Settings, now: Moment) -> tuple[Purge, ...]:
+    return (partial(pushes.purge_expired, before=now - timedelta(days=settings.job_retention_days)),)
+
+
+WORK = WorkPart(purges=_purges)

@@ -76,6 +76,6 @@ def to_public(attempt: WebhookAttempt, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def purge_expired(session: Session, *, before: Moment) -> None:
-    """Delete the attempts that were made before this time."""
-    session.execute(delete(WebhookAttempt).where(WebhookAttempt.attempted_at < before))
+def purge_expired(session: Session, *, now: Moment) -> None:
+    """Delete attempts older than RETENTION."""
+    session.execute(delete(WebhookAttempt).where(WebhookAttempt.attempted_at < now - RETENTION))

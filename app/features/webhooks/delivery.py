@@ -85,12 +85,8 @@ def wake_finished(session: Session, *, now: Moment) -> None:
     session.execute(finished.execution_options(synchronize_session=False))
 
 
-def purge_deleted(session: Session, *, before: Moment) -> None:
-    """Delete the work about deliveries that were deleted, with their endpoint or for an erased person.
-
-    Only work that waits is left over, since what is due ends by itself; `before` is not needed.
-    """
-    del before
+def purge_deleted(session: Session) -> None:
+    """Delete the work about deliveries that were deleted, with their endpoint or for an erased person."""
     is_left = exists().where(Webhook.id == WorkItem.id)
     deleted = delete(WorkItem).where(WorkItem.task == DELIVERING.task, ~is_left)
     session.execute(deleted.execution_options(synchronize_session=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import timedelta
+from functools import partial
 from ipaddress import ip_network
 
 from standardwebhooks import Webhook
@@ -16,7 +16,9 @@ from app.features.webhooks import delivery as webhooks
 from app.features.webhooks.delivery import AttemptResult, Delivery
 from app.infra import clock
 from app.infra.database import database_clock
+from app.infra.database.database_clock import Moment
 from app.infra.telemetry.log import log
+from app.settings import Settings
 from workers.execution import maintenance
 from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
@@ -88,10 +90,8 @@ def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
     )
 
 
-WORK = WorkPart(
-    sweeps=(wake_finished,),
-    purges=(
-        Purge(attempts.purge_expired, lambda _settings: attempts.RETENTION),
-        Purge(webhooks.purge_deleted, lambda _settings: timedelta(0)),
-    ),
-)
+def _purges(_settings: Settings, now: Moment) -> tuple[Purge, ...]:
+    return partial(attempts.purge_expired, now=now), webhooks.purge_deleted
+
+
+WORK = WorkPart(sweeps=(wake_finished,), purges=_purges)

@@ -49,6 +49,23 @@ PAGES = {
 }
 
 
+_NEW = {"vendor": "hubspot", "token": "pat-1"}
+RECORDED = (
+    (("POST /api/crm/connections", _NEW), ("POST /crm", _NEW), "crm_connection.create"),
+    (
+        ("POST /api/crm/connections/{connection_id}", {"token": "pat-2"}),
+        ("POST /crm/connections/{connection_id}/check", {"token": "pat-2"}),
+        "crm_connection.credentials",
+    ),
+    (
+        ("DELETE /api/crm/connections/{connection_id}", None),
+        ("POST /crm/connections/{connection_id}/delete", {}),
+        "crm_connection.delete",
+    ),
+)
+"""An endpoint and a page that do alike, and what both record in the audit log."""
+
+
 def a_connection(owner: SignedInUser, _contact_id: str) -> str:
     """Create the only connection of the owner's workspace, of which there may be twenty; return its id."""
     with owner.database.transaction() as session:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from access_support import MEMBER, Maker, requires
 
 ACCESS_RULES = {
@@ -10,4 +12,5 @@ ACCESS_RULES = {
 WITHOUT_A_BODY: set[str] = set()
 BY_ID: tuple[str, ...] = ()
 PAGES = {"GET /usage": MEMBER, "GET /usage/<by>.csv": MEMBER}
+RECORDED: tuple[Any, ...] = ()
 MAKERS: dict[str, Maker] = {}

@@ -47,10 +47,28 @@ PAGES = {
 }
 
 
+_NEW = {"url": "https://hooks.acme.example/events", "types": ["job.finished"]}
+RECORDED = (
+    (("POST /api/webhook-endpoints", _NEW), ("POST /webhooks", _NEW), "webhook_endpoint.create"),
+    (
+        ("POST /api/webhook-endpoints/{endpoint_id}", {"enabled": False}),
+        ("POST /webhooks/endpoints/{endpoint_id}/disable", {}),
+        "webhook_endpoint.change",
+    ),
+    (
+        ("DELETE /api/webhook-endpoints/{endpoint_id}", None),
+        ("POST /webhooks/endpoints/{endpoint_id}/delete", {}),
+        "webhook_endpoint.delete",
+    ),
+)
+"""An endpoint and a page that do alike, and what both record in the audit log."""
+
+
 def an_endpoint(owner: SignedInUser, _contact_id: str) -> str:
     """Create the only webhook endpoint of the owner's workspace; return its id."""
     with owner.database.transaction() as session:
-        session.execute(delete(WebhookEndpoint))
+        mine = WebhookEndpoint.workspace_id == owner.workspace_id
+        session.execute(delete(WebhookEndpoint).where(mine))
         url, types = "https://hooks.acme.example/", ["job.finished"]
         return endpoints.create(session, owner.workspace_id, url=url, types=types, now=clock.now()).id
 

@@ -305,8 +305,7 @@ def test_attempts_are_deleted_after_thirty_days(session: Session) -> None:
     begin(session, webhook_id)
     begin(session, webhook_id, after=LEASE)
 
-    now = NOW + timedelta(days=30) + SECOND
-    webhook_attempts.purge_expired(session, before=now - webhook_attempts.RETENTION)
+    webhook_attempts.purge_expired(session, now=NOW + timedelta(days=30) + SECOND)
 
     assert [attempt.attempted_at for attempt in webhook_attempts.list_for_webhook(session, webhook_id)] == [
         NOW + LEASE

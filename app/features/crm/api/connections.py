@@ -8,9 +8,9 @@ from apiflask import APIBlueprint
 from flask import Response
 
 from app.domain.callers import Scope
-from app.domain.errors import AdminRequired, FieldError, InvalidValue, NotFound, ValidationFailed
-from app.features.crm import connections, mapping, sentences
-from app.features.crm.connections import Credentials, CrmConnection
+from app.domain.errors import AdminRequired, NotFound
+from app.features.crm import connection_changes, connections, sentences
+from app.features.crm.connections import CrmConnection
 from app.features.crm.schemas import (
     ConnectionChangeSchema,
     ConnectionResponseSchema,
@@ -18,21 +18,16 @@ from app.features.crm.schemas import (
     NewConnection,
     NewConnectionSchema,
     VendorsResponseSchema,
-    crm_named,
 )
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.person import CrmField
 from app.infra import clock
-from app.infra.database import database_clock
-from app.infra.telemetry.log import log
-from app.web import admission
 from app.web.bodies.body import json_response
-from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
+from app.web.bodies.idempotency_header import REPLAYED
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
-from app.web.sign_in.admins import admin_caller
-from app.web.sign_in.auth import bearer, caller, session_caller
+from app.web.sign_in.auth import bearer, caller
 
 blueprint = APIBlueprint("crm_connections", __name__, tag="CRM")
 REPLAY: dict[int | str, Any] = {
@@ -91,27 +86,9 @@ def create(body: NewConnection) -> Response:
     The token is stored encrypted and never returned. A worker checks it within seconds: the connection's
     `status` is then `connected`, or `reconnect` with the reason in `error`.
     """
-    account_id = session_caller().account_id
-    with admission.transaction() as session:
-        admin_caller(session)
-        now = database_clock.value(session)
-        reference = begin(session, now=now)
-        if reference:
-            existing = connections.get(session, caller().workspace_id, reference)
-            return json_response({"connection": to_json(existing)}, 200, REPLAYED)
-        connection = connections.create(
-            session,
-            caller().workspace_id,
-            vendor=body.vendor,
-            base_url=body.base_url,
-            credentials=Credentials(token=body.token),
-            mapping=body.mapping,
-            account_id=account_id,
-            now=now,
-        )
-        finish(session, connection.id)
-    log.info("crm connected", account=account_id, connection=connection.id, crm=connection.vendor)
-    return json_response({"connection": to_json(connection)}, 201)
+    connection, is_replayed = connection_changes.create(body)
+    shown = {"connection": to_json(connection)}
+    return json_response(shown, 200, REPLAYED) if is_replayed else json_response(shown, 201)
 
 
 @blueprint.post("/api/crm/connections/<connection_id>")
@@ -130,21 +107,8 @@ def change(connection_id: str, body: dict[str, Any]) -> Response:
 
     Pushes that wait for a token that works are made then.
     """
-    account_id = session_caller().account_id
-    with admission.transaction() as session:
-        admin_caller(session)
-        connection = connections.get(session, caller().workspace_id, connection_id, lock=True)
-        now = database_clock.value(session)
-        if is_replay(session, connection_id, now=now):
-            return json_response({"connection": to_json(connection)}, 200, REPLAYED)
-        if "mapping" in body:
-            connection.mapping = _mapping(connection.vendor, body["mapping"])
-        if "token" in body:
-            connections.replace_credentials(session, connection, Credentials(token=body["token"]), now=now)
-        else:
-            connections.check(session, connection, now=now)
-    log.info("crm connection changed", account=account_id, connection=connection.id)
-    return json_response({"connection": to_json(connection)})
+    connection, is_replayed = connection_changes.change(connection_id, body)
+    return json_response({"connection": to_json(connection)}, 200, REPLAYED if is_replayed else None)
 
 
 @blueprint.delete("/api/crm/connections/<connection_id>")
@@ -154,11 +118,7 @@ def change(connection_id: str, body: dict[str, Any]) -> Response:
 @blueprint.output({}, status_code=204)
 def delete(connection_id: str) -> Response:
     """Disconnect a CRM: its secrets and the log of its pushes are deleted; the CRM keeps what was pushed."""
-    account_id = session_caller().account_id
-    with admission.transaction() as session:
-        admin_caller(session)
-        connections.delete(session, caller().workspace_id, connection_id)
-    log.info("crm disconnected", account=account_id, connection=connection_id)
+    connection_changes.delete(connection_id)
     return Response(status=204)
 
 
@@ -176,10 +136,3 @@ def to_json(connection: CrmConnection) -> dict[str, Any]:
         "created_at": clock.rfc3339(connection.created_at),
         "checked_at": clock.rfc3339(connection.checked_at),
     }
-
-
-def _mapping(vendor: str, chosen: dict[str, str]) -> dict[str, str]:
-    try:
-        return mapping.validate(crm_named(vendor), chosen)
-    except InvalidValue as error:
-        raise ValidationFailed(errors=(FieldError("/mapping", str(error)),)) from error

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from flask import Response, flash, request
 
 from app.domain.errors import InvalidValue, ValidationFailed
-from app.features.crm import connections, mapping, pushes, sentences
-from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm import connection_changes, connections, mapping, pushes, sentences
 from app.features.crm.schemas import NewConnection, NewConnectionSchema, crm_named
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.person import CrmField
-from app.infra.database import database_clock
-from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.pages import forms
@@ -49,10 +44,9 @@ def connect() -> Response:
     except InvalidForm as invalid:
         return _index(422, vendor=fields.get("vendor", ""), errors=invalid.messages)
     try:
-        connection = _created(new)
+        connection, _is_replay = connection_changes.create(new)
     except ValidationFailed as problem:
         return _index(422, vendor=new.vendor, errors={"": problem.detail})
-    log.info("crm connected", account=caller().account_id, connection=connection.id, crm=new.vendor)
     flash("The CRM is stored. Check the mapping, and preview a contact before the first push.", "success")
     return go_to("crm_page.show", connection_id=connection.id)
 
@@ -71,14 +65,13 @@ def show(connection_id: str) -> Response:
 def change_mapping(connection_id: str) -> Response:
     """Store the properties to which the fields are written."""
     chosen = forms.texts(*(field.value for field in CrmField))
-
-    def change(_session: Session, connection: CrmConnection) -> None:
-        connection.mapping = mapping.validate(crm_named(connection.vendor), chosen)
-
     try:
-        _change(connection_id, change)
+        with admission.transaction() as session:
+            connection = connections.get(session, caller().workspace_id, connection_id, lock=True)
+            connection.mapping = mapping.validate(crm_named(connection.vendor), chosen)
     except InvalidValue as error:
         return _show(connection_id, 422, chosen=chosen, error=str(error))
+    log.info("crm connection changed", account=caller().account_id, connection=connection_id)
     flash("The mapping is stored. Pushes use it from now on.", "success")
     return go_to("crm_page.show", connection_id=connection_id)
 
@@ -89,15 +82,7 @@ def change_mapping(connection_id: str) -> Response:
 def check(connection_id: str) -> Response:
     """Check the credentials, or store a new token."""
     token = forms.text("token")
-
-    def change(session: Session, connection: CrmConnection) -> None:
-        now = database_clock.now()
-        if token:
-            connections.replace_credentials(session, connection, Credentials(token=token), now=now)
-        else:
-            connections.check(session, connection, now=now)
-
-    _change(connection_id, change)
+    connection_changes.change(connection_id, {"token": token} if token else {})
     return go_to("crm_page.show", connection_id=connection_id)
 
 
@@ -106,32 +91,9 @@ def check(connection_id: str) -> Response:
 @limited(Policy.WRITE)
 def delete(connection_id: str) -> Response:
     """Disconnect the CRM."""
-    with admission.transaction() as session:
-        connections.delete(session, caller().workspace_id, connection_id)
-    log.info("crm disconnected", account=caller().account_id, connection=connection_id)
+    connection_changes.delete(connection_id)
     flash("The CRM is disconnected, and its credentials are deleted here.", "success")
     return go_to("crm_page.index")
-
-
-def _created(new: NewConnection) -> CrmConnection:
-    with admission.transaction() as session:
-        return connections.create(
-            session,
-            caller().workspace_id,
-            vendor=new.vendor,
-            base_url=new.base_url,
-            credentials=Credentials(token=new.token),
-            mapping=new.mapping,
-            account_id=caller().account_id,
-            now=database_clock.now(),
-        )
-
-
-def _change(connection_id: str, change: Callable[[Session, CrmConnection], None]) -> None:
-    with admission.transaction() as session:
-        connection = connections.get(session, caller().workspace_id, connection_id, lock=True)
-        change(session, connection)
-    log.info("crm connection changed", account=caller().account_id, connection=connection_id)
 
 
 def _index(status: int = 200, *, vendor: str = "", errors: dict[str, str] | None = None) -> Response:
