@@ -57,8 +57,8 @@ def start(user: SignedInUser, upload_id: str, **body: Any) -> TestResponse:
 def priced(user: SignedInUser, services: WorkerServices, content: bytes) -> str:
     """Upload a list and have a worker read and price it; return its id."""
     upload_id: str = upload(user, content).json["id"]  # type: ignore[index]
-    uploads.advance(upload_id, services)
-    uploads.advance(upload_id, services)
+    uploads.advance_upload(upload_id, services)
+    uploads.advance_upload(upload_id, services)
     return upload_id
 
 
@@ -68,11 +68,11 @@ def test_a_list_is_uploaded_mapped_started_and_downloaded(
     upload_id = priced(user, services, a_list(*people(2)))
     proposed = get(user, upload_id)
     put_mapping(user, upload_id, columns=["full_name", "email", None], fields=["email", "phone"])
-    uploads.advance(upload_id, services)
+    uploads.advance_upload(upload_id, services)
     ready = get(user, upload_id)
 
     started = start(user, upload_id, max_credits=3)
-    uploads.advance(upload_id, services)
+    uploads.advance_upload(upload_id, services)
     with services.database.reading() as session:
         [job_id] = session.scalars(select(Job.id))
     job_runner.run(job_id, enrichment_request, services)
@@ -291,7 +291,7 @@ def test_an_upload_that_was_mapped_anew_is_not_started_at_its_earlier_price(
     upload_id = priced(user, services, a_list(*people(1)))
     seen = get(user, upload_id)
     put_mapping(user, upload_id, columns=[column["field"] for column in seen["columns"]])
-    uploads.advance(upload_id, services)
+    uploads.advance_upload(upload_id, services)
 
     refused = start(user, upload_id, revision=seen["revision"])
     started = start(user, upload_id, revision=seen["revision"] + 1)
@@ -350,7 +350,7 @@ def test_an_upload_is_started_for_a_purpose(
     assert (refused.status_code, refused.json["code"]) == (422, "purpose_required")  # type: ignore[index]
     assert (unknown.status_code, unknown.json["code"]) == (422, "validation_error")  # type: ignore[index]
     assert (started.status_code, get(user, upload_id)["purpose"]) == (200, "recruiting")
-    uploads.advance(upload_id, services)
+    uploads.advance_upload(upload_id, services)
     with services.database.reading() as session:
         assert [job.request["purpose"] for job in session.scalars(select(Job))] == ["recruiting"]
 
@@ -398,7 +398,7 @@ def test_the_country_of_numbers_is_told_and_can_be_named_with_the_mapping(
     guessed = get(user, upload_id)
     body = {"columns": ["full_name", "mobile_phone", "country"], "country": "United Kingdom"}
     named = user.client.put(f"/api/uploads/{upload_id}/mapping", json=body, headers=user.headers).json
-    uploads.advance(upload_id, services)
+    uploads.advance_upload(upload_id, services)
     priced_again = get(user, upload_id)
     kept = user.client.put(
         f"/api/uploads/{upload_id}/mapping", json={"columns": body["columns"]}, headers=user.headers
@@ -420,8 +420,8 @@ def test_the_country_of_numbers_can_be_named_with_the_file(
     path, content = "/api/uploads?country=gb", b"Name,Mobile\nAda Low,07911 123456\n"
     answer = user.client.post(path, data=content, headers=user.headers, **CSV)
     upload_id = answer.json["id"]  # type: ignore[index]
-    uploads.advance(upload_id, services)
-    uploads.advance(upload_id, services)
+    uploads.advance_upload(upload_id, services)
+    uploads.advance_upload(upload_id, services)
     shown = get(user, upload_id)
 
     assert (answer.json["country"], shown["country"]) == ("GB", "GB")  # type: ignore[index]
@@ -458,7 +458,7 @@ def test_how_a_file_is_read_can_be_said(user: SignedInUser, services: WorkerServ
     path = "/api/uploads?encoding=cp1252&delimiter=%3B&has_header=false"
     answer = user.client.post(path, data=CZECH.encode("cp1250"), headers=user.headers, **CSV)
     upload_id = answer.json["id"]  # type: ignore[index]
-    uploads.advance(upload_id, services)
+    uploads.advance_upload(upload_id, services)
     shown = get(user, upload_id)
 
     assert answer.json["format"] is None  # type: ignore[index]

@@ -22,6 +22,8 @@ from app.engine.contacts.emails import Email
 from app.engine.jobs.jobs import Job
 from app.engine.ledger.reveals import Reveal
 from app.engine.uploads.upload_tables import Upload
+from app.engine.work.items import WorkItem
+from app.infra import clock
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal, uploads
@@ -196,7 +198,7 @@ def priced(browser: Visitor, services: WorkerServices) -> str:
 
 
 def advance(services: WorkerServices, path: str) -> None:
-    uploads.advance(path.rpartition("/")[2], services)
+    uploads.advance_upload(path.rpartition("/")[2], services)
 
 
 def enrich(services: WorkerServices) -> None:
@@ -216,7 +218,7 @@ def test_an_upload_that_needs_a_purpose_pauses_and_continues_from_its_page(
     advance(services, path)
     enrich(services)
     with services.database.transaction() as session:
-        session.execute(update(Upload).values(next_at=Upload.created_at))  # due
+        session.execute(update(WorkItem).values(due_at=clock.now()))
     advance(services, path)
     paused = browser.open(path).text
 

@@ -57,7 +57,7 @@ def path_of(page: TestResponse) -> str:
 
 def advance(services: WorkerServices, path: str, times: int = 2) -> None:
     for _ in range(times):
-        uploads.advance(path.rpartition("/")[2], services)
+        uploads.advance_upload(path.rpartition("/")[2], services)
 
 
 def ready(browser: Visitor, services: WorkerServices, content: bytes = CSV) -> str:
