@@ -25,7 +25,7 @@ from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema, UtcTime
+from app.web.schemas.fields import ResponseSchema, SingleLineString, StrictSchema, UtcTime
 from app.web.schemas.limit_schemas import (
     MONTHLY_LIMIT,
     SPENDING_CAP,
@@ -43,7 +43,7 @@ MAX_LIFETIME = timedelta(days=36525)
 class NewKeySchema(StrictSchema):
     """The API key to create."""
 
-    name = NonBlankString(100, required=True, metadata={"example": "CRM sync"})
+    name = SingleLineString(100, required=True, metadata={"example": "CRM sync"})
     scopes = fields.List(
         fields.Enum(Scope, by_value=True),
         validate=validate.Length(min=1, max=len(Scope)),

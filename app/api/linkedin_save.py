@@ -31,6 +31,7 @@ from app.web.schemas.fields import (
     NestedObject,
     NonBlankString,
     ResponseSchema,
+    SingleLineString,
     StrictSchema,
     UtcTime,
     company_url,
@@ -80,7 +81,7 @@ class LinkedinSaveSchema(StrictSchema):
     """A profile and its annotations; list, tags and note replace the stored ones."""
 
     profile = NestedObject(ProfileSchema, required=True)
-    list = NonBlankString(allow_none=True, metadata={"example": "Prospects"})
+    list = SingleLineString(allow_none=True, metadata={"example": "Prospects"})
     tags = annotation_fields.tags()
     note = annotation_fields.note()
     captured_at = UtcTime(

@@ -20,7 +20,7 @@ from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish, is_replay
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
+from app.web.schemas.fields import ResponseSchema, SingleLineString, StrictSchema
 from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema
 from app.web.schemas.paging import page_size, split
 from app.web.services import services
@@ -51,7 +51,7 @@ class ListsResponseSchema(ResponseSchema):
 class NamedListSchema(StrictSchema):
     """A list to create or rename."""
 
-    name = NonBlankString(required=True, metadata={"example": "Prospects"})
+    name = SingleLineString(required=True, metadata={"example": "Prospects"})
 
 
 class MembersSchema(StrictSchema):

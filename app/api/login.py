@@ -28,7 +28,7 @@ from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.web.bodies.body import json_response
 from app.web.operations import documented
-from app.web.schemas.fields import NonBlankString, StrictSchema, email, password
+from app.web.schemas.fields import SingleLineString, StrictSchema, email, password
 from app.web.services import services
 from app.web.sign_in.login_attempts import LoginAttempt, record_outcome, record_refusal
 
@@ -38,8 +38,8 @@ blueprint = APIBlueprint("login", __name__, tag="Login")
 class ClientSchema(StrictSchema):
     """The client program, shown in the account's list of sessions."""
 
-    name = NonBlankString(100, required=True, metadata={"example": "chrome-extension"})
-    version = NonBlankString(100, metadata={"example": "1.0.0"})
+    name = SingleLineString(100, required=True, metadata={"example": "chrome-extension"})
+    version = SingleLineString(100, metadata={"example": "1.0.0"})
 
 
 class LoginSchema(StrictSchema):
