@@ -17,6 +17,7 @@ from cli.account_changes import account_json, change, find_account
 from cli.account_options import email_argument, password_option, read_password
 from cli.account_sign_in import link, reset_totp, unlink
 from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.single_lines import SingleLine
 from cli.tables import table
 from cli.workspaces import find
 
@@ -31,7 +32,7 @@ _ROLES = {Role.MEMBER: "a member", Role.ADMIN: "an admin"}
 @group.command()
 @email_argument
 @click.option("--workspace", required=True, help="Workspace id, or its name if unique.")
-@click.option("--name", required=True, help="Full name of the person.")
+@click.option("--name", type=SingleLine(), required=True, help="Full name of the person.")
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),

@@ -9,6 +9,7 @@ from app.engine.accounts.workspaces import Balance, Workspace
 from app.engine.ledger import credits as ledger
 from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.single_lines import SingleLine
 from cli.workspaces import find
 
 MAX_GRANT = 1_000_000_000
@@ -18,7 +19,7 @@ group = DatabaseGroup("credits", help="Grant credits to workspaces.")
 @group.command()
 @click.argument("workspace")
 @click.argument("amount", type=click.IntRange(1, MAX_GRANT))
-@click.option("--reason", required=True, help="Reason, stored in the ledger.")
+@click.option("--reason", type=SingleLine(), required=True, help="Reason, stored in the ledger.")
 @as_json_option
 def grant(workspace: str, amount: int, reason: str, *, as_json: bool) -> None:
     """Grant AMOUNT credits to WORKSPACE (id or name)."""

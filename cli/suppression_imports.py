@@ -23,6 +23,7 @@ from app.engine.privacy import suppression_replay
 from cli.command_group import as_json_option, database, show
 from cli.country_codes import parse_country
 from cli.import_files import opened, progress
+from cli.single_lines import SingleLine
 from cli.suppression_journals import refuse_unapplied
 
 MAX_LINES = 50
@@ -68,7 +69,13 @@ _COUNTS = ("given", "added", "known", "removed", "rejected")
     is_flag=True,
     help="Succeed although some values cannot be read: their people are not suppressed.",
 )
-@click.option("--reason", default="requested", show_default=True, help="Reason, stored with the entries.")
+@click.option(
+    "--reason",
+    type=SingleLine(),
+    default="requested",
+    show_default=True,
+    help="Reason, stored with the entries.",
+)
 @as_json_option
 def import_suppressions(  # noqa: PLR0913 -- the options of the command
     *,

@@ -18,6 +18,7 @@ from app.infra import clock
 from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.opt_outs import accept, dismiss, review
+from cli.single_lines import SingleLine
 from cli.suppression_imports import import_suppressions
 from cli.suppression_journals import export, replay
 from cli.tables import table
@@ -31,7 +32,11 @@ group.add_command(import_suppressions)
 group.add_command(replay)
 _domain = click.option("--domain", help="Domain, such as acme.com.")
 _reason = click.option(
-    "--reason", default="requested", show_default=True, help="Reason, stored with the entry."
+    "--reason",
+    type=SingleLine(),
+    default="requested",
+    show_default=True,
+    help="Reason, stored with the entry.",
 )
 
 

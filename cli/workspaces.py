@@ -14,18 +14,16 @@ from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.single_lines import SingleLine
 
 group = DatabaseGroup("workspaces", help="Create and list workspaces, which own credits and accounts.")
 
 
 @group.command()
-@click.argument("name")
+@click.argument("name", type=SingleLine())
 @as_json_option
 def create(name: str, *, as_json: bool) -> None:
     """Create a workspace named NAME, with no credits."""
-    name = name.strip()
-    if not name:
-        raise click.ClickException("The name of a workspace must not be empty.")
     with database().transaction() as session:
         workspace = workspaces.create(session, name=name, now=database_clock.value(session))
     show(to_json(workspace), f"Created {workspace.id} ({name}).", as_json=as_json)

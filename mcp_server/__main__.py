@@ -8,9 +8,7 @@ import sys
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-import uvicorn
-
-from mcp_server import http_app
+from mcp_server import connections, http_app
 from mcp_server.server import build
 from mcp_server.settings import Settings, SettingsError
 
@@ -34,15 +32,7 @@ def main(argv: list[str] | None = None) -> int:
             "Behind another address than loopback, name it: --public-url https://mcp.example.com\n"
         )
         return 2
-    app = http_app.application(server, options.public_url)
-    uvicorn.run(
-        app,
-        host=options.host,
-        port=options.port,
-        log_level="warning",
-        access_log=False,
-        limit_concurrency=http_app.MAX_CONNECTIONS,
-    )
+    connections.serve(http_app.application(server, options.public_url), options.host, options.port)
     return 0
 
 

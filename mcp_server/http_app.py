@@ -11,14 +11,15 @@ from urllib.parse import urlsplit
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY = 256 * 1024
 """As the API's own limit."""
-MAX_CONNECTIONS = 500
-"""More are refused with 503; each may hold a body in memory."""
+MAX_REQUESTS = 500
+"""More complete requests at once are refused with 503."""
 BODY_SECONDS = 20.0
 NO_TOKEN = "Send an API key of the service as Authorization: Bearer key_…."  # noqa: S105 -- a message
 
@@ -50,8 +51,26 @@ class WellFormedAddress:
         await self.app(scope, receive, send)
 
 
+class PostOnly:
+    """Refuses HTTP requests with another method than POST.
+
+    GET would open a stream for messages that the server begins. It begins none, and the stream would not end.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or respond with 405, as MCP specifies for servers without streams."""
+        if scope["type"] == "http" and scope["method"] != "POST":
+            response = PlainTextResponse("Method Not Allowed", 405, {"Allow": "POST"})
+            await response(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
 class BearerRequired:
-    """Refuses HTTP requests without a bearer token, and ends those whose body does not arrive in time.
+    """Refuses HTTP requests without a bearer token, and ends those whose body does not arrive completely.
 
     The API checks the token itself.
     """
@@ -71,6 +90,8 @@ class BearerRequired:
                 response = JSONResponse({"error": "request_timeout"}, 408, {"Connection": "close"})
                 await response(scope, receive, send)
                 return
+            except ClientDisconnect:
+                return
             await self.app(scope, receive, send)
             return
         response = JSONResponse(
@@ -79,6 +100,28 @@ class BearerRequired:
             {"WWW-Authenticate": 'Bearer realm="mcp"'},
         )
         await response(scope, receive, send)
+
+
+class LimitedRequests:
+    """Refuses HTTP requests while MAX_REQUESTS others wait for their responses."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._active = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or respond with 503."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if self._active >= MAX_REQUESTS:
+            await PlainTextResponse("Service Unavailable", 503)(scope, receive, send)
+            return
+        self._active += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self._active -= 1
 
 
 def application(server: MCPServer, public_urls: Sequence[str]) -> ASGIApp:
@@ -95,7 +138,7 @@ def application(server: MCPServer, public_urls: Sequence[str]) -> ASGIApp:
             allowed_origins=[f"http://{host}:*" for host in LOOPBACK] + [_origin(url) for url in public_urls],
         ),
     )
-    return WellFormedAddress(BearerRequired(app))
+    return WellFormedAddress(PostOnly(BearerRequired(LimitedRequests(app))))
 
 
 async def _received(receive: Receive) -> Receive:
@@ -103,6 +146,7 @@ async def _received(receive: Receive) -> Receive:
 
     Raises:
         TimeoutError: it did not arrive in time.
+        ClientDisconnect: the client disconnected, or the connection was closed.
 
     """
     messages: deque[Message] = deque()
@@ -110,6 +154,8 @@ async def _received(receive: Receive) -> Receive:
     async with asyncio.timeout(BODY_SECONDS):
         while not is_complete and size <= MAX_BODY:  # the application refuses a longer one
             messages.append(await receive())
+            if messages[-1]["type"] == "http.disconnect":
+                raise ClientDisconnect
             size += len(messages[-1].get("body", b""))
             is_complete = not messages[-1].get("more_body", False)
 

@@ -50,11 +50,15 @@ def test_the_webhook_secret_of_a_workspace_is_shown(run: Any) -> None:
     assert secret == endpoints.workspace_secret(DIGEST_KEYS, created["id"])
 
 
-def test_a_workspace_needs_a_name(run: Any) -> None:
-    result = run("create", "  ")
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [("  ", "must not be empty"), ("a\nb", "line breaks"), ("a\x1b[2J", "control characters")],
+)
+def test_a_workspace_needs_a_name_in_one_line(run: Any, name: str, fault: str) -> None:
+    result = run("create", name)
 
-    assert result.exit_code == 1
-    assert "must not be empty" in result.stderr
+    assert result.exit_code == 2
+    assert fault in result.stderr
 
 
 def test_an_unusable_database_is_reported_as_a_message(app: APIFlask, run: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_server import http_app
-from mcp_server.http_app import MAX_BODY, BearerRequired
+from mcp_server.http_app import MAX_BODY, BearerRequired, LimitedRequests
 
 SCOPE = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"authorization", b"Bearer key_any")]}
 
@@ -53,6 +53,34 @@ def test_a_body_that_stops_ends_with_408(monkeypatch: pytest.MonkeyPatch) -> Non
 
     assert received == []
     assert sent[0]["status"] == 408
+
+
+def test_a_body_whose_client_disconnects_does_not_reach_the_application() -> None:
+    assert exchange([part(b"{", more=True), {"type": "http.disconnect"}]) == ([], [])
+
+
+def test_more_requests_than_can_wait_are_refused_until_one_of_them_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_app, "MAX_REQUESTS", 1)
+    statuses: list[int] = []
+
+    async def receive() -> Message:
+        raise NotImplementedError
+
+    async def send(message: Message) -> None:
+        statuses.append(message.get("status", 0))
+
+    async def application(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        if len(statuses) == 0:
+            await limited(SCOPE, receive, send)
+
+    limited = LimitedRequests(application)
+    async_support.run(limited, SCOPE, receive, send)
+    refused = list(statuses)
+    async_support.run(limited, SCOPE, receive, send)
+
+    assert refused == statuses == [503, 0]
 
 
 def test_no_more_than_the_longest_body_is_kept() -> None:

@@ -22,7 +22,6 @@ from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.sign_in_codes import challenge_of
 from app.infra import clock
-from app.infra.openid import documents
 
 EXTENSION = f"https://{'a' * 32}.chromiumapp.org/sign-in"
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -209,23 +208,28 @@ def test_userinfo_of_another_user_is_refused(browser: CompanyBrowser) -> None:
     assert browser.sign_in().status_code == 401
 
 
+@pytest.mark.parametrize("names_keys", [True, False], ids=["with ids", "without ids"])
+@pytest.mark.parametrize("change", ["rotate_key", "replace_key", "replace_algorithm", "move_keys"])
 @pytest.mark.usefixtures("user")
-def test_a_rotated_key_is_read_once_more(browser: CompanyBrowser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_keys_are_read_once_more_after_each_change(
+    browser: CompanyBrowser, monkeypatch: pytest.MonkeyPatch, change: str, *, names_keys: bool
+) -> None:
+    browser.provider.names_keys = names_keys
     browser.sign_in()
-    browser.provider.rotate_key()
-    monkeypatch.setattr(documents, "MIN_REFRESH_SECONDS", -1.0)
+    getattr(browser.provider, change)()
     monkeypatch.setattr("app.infra.openid.id_tokens.MIN_REFRESH_SECONDS", -1.0)
 
     assert browser.sign_in().status_code == 303
     assert browser.provider.key_requests == 2
 
 
+@pytest.mark.parametrize("change", ["rotate_key", "replace_key", "replace_algorithm"])
 @pytest.mark.usefixtures("user")
 def test_tokens_with_unknown_keys_do_not_make_the_service_read_keys_all_the_time(
-    browser: CompanyBrowser,
+    browser: CompanyBrowser, change: str
 ) -> None:
     browser.sign_in()
-    browser.provider.rotate_key()
+    getattr(browser.provider, change)()
 
     assert [browser.sign_in().status_code for _ in range(3)] == [401] * 3
     assert browser.provider.key_requests == 1

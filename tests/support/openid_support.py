@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jws
-from joserfc.jwk import RSAKey
+from joserfc.jwk import ECKey, RSAKey
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -29,7 +29,7 @@ class FakeOpenIdProvider:
 
     server: HTTPServer
     issuer: str
-    key: RSAKey = field(default_factory=cache(lambda: RSAKey.generate_key(2048, auto_kid=True)))
+    key: RSAKey | ECKey = field(default_factory=cache(lambda: RSAKey.generate_key(2048, auto_kid=True)))
     profile: dict[str, Any] = field(
         default_factory=lambda: {
             "sub": "sub-ada",
@@ -43,6 +43,8 @@ class FakeOpenIdProvider:
     metadata: dict[str, Any] = field(default_factory=dict)
     user_info: dict[str, Any] = field(default_factory=dict)
     grants: dict[str, dict[str, str]] = field(default_factory=dict)
+    names_keys: bool = True
+    keys_path: str = "/keys"
     key_requests: int = 0
     sign: Callable[[dict[str, Any]], str] = field(init=False)
 
@@ -52,6 +54,7 @@ class FakeOpenIdProvider:
         for name, handler in (
             ("/.well-known/openid-configuration", self._metadata),
             ("/keys", self._keys),
+            ("/moved-keys", self._keys),
             ("/token", self._token),
             ("/userinfo", lambda _request: _json(self.user_info)),
         ):
@@ -77,11 +80,26 @@ class FakeOpenIdProvider:
 
     def signed(self, claims: dict[str, Any]) -> str:
         """Return a token that is signed as it should be."""
-        header = {"alg": "RS256", "kid": self.key.kid}
+        header = {"alg": "RS256" if isinstance(self.key, RSAKey) else "ES256"}
+        if self.names_keys:
+            header["kid"] = str(self.key.kid)
         return jws.serialize_compact(header, json.dumps(claims), self.key)  # jwt takes no lone surrogates
 
     def rotate_key(self) -> None:
         self.key = RSAKey.generate_key(2048, auto_kid=True)
+
+    def replace_key(self) -> None:
+        """Use another key under the same id."""
+        self.key = RSAKey.generate_key(2048, {"kid": str(self.key.kid)})
+
+    def replace_algorithm(self) -> None:
+        """Use a key of another algorithm under the same id."""
+        self.key = ECKey.generate_key("P-256", {"kid": str(self.key.kid)})
+
+    def move_keys(self) -> None:
+        """Rotate the key, and publish it at another address."""
+        self.rotate_key()
+        self.keys_path = "/moved-keys"
 
     def _metadata(self, _request: Request) -> Response:
         return _json(
@@ -89,15 +107,20 @@ class FakeOpenIdProvider:
                 "issuer": self.issuer,
                 "authorization_endpoint": f"{self.issuer}/authorize",
                 "token_endpoint": f"{self.issuer}/token",
-                "jwks_uri": f"{self.issuer}/keys",
+                "jwks_uri": self.issuer + self.keys_path,
                 "userinfo_endpoint": f"{self.issuer}/userinfo",
             }
             | self.metadata
         )
 
-    def _keys(self, _request: Request) -> Response:
+    def _keys(self, request: Request) -> Response:
         self.key_requests += 1
-        return _json({"keys": [self.key.as_dict(private=False) | {"use": "sig"}]})
+        if not request.path.endswith(self.keys_path):
+            return _json({}, 404)
+        key = self.key.as_dict(private=False) | {"use": "sig"}
+        if not self.names_keys:
+            del key["kid"]
+        return _json({"keys": [key]})
 
     def _token(self, request: Request) -> Response:
         grant = self.grants.pop(request.form["code"], None)

@@ -14,7 +14,7 @@ from app.infra.openid.json_client import OK, JsonClient, JsonResponse, ProviderU
 
 CACHE_SECONDS = 3600.0
 MIN_REFRESH_SECONDS = 60.0
-"""The least time between two reads of the keys, whatever keys the tokens name."""
+"""The least time between two reads of the documents, whatever keys the tokens are signed with."""
 RETRY_SECONDS = 5.0
 """How long a provider that did not answer is not asked again: requests would wait for each other."""
 _METADATA = "/.well-known/openid-configuration"
@@ -33,16 +33,16 @@ class ProviderDocuments:
         self._keys: tuple[float, KeySet] | None = None
         self._failed_at: float | None = None
 
-    def metadata(self) -> dict[str, Any]:
-        """Return the metadata."""
+    def metadata(self, *, max_age: float = CACHE_SECONDS) -> dict[str, Any]:
+        """Return the metadata, read at most `max_age` seconds ago."""
         with self._lock:
-            if self._metadata is None or _age(self._metadata) > CACHE_SECONDS:
+            if self._metadata is None or _age(self._metadata) > max_age:
                 self._metadata = (time.monotonic(), self._read_metadata())
             return self._metadata[1]
 
     def keys(self, *, max_age: float = CACHE_SECONDS) -> KeySet:
-        """Return the keys of its signatures, read at most `max_age` seconds ago."""
-        url: str = self.metadata()["jwks_uri"]
+        """Return the keys of its signatures, read, as their address, at most `max_age` seconds ago."""
+        url: str = self.metadata(max_age=max_age)["jwks_uri"]
         with self._lock:
             if self._keys is None or _age(self._keys) > max_age:
                 self._keys = (time.monotonic(), self._read_keys(url))

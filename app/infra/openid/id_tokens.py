@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from joserfc import jwt
-from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.errors import (
+    BadSignatureError,
+    InvalidKeyCurveError,
+    InvalidKeyIdError,
+    JoseError,
+    KeyParameterError,
+)
 from joserfc.jwt import JWTClaimsRegistry
 
 from app.infra.openid.documents import MIN_REFRESH_SECONDS, ProviderDocuments
@@ -16,6 +22,9 @@ ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "Ed25519", "EdDSA"),
 )
+_OF_ANOTHER_KEY = (InvalidKeyIdError, KeyParameterError, InvalidKeyCurveError, BadSignatureError)
+"""Errors of a token whose key is not among the known ones: a provider may replace a key under its id, or by
+one of another algorithm."""
 
 
 class SignInInvalid(Exception):  # noqa: N818 -- named after what is wrong
@@ -54,10 +63,10 @@ def verify(
 
 
 def _decoded(id_token: str, documents: ProviderDocuments) -> dict[str, Any]:
-    """Return the claims if the signature is right; read the keys again if it is of an unknown one."""
+    """Return the claims if the signature is right; read the keys again if it is not of a known one."""
     try:
         return jwt.decode(id_token, documents.keys(), algorithms=ALGORITHMS).claims
-    except InvalidKeyIdError:
+    except _OF_ANOTHER_KEY:
         keys = documents.keys(max_age=MIN_REFRESH_SECONDS)
         return jwt.decode(id_token, keys, algorithms=ALGORITHMS).claims
 

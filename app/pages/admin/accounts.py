@@ -24,7 +24,7 @@ from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import NonBlankString, StrictSchema, email
+from app.web.schemas.fields import SingleLineString, StrictSchema, email
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -42,7 +42,7 @@ class NewAccountSchema(StrictSchema):
     """The account to create."""
 
     email = email(required=True)
-    name = NonBlankString(200, required=True)
+    name = SingleLineString(200, required=True)
     password = String(
         required=True, validate=validate.Length(min=passwords.MIN_LENGTH, max=passwords.MAX_LENGTH)
     )

@@ -23,7 +23,7 @@ from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.fields import AsciiInteger, NonBlankString, StrictSchema
+from app.web.schemas.fields import AsciiInteger, SingleLineString, StrictSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
@@ -34,7 +34,7 @@ MAX_GRANT = 1_000_000_000
 class NewWorkspaceSchema(StrictSchema):
     """The workspace to create."""
 
-    workspace_name = NonBlankString(200, required=True)
+    workspace_name = SingleLineString(200, required=True)
 
 
 class GrantSchema(StrictSchema):
@@ -42,7 +42,7 @@ class GrantSchema(StrictSchema):
 
     workspace = fields.String(required=True)
     amount = AsciiInteger(required=True, validate=validate.Range(min=1, max=MAX_GRANT))
-    reason = NonBlankString(200, required=True)
+    reason = SingleLineString(200, required=True)
 
 
 @blueprint.get("/admin/workspaces")

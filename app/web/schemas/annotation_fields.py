@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import fields, validate
 
-from app.web.schemas.fields import NonBlankString
+from app.web.schemas.fields import SingleLineString
 
 MAX_TAGS = 50
 MAX_TAG_LENGTH = 100
@@ -14,7 +14,7 @@ MAX_NOTE_LENGTH = 5000
 def tags() -> fields.List[str]:
     """Return a field for tags, which replace the stored ones."""
     return fields.List(
-        NonBlankString(MAX_TAG_LENGTH),
+        SingleLineString(MAX_TAG_LENGTH),
         allow_none=True,
         validate=validate.Length(max=MAX_TAGS),
         metadata={"example": ["engines"]},

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from apiflask import Schema
 from marshmallow import EXCLUDE, RAISE, ValidationError, fields, post_load, validate
 
-from app.domain import ids, purposes
+from app.domain import ids, purposes, single_lines
 from app.domain.errors import FieldError, InvalidValue, NotAProfileUrl, Problem
 from app.domain.normal import emails, person_emails, websites
 from app.domain.normal.companies.employers import given_employer
@@ -63,6 +63,23 @@ class NonBlankString(fields.String):
     ) -> str:
         text: str = super()._deserialize(value, attr, data, **options)
         return text.strip()
+
+
+class SingleLineString(NonBlankString):
+    """A trimmed string that is shown within a line: without line breaks and control characters."""
+
+    def __init__(self, max_length: int = MAX_TEXT, **options: Any) -> None:
+        metadata = {"pattern": single_lines.PATTERN, **options.pop("metadata", {})}
+        super().__init__(max_length, metadata=metadata, **options)
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
+    ) -> str:
+        text = super()._deserialize(value, attr, data, **options)
+        try:
+            return single_lines.single_line(text) if 0 < len(text) <= MAX_TEXT else text
+        except InvalidValue as error:
+            raise ValidationError(str(error)) from error
 
 
 class StrictBoolean(fields.Boolean):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from marshmallow import fields, validate
 
 from app.domain.callers import Scope
-from app.web.schemas.fields import NonBlankString, StrictSchema, UtcTime
+from app.web.schemas.fields import SingleLineString, StrictSchema, UtcTime
 from app.web.schemas.limit_schemas import MONTHLY_LIMIT, SPENDING_CAP, limit_field
 
 
 class NewKeySchema(StrictSchema):
     """The API key to create."""
 
-    name = NonBlankString(100, required=True, metadata={"example": "CRM sync"})
+    name = SingleLineString(100, required=True, metadata={"example": "CRM sync"})
     scopes = fields.List(
         fields.Enum(Scope, by_value=True),
         validate=validate.Length(min=1, max=len(Scope)),

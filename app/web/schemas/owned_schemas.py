@@ -11,13 +11,13 @@ from app.domain.ids import EXAMPLES
 from app.engine.contacts.job_changes import SAVED_PROFILE
 from app.web.schemas import annotation_fields
 from app.web.schemas.contact_schemas import TIME, LocationSchema, RevealedSchema, SavedCompanySchema
-from app.web.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
+from app.web.schemas.fields import ResponseSchema, SingleLineString, StrictSchema
 
 
 class NamedListSchema(StrictSchema):
     """A list to create or rename."""
 
-    name = NonBlankString(required=True, metadata={"example": "Prospects"})
+    name = SingleLineString(required=True, metadata={"example": "Prospects"})
 
 
 class NotesSchema(StrictSchema):

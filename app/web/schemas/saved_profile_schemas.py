@@ -17,6 +17,7 @@ from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import (
     NestedObject,
     NonBlankString,
+    SingleLineString,
     StrictSchema,
     UtcTime,
     company_url,
@@ -61,7 +62,7 @@ class LinkedinSaveSchema(StrictSchema):
     """A profile and its annotations; list, tags and note replace the stored ones."""
 
     profile = NestedObject(ProfileSchema, required=True)
-    list = NonBlankString(allow_none=True, metadata={"example": "Prospects"})
+    list = SingleLineString(allow_none=True, metadata={"example": "Prospects"})
     tags = annotation_fields.tags()
     note = annotation_fields.note()
     captured_at = UtcTime(

@@ -6,14 +6,14 @@ from marshmallow import fields, validate
 
 from app.engine.accounts import totp
 from app.infra.crypto import passwords
-from app.web.schemas.fields import NonBlankString, StrictSchema, email, password
+from app.web.schemas.fields import SingleLineString, StrictSchema, email, password
 
 
 class ClientSchema(StrictSchema):
     """The client program, shown in the account's list of sessions."""
 
-    name = NonBlankString(100, required=True, metadata={"example": "chrome-extension"})
-    version = NonBlankString(100, metadata={"example": "1.0.0"})
+    name = SingleLineString(100, required=True, metadata={"example": "chrome-extension"})
+    version = SingleLineString(100, metadata={"example": "1.0.0"})
 
 
 class LoginSchema(StrictSchema):
