@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from marshmallow import Schema
 
-from app.api.keys import NewKeySchema
-from app.api.lists import NamedListSchema
-from app.api.login import ClientSchema
 from app.pages.admin.accounts import NewAccountSchema
 from app.pages.admin.workspaces import GrantSchema, NewWorkspaceSchema
+from app.web.schemas.key_schemas import NewKeySchema
+from app.web.schemas.owned_schemas import NamedListSchema
+from app.web.schemas.sign_in_schemas import ClientSchema
 
 FIELDS = [
     (NewKeySchema, "name"),
