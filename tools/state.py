@@ -11,6 +11,7 @@ import secrets
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,10 +32,23 @@ class State:
 
     @classmethod
     def open(cls, directory: Path | None = None) -> State:
-        """Return the state in this directory, which is created if it does not exist."""
+        """Return the state in this directory, which is created if it does not exist.
+
+        Raises:
+            SystemExit: it cannot be created or written; the message says why.
+
+        """
         state = cls(directory or default_directory())
-        state.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        state.directory.chmod(0o700)
+        try:
+            state.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+            state.directory.chmod(0o700)
+            with TemporaryFile(dir=state.directory), TemporaryFile(dir=state.logs):
+                pass
+        except OSError as error:
+            raise SystemExit(
+                f"The data directory {state.directory} cannot be written: {error.strerror}."
+                " Name another one in DEV_DATA_DIR."
+            ) from None
         return state
 
     @property

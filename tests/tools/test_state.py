@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import stat
+from pathlib import Path
+
+import pytest
 
 from tools.services import environment
 from tools.state import DEMO_EMAIL, Lock, State
@@ -66,3 +69,10 @@ def test_the_account_of_the_demo_is_an_operator_unless_others_are_named(state: S
     chosen = environment.for_children(state, {"OPERATORS": "ada@acme.example"}, redis_url="redis://r")
 
     assert (default["OPERATORS"], chosen["OPERATORS"]) == (DEMO_EMAIL, "ada@acme.example")
+
+
+def test_a_data_directory_that_cannot_be_created_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(SystemExit, match=r"file/data cannot be written: Not a directory\."):
+        State.open(tmp_path / "file" / "data")

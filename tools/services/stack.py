@@ -15,6 +15,7 @@ from tools.console import echo, step
 from tools.manual import site
 from tools.services import embedded_redis, environment, ports, preloading, processes, revisions
 from tools.services.processes import Reaper, ServiceError
+from tools.services.reachability import wait_for_servers
 from tools.services.seeding import seed
 from tools.services.supervisor import RELEASE, Supervisor, procfile_commands, run_to_completion
 from tools.state import DEMO_EMAIL, Lock, State
@@ -78,6 +79,7 @@ class LocalStack:
         lock = self._acquire_lock()
         stack.callback(lock.release)
         stack.callback(self.state.path("up.json").unlink, missing_ok=True)
+        wait_for_servers(os.environ)
         self._wait_for_redis()
         if self.fresh:
             self.state.clear()
