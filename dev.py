@@ -10,6 +10,11 @@ if sys.version_info < (3, 11):  # noqa: UP036 - on an older Python, this check i
         + "Run it with a newer one, such as python3.12."
     )
 
+import signal
+
+if __name__ == "__main__":  # outside `main`, Ctrl-C ends the process without a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 import argparse
 import os
 from pathlib import Path
@@ -52,6 +57,7 @@ def main(argv: list[str]) -> int:
         _parser().error("unrecognized arguments: " + " ".join(rest))
     if sys.platform == "win32":
         sys.exit("This runs on Linux and macOS; on Windows, run it inside WSL.")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if known.subcommand == "lock":
             bootstrap.write_locks(ROOT, GROUPS)
@@ -62,6 +68,8 @@ def main(argv: list[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     _exec(python, known.subcommand, argv[argv.index(known.subcommand) + 1 :])
     return 0
 
