@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from datetime import timedelta
 
 import pytest
 from crm_support import EMAIL, CrmHarness
@@ -92,6 +93,21 @@ def test_of_many_connections_of_a_workspace_one_has_a_turn_at_a_time(
     assert during_the_turn == []
     assert len(mine.intersection(after_the_turn)) == len(after_the_turn) == 1
     assert taken not in after_the_turn
+
+
+def test_a_push_during_a_pause_waits_for_its_end(harness: CrmHarness) -> None:
+    turn = begin(harness)
+    pause = timedelta(minutes=5)
+    with harness.database.transaction() as session:
+        outbox.confirm(session, turn, now=harness.now)
+        outbox.end(session, turn, pause=pause, error="rate_limited", now=harness.now)
+
+    harness.push(harness.owned_contact())
+    during_the_pause = claimed(harness)
+    harness.now += pause
+
+    assert during_the_pause == []
+    assert claimed(harness) == [harness.connection_id]
 
 
 def test_a_worker_that_has_lost_its_lease_stores_nothing(harness: CrmHarness) -> None:
