@@ -24,6 +24,7 @@ from app.infra import clock
 from cli import import_files, import_report, queued_imports
 from cli.command_group import as_json_option, database
 from cli.country_codes import parse_country
+from cli.single_lines import SingleLine
 
 
 def _mapping(_context: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
@@ -51,7 +52,9 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
                  help=f"Map a column to a field; may be repeated. Fields: {', '.join(FIELDS)}; ignore."),
     click.option("--country", "--region", "region", callback=parse_country, metavar="CC",
                  help="Country of phone numbers without a code, unless their row names one."),
-    click.option("--source", help="Source name stored with every value (default: the file name)."),
+    click.option(
+        "--source", type=SingleLine(), help="Source name stored with every value (default: the file name)."
+    ),
     click.option("--date", "at", type=click.DateTime(["%Y-%m-%d"]), callback=_day,
                  help="Date of rows without a date column (default: today)."),
     click.option("--rejects", type=click.Path(dir_okay=False), help="Write rejected rows to this file."),

@@ -49,7 +49,9 @@ _COUNTS = ("given", "added", "known", "removed", "rejected")
     "Base64. drop: a download of California's DROP, or a file of it. export: a file of 'export'.",
 )
 @click.option("--kind", type=click.Choice(HASHED_KINDS), help="What a hashed or plain list consists of.")
-@click.option("--list", "list_name", default="", help="Name of the list, so that it can be removed again.")
+@click.option(
+    "--list", "list_name", type=SingleLine(), help="Name of the list, so that it can be removed again."
+)
 @click.option(
     "--country",
     callback=parse_country,
@@ -82,7 +84,7 @@ def import_suppressions(  # noqa: PLR0913 -- the options of the command
     file: str,
     file_format: str,
     kind: str | None,
-    list_name: str,
+    list_name: str | None,
     country: str | None,
     encoding: str | None,
     delimiter: str | None,
@@ -99,7 +101,7 @@ def import_suppressions(  # noqa: PLR0913 -- the options of the command
     """
     if reason == suppressions.ERASED:
         raise click.ClickException("This reason marks people whose data was erased. Use another one.")
-    listing = DROP if file_format == "drop" else Listing(reason, list_name)
+    listing = DROP if file_format == "drop" else Listing(reason, list_name or "")
     started = time.monotonic()
     options = TableOptions(encoding=encoding, delimiter=delimiter, has_header=has_header)
     rejected: list[Change] = []
