@@ -8,8 +8,6 @@ from app.domain.errors import InvalidValue
 
 _UNSHOWN = r"\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 """Control characters, line breaks, and the characters that change the direction of what follows."""
-PATTERN = rf"^[^{_UNSHOWN}]*[^\s{_UNSHOWN}][^{_UNSHOWN}]*$"
-"""The same rule for JSON Schema."""
 _FAULT = re.compile(f"[{_UNSHOWN}]")
 MAX_LENGTH = 500
 

@@ -31,7 +31,7 @@ from app.infra.broker.queue import JobPublisher
 from app.infra.database import database_clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
-from workers.execution import job_runner
+from workers.execution import job_runner, work
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import (  # noqa: F401 -- the tasks of the others are registered by the import
     audit,
@@ -166,13 +166,17 @@ class Service:
         return {
             "sweep of nothing": lambda: upkeep.sweep_once(self.worker),
             "sweep of an expired job": self._sweep,
-            "webhooks due": lambda: webhooks.send_due(self.worker),
+            "webhooks due": self._deliver,
             "audit due": self._is_audit_due,
             "retention": lambda: upkeep.purge_once(self.worker),
             VERIFICATIONS: self._verify,
             "audit": self._audit,
             COMPLETE_AUDIT: self._audit_everything,
         }
+
+    def _deliver(self) -> None:
+        webhooks.wake_finished(self.worker)
+        work.send_due(self.worker)
 
     def _sign_in(self) -> str:
         now = clock.now()

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.single_lines import MAX_LENGTH, PATTERN, single_line
+from app.domain.single_lines import MAX_LENGTH, single_line
 
 
 @pytest.mark.parametrize("text", ["Acme", "Łódź & Söhne", "محمد", "a\u200db", "x" * MAX_LENGTH])
 def test_a_line_of_any_script_is_trimmed_and_kept(text: str) -> None:
     assert single_line(f" {text}\n") == text
-    assert re.search(PATTERN, text)
 
 
 @pytest.mark.parametrize(
@@ -20,4 +17,3 @@ def test_a_line_of_any_script_is_trimmed_and_kept(text: str) -> None:
 def test_what_is_blank_or_too_long_or_would_not_stay_in_its_line_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue):
         single_line(text)
-    assert len(text) > MAX_LENGTH or not re.search(PATTERN, text)

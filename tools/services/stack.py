@@ -79,7 +79,6 @@ class LocalStack:
         lock = self._acquire_lock()
         stack.callback(lock.release)
         stack.callback(self.state.path("up.json").unlink, missing_ok=True)
-        wait_for_servers(os.environ)
         self._wait_for_redis()
         if self.fresh:
             self.state.clear()
@@ -87,6 +86,7 @@ class LocalStack:
         if not self.state.database.exists():
             self.state.forget_seeding(f"sqlite:///{self.state.database}")
         web = stack.enter_context(_listen(self.port))
+        wait_for_servers(os.environ)
         redis_url = stack.enter_context(embedded_redis.running(self.state, os.environ))
         self.env = environment.for_children(
             self.state,

@@ -68,10 +68,6 @@ class NonBlankString(fields.String):
 class SingleLineString(NonBlankString):
     """A trimmed string that is shown within a line: without line breaks and control characters."""
 
-    def __init__(self, max_length: int = MAX_TEXT, **options: Any) -> None:
-        metadata = {"pattern": single_lines.PATTERN, **options.pop("metadata", {})}
-        super().__init__(max_length, metadata=metadata, **options)
-
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
     ) -> str:

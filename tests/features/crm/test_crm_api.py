@@ -134,6 +134,27 @@ def test_the_mapping_can_be_changed(admin: SignedInUser) -> None:
     assert response.get_json()["connection"]["mapping"] == chosen
 
 
+@pytest.mark.parametrize("chosen", [{"title": "jobtitle"}, {"email": "email", "title": "email"}])
+def test_an_invalid_mapping_changes_nothing(admin: SignedInUser, chosen: dict[str, str]) -> None:
+    connection_id = connected(admin)
+    before = admin.client.get("/api/crm/connections", headers=admin.headers).get_json()
+
+    refused = post(admin, f"connections/{connection_id}", {"mapping": chosen})
+
+    assert pointers(refused) == ["/mapping"]
+    assert admin.client.get("/api/crm/connections", headers=admin.headers).get_json() == before
+
+
+def test_a_base_url_with_a_query_and_a_push_of_nothing_are_refused(admin: SignedInUser) -> None:
+    nothing = post(admin, "pushes", {"connection_id": connected(admin)})
+    query = post(
+        admin, "connections", {**HUBSPOT, "vendor": "twenty", "base_url": "https://crm.example.com/a?b=c"}
+    )
+
+    assert pointers(nothing) == ["/contact_ids"]
+    assert pointers(query) == ["/base_url"]
+
+
 def test_a_push_is_accepted_and_can_be_read(admin: SignedInUser) -> None:
     connection_id, contact_id = connected(admin), owned_contact(admin)
 

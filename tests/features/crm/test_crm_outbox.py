@@ -119,6 +119,21 @@ def test_a_worker_that_has_lost_its_lease_stores_nothing(harness: CrmHarness) ->
         outbox.hold(session, late, now=harness.now)
 
 
+def test_a_connection_that_was_deleted_meanwhile_ends_its_work(harness: CrmHarness) -> None:
+    turn = begin(harness)
+    with harness.database.transaction() as session:
+        session.delete(session.get_one(CrmConnection, harness.connection_id))
+
+    with pytest.raises(LeaseLost), harness.database.transaction() as session:
+        outbox.hold(session, turn, now=harness.now)
+    harness.now += PUSHING.lease
+    with harness.database.transaction() as session:
+        late = outbox.begin(session, harness.connection_id, now=harness.now)
+
+    assert late is None
+    assert claimed(harness) == []
+
+
 def test_credentials_of_a_replaced_key_ask_to_connect_again(harness: CrmHarness) -> None:
     other = Database(harness.settings.database_url, keys=DigestKeys(b"other" * 8, b"other" * 8))
 

@@ -190,6 +190,18 @@ def test_a_replayed_delivery_is_due_at_once(admin: SignedInUser) -> None:
     assert (replayed.status_code, replayed.get_json()["state"]) == (200, "waiting")
 
 
+def test_a_replay_that_is_sent_twice_under_one_key_is_one(admin: SignedInUser) -> None:
+    key = {"Idempotency-Key": "one click"}
+    create(admin)
+    record(admin, "one")
+    webhook_id = get(admin, "/api/webhooks")["webhooks"][0]["id"]
+
+    first = post(admin, f"/api/webhooks/{webhook_id}/replay", **key)
+    again = post(admin, f"/api/webhooks/{webhook_id}/replay", **key)
+
+    assert [answer.headers.get("Idempotent-Replay") for answer in (first, again)] == [None, "true"]
+
+
 def test_events_are_listed_by_type_and_page_for_keys_that_may_look_up(admin: SignedInUser) -> None:
     record(admin, *"abc")
     post(admin, f"{PATH}/{create(admin)['id']}/test")

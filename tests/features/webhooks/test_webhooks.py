@@ -329,6 +329,14 @@ def test_finishing_a_deleted_webhook_changes_nothing(session: Session) -> None:
     assert session.scalar(select(func.count()).select_from(Webhook)) == 0
 
 
+def test_the_work_about_a_deleted_delivery_ends(session: Session) -> None:
+    webhook_id = over(session)
+    session.execute(delete(Webhook).where(Webhook.id == webhook_id))
+
+    assert webhooks.begin(session, webhook_id, now=NOW) is None
+    assert claim_due(session, now=NOW) == []
+
+
 def test_a_replay_restarts_the_schedule_under_the_same_id(session: Session) -> None:
     webhook_id = over(session)
     for _ in (*RETRY_SCHEDULE, "the last"):
