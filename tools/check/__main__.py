@@ -13,7 +13,18 @@ from tools.check import vulnerabilities
 from tools.state import ROOT
 
 FULLY_COVERED = "app/engine/*,app/domain/*,app/features/*"
-EDGE_NAMES = ("*api", "api/*", "pages", "pages/*", "*schemas", "work", "turn/*", "vendors/*", "commands")
+EDGE_NAMES = (
+    "*api",
+    "api/*",
+    "pages",
+    "pages/*",
+    "*schemas",
+    "work",
+    "turn/*",
+    "vendors/*",
+    "vendors/*/*",
+    "commands",
+)
 EDGES = ",".join(f"app/features/*/{edge}.py" for edge in EDGE_NAMES)
 """Every branch of these files must be tested, except of the edges of a feature."""
 PYTHON = sys.executable
