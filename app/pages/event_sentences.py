@@ -51,7 +51,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names for the ids in events; what was deleted has none. `texts` are those of features."""
+    """The names for the ids in events; what was deleted has none. `texts` are the texts of features."""
 
     changes: Mapping[str, JobChange] = field(default_factory=dict)
     hosts: Mapping[str, str] = field(default_factory=dict)

@@ -69,7 +69,7 @@ def _take_turn(
         log.info("turn lost", task=spec.task, id=work_id)
     except Unavailable:  # the next turn begins when the lease is over
         raise
-    except Exception:
+    except Exception:  # logged by `maintenance.attempt`; the turn ends at once, not when its lease is over
         with suppress(LeaseLost), services.database.transaction() as session:
             turns.retry(session, turn, due_at=database_clock.now() + spec.retry_after)
         raise

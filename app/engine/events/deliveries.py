@@ -154,7 +154,7 @@ def give_up(session: Session, endpoint_id: str) -> None:
 
 
 def erase(session: Session, matcher: PersonMatcher) -> None:
-    """Delete the deliveries whose URL, that of a request or of an endpoint, contains the person's data."""
+    """Delete the deliveries to URLs, of a request or of an endpoint, that contain the person's data."""
     of_callers = session.execute(select(Webhook.id, Webhook.url).where(OF_CALLER))
     ids = [row.id for row in of_callers if matcher.matches(row.url)]
     of_endpoints = session.execute(select(WebhookEndpoint.id, WebhookEndpoint.url))

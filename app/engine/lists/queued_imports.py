@@ -149,13 +149,16 @@ def needs_discovery(session: Session, files: Sequence[FoundFile]) -> bool:
 
 
 def start(session: Session, turn: Turn, *, now: Moment) -> QueuedImport | None:
-    """Mark the import of a turn as running and return it; None if it was deleted."""
+    """Mark the import of a turn as running and return it; None, which ends the turn, if it was deleted."""
     values = {
         "status": ImportStatus.RUNNING.value,
         "started_at": func.coalesce(QueuedImport.started_at, now),
     }
     _update(session, turn, **values)
-    return session.get(QueuedImport, turn.id, populate_existing=True)
+    queued = session.get(QueuedImport, turn.id, populate_existing=True)
+    if queued is None:
+        turns.end(session, turn)
+    return queued
 
 
 def store_progress(session: Session, turn: Turn, progress: Progress, *, now: Moment) -> None:

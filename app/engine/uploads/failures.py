@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from app.engine.uploads import row_store
 from app.engine.uploads.dispatch import ADVANCING
 from app.engine.uploads.upload_tables import Upload, UploadStatus
 from app.engine.work import turns
-from app.engine.work.turns import Turn
+from app.engine.work.turns import LeaseLost, Turn
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
@@ -34,12 +34,14 @@ def end(session: Session, turn: Turn, *, now: Moment) -> None:
     A list that is read or priced has failed. A running one is paused: its open jobs finish, and a member may
     continue it. One that is paused or canceled already remains so, and is not counted any further.
     """
-    row = session.execute(select(Upload.status, Upload.priced).where(Upload.id == turn.id)).one_or_none()
-    match row and row.status:
+    upload = session.get(Upload, turn.id)
+    if upload is None:
+        raise LeaseLost
+    match upload.status:
         case UploadStatus.READING:
             row_store.fail_reading(session, turn, _READING, reason=PROCESSING_FAILED)
         case UploadStatus.PRICING:
-            _store(session, turn, UploadStatus.FAILED, _PRICING.format(priced=row and row.priced), now=now)
+            _store(session, turn, UploadStatus.FAILED, _PRICING.format(priced=upload.priced), now=now)
         case UploadStatus.RUNNING:
             _store(session, turn, UploadStatus.PAUSED, _RUNNING, now=now)
     turns.fail(session, turn, PROCESSING_FAILED, now=now)

@@ -183,5 +183,9 @@ def purge_expired(session: Session, *, now: Moment) -> None:
 
 def _due(now: Moment) -> ColumnElement[bool]:
     unsent = or_(WorkItem.republish_at.is_(None), WorkItem.republish_at <= now)
-    free = or_(WorkItem.lease_until.is_(None), WorkItem.lease_until <= now)
-    return (WorkItem.due_at <= now) & unsent & free
+    return (WorkItem.due_at <= now) & unsent & is_free(now)
+
+
+def is_free(now: Moment) -> ColumnElement[bool]:
+    """Return the condition for items with which no worker has a turn."""
+    return or_(WorkItem.lease_until.is_(None), WorkItem.lease_until <= now)

@@ -15,11 +15,11 @@ FULL_QUEUE = 100
 class WorkSpec:
     """What one kind of work needs.
 
-    `task` is the name of the Celery task, `label` the kind in the metrics of failed work; None if a failure
-    is no fault of the service. A worker that has not renewed its
-    turn within `lease` is lost. A message that no worker has taken within `republish_after` is lost, too.
+    `task` is the name of the Celery task. `label` is the kind in the metrics of failed work, None if a
+    failure is not the service's. A worker counts as lost if it has not renewed its turn within `lease`, a
+    message if no worker has taken it within `republish_after`.
 
-    At most `per_key` items of one fairness key are with workers or in the queue; None is no limit. After
+    Workers and the queue have at most `per_key` items of one fairness key, any number if it is None. After
     `max_attempts` turns without progress the task ends the work as failed; an error in a turn is followed by
     the next one after `retry_after`. `full_queue` is the length of the queue above which no messages are
     published. A failure counts in the metrics for an hour, or until the work is added again if

@@ -6,11 +6,11 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql import ColumnElement
 
-from app.engine.work.items import WorkItem
+from app.engine.work.items import WorkItem, is_free
 from app.engine.work.specs import WorkSpec
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
@@ -26,7 +26,6 @@ class Turn:
 
     spec: WorkSpec
     id: str
-    workspace_id: str | None
     lease_token: str
     attempts: int = 1
 
@@ -42,14 +41,13 @@ def begin(session: Session, spec: WorkSpec, work_id: str, *, now: Moment) -> Tur
     Return None also if workers have as many items of its fairness key as they may; it is published again.
     """
     token = secrets.token_hex(16)
-    is_over = or_(WorkItem.lease_until.is_(None), WorkItem.lease_until <= now)
-    row = session.execute(
+    attempts = session.scalar(
         update(WorkItem)
         .where(
             WorkItem.id == work_id,
             WorkItem.task == spec.task,
             WorkItem.due_at <= now,
-            is_over,
+            is_free(now),
             *_has_room(spec, now),
         )
         .values(
@@ -58,10 +56,10 @@ def begin(session: Session, spec: WorkSpec, work_id: str, *, now: Moment) -> Tur
             republish_at=None,
             attempts=WorkItem.attempts + 1,
         )
-        .returning(WorkItem.workspace_id, WorkItem.attempts)
+        .returning(WorkItem.attempts)
         .execution_options(synchronize_session=False)
-    ).one_or_none()
-    return None if row is None else Turn(spec, work_id, row.workspace_id, token, row.attempts)
+    )
+    return None if attempts is None else Turn(spec, work_id, token, attempts)
 
 
 def _has_room(spec: WorkSpec, now: Moment) -> list[ColumnElement[bool]]:

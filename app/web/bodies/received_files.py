@@ -67,7 +67,7 @@ def received_file(max_mb: int) -> Iterator[ReceivedFile]:
     Raises:
         PayloadTooLarge: it is larger than allowed.
         ValidationFailed: the form has no file, or the file is empty.
-        RateLimited, Unavailable: there is no room for it now.
+        RateLimited, Unavailable: the workspace, or the server, has no room for the file now.
 
     """
     max_bytes = max_mb << 20

@@ -1,4 +1,4 @@
-"""The table of contacts, which the page of all contacts and that of a list show."""
+"""The table of contacts on the page of all contacts and on the page of a list."""
 
 from __future__ import annotations
 

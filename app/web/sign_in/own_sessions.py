@@ -17,7 +17,7 @@ def sign_out() -> None:
 
 
 def end(session_id: str) -> None:
-    """End one session of the account, which may be that of this request."""
+    """End one session of the account; it may be the session of this request."""
     account_id = session_caller().account_id
     with admission.transaction() as session:
         sessions.end(session, account_id, session_id, now=database_clock.now())

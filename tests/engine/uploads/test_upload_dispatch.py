@@ -43,7 +43,7 @@ def claimed(ada: Uploader) -> list[str]:
 
 def late(upload: Upload) -> Turn:
     """Return the turn of a worker that has lost the upload to another one."""
-    return Turn(ADVANCING, upload.id, upload.workspace_id, "its lease")
+    return Turn(ADVANCING, upload.id, "its lease")
 
 
 def test_of_many_uploads_of_a_workspace_one_is_read_or_priced_at_a_time(ada: Uploader) -> None:
@@ -129,6 +129,13 @@ def test_a_person_who_is_erased_while_a_row_is_priced_is_not_stored_again(
     assert second.subject is not None
     assert second.is_pending
     assert ada.get(upload_id).status == "ready"
+
+
+def test_a_deleted_upload_is_not_ended_as_failed(ada: Uploader) -> None:
+    turn = Turn(ADVANCING, new_id("upl"), "its lease")
+
+    with pytest.raises(LeaseLost), ada.harness.database.transaction() as session:
+        failures.end(session, turn, now=clock.now())
 
 
 def test_a_deleted_upload_has_no_jobs_to_wait_for(ada: Uploader) -> None:

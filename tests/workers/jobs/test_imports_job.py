@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from jobs_support import NOW, set_clock
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from structlog.testing import capture_logs
 
 from app.domain.kinds import RUN_IMPORT, Queue
@@ -376,6 +376,20 @@ def test_a_worker_that_lost_its_lease_writes_nothing(
 
     assert (contacts(database), rows(database)[0].rows_done) == (0, 0)
     assert lines[-1]["event"] == "turn lost"
+
+
+def test_the_work_about_an_import_that_was_deleted_ends(
+    services: WorkerServices, database: Database, folder: Path, time: Time
+) -> None:
+    a_list(folder)
+    settle(services, time)
+    with database.transaction() as session:
+        session.execute(delete(QueuedImport))
+
+    imports.run_import(sent(services).pop(0), services)
+
+    with database.reading() as session:
+        assert session.scalars(select(WorkItem.id)).all() == []
 
 
 def test_suppressed_people_do_not_come_back(
