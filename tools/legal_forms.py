@@ -1,4 +1,4 @@
-"""Write `app/domain/data/legal_form_classes.txt` from the organisation types of rigour.
+"""Write `app/domain/data/companies/legal_form_classes.txt` from the organisation types of rigour.
 
     python -m tools.legal_forms org_types.yml VERSION
 
@@ -21,7 +21,7 @@ DATA = Path(__file__).parents[1] / "app" / "domain" / "data"
 CLASSES = frozenset(("JSC", "LLC", "LLP", "LP", "GP"))
 """The other classes, such as NGO or FIN, have forms that belong to the name: Foundation, Charity."""
 MIN_LENGTH = 3
-"""Shorter forms are taken only if `legal_forms.txt` has them: `ii` or `pr` usually mean something else."""
+"""Shorter forms are taken if `companies/legal_forms.txt` has them: `ii` or `pr` usually mean other things."""
 HEAD = """\
 # Legal forms by class: two companies with the same name and forms of different classes are two companies.
 # Written by tools/legal_forms.py from resources/names/org_types.yml of rigour {version}
@@ -37,7 +37,7 @@ def classes(types: list[dict[str, Any]]) -> dict[str, list[str]]:
         names = [*kind["aliases"], kind.get("display"), kind.get("compare")]
         for form in {" ".join(form_words(str(name))) for name in names if name}:
             found[form].add(kind.get("generic") or "")
-    short = {form for _language, forms in entries("legal_forms.txt") for form in forms}
+    short = {form for _language, forms in entries("companies/legal_forms.txt") for form in forms}
     by_class: dict[str, list[str]] = defaultdict(list)
     for form, generics in sorted(found.items()):
         if len(generics) == 1 and (len(form) >= MIN_LENGTH or form in short):
@@ -51,7 +51,7 @@ def main() -> None:
     types = yaml.safe_load(Path(source).read_text(encoding="utf-8"))["types"]
     lines = [f"{name}: {', '.join(forms)}\n" for name, forms in classes(types).items()]
     text = HEAD.format(version=version) + "".join(lines)
-    (DATA / "legal_form_classes.txt").write_text(text, encoding="utf-8")
+    (DATA / "companies/legal_form_classes.txt").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

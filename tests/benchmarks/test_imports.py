@@ -10,7 +10,9 @@ from unittest import mock
 
 import pytest
 
-BENCHMARKS = sorted((Path(__file__).parents[2] / "benchmarks").glob("[!_]*.py"))
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+SCRIPTS = ("[!_]*.py", "bad_clients/[!_]*.py", "website_privacy/[!_]*.py")
+BENCHMARKS = sorted(path for pattern in SCRIPTS for path in FOLDER.glob(pattern))
 
 
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)

@@ -38,12 +38,12 @@ def test_links_lead_to_pages_of_the_site_or_are_left_out(
 
 def test_a_diagram_becomes_its_picture(tmp_path: Path) -> None:
     name = diagrams.file_name("flowchart\n")
-    (tmp_path / "docs/pictures").mkdir(parents=True)
-    (tmp_path / "docs/pictures" / name).write_text("<svg/>")
+    (tmp_path / "docs/pictures/diagrams").mkdir(parents=True)
+    (tmp_path / "docs/pictures/diagrams" / name).write_text("<svg/>")
     text = "```mermaid\nflowchart\n```"
 
-    assert f'src="pictures/{name}"' in pages.converted(text, "docs/a.md", PATHS, tmp_path)
-    assert f'src="../pictures/{name}"' in pages.converted(text, "docs/decisions/b.md", PATHS, tmp_path)
+    for page, folder in (("docs/a.md", "pictures"), ("docs/decisions/b.md", "../pictures")):
+        assert f'src="{folder}/diagrams/{name}"' in pages.converted(text, page, PATHS, tmp_path)
 
 
 def test_a_changed_diagram_asks_to_be_drawn(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_changed_diagram_asks_to_be_drawn(tmp_path: Path) -> None:
 
 
 def test_every_diagram_is_drawn_and_no_picture_is_left_over() -> None:
-    drawn = {path.name for path in (diagrams.ROOT / diagrams.FOLDER).glob("diagram-*.svg")}
+    drawn = {path.name for path in (diagrams.ROOT / diagrams.FOLDER).glob("*.svg")}
 
     assert drawn == {diagrams.file_name(source) for source in diagrams.sources()}
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.state import ROOT
 
-FOLDER = Path("docs/pictures")
+FOLDER = Path("docs/pictures/diagrams")
 MERMAID = ROOT / "tools/manual/node_modules/mermaid/dist/mermaid.min.js"
 _DIAGRAM = re.compile(r"^```mermaid\n(?P<source>.*?)^```$", re.MULTILINE | re.DOTALL)
 _DRAW = """async source => {
@@ -35,7 +35,7 @@ class DrawingError(RuntimeError):
 
 def file_name(source: str) -> str:
     """Return the name of the picture of a diagram."""
-    return f"diagram-{hashlib.sha256(source.encode()).hexdigest()[:12]}.svg"
+    return f"{hashlib.sha256(source.encode()).hexdigest()[:12]}.svg"
 
 
 def replaced(text: str, pictures: str, root: Path = ROOT) -> str:
@@ -70,7 +70,7 @@ def draw() -> list[Path]:
 
     """
     wanted = {file_name(source): source for source in sources()}
-    for picture in (ROOT / FOLDER).glob("diagram-*.svg"):
+    for picture in (ROOT / FOLDER).glob("*.svg"):
         if picture.name not in wanted:
             picture.unlink()
     missing = {name: source for name, source in wanted.items() if not (ROOT / FOLDER / name).exists()}

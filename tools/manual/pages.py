@@ -62,7 +62,7 @@ def write(target: Path, root: Path = ROOT) -> int:
 def converted(text: str, source: str, paths: dict[str, str], root: Path = ROOT) -> str:
     """Return the text of a page as it is on the site: diagrams as pictures, links to pages of the site."""
     text = diagrams.replaced(
-        text, posixpath.relpath("pictures", posixpath.dirname(paths[source]) or "."), root
+        text, posixpath.relpath("pictures/diagrams", posixpath.dirname(paths[source]) or "."), root
     )
 
     def on_site(match: re.Match[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.visit_guessing import BASELINE, EXPONENTS, measure
+from benchmarks.website_privacy.visit_guessing import BASELINE, EXPONENTS, measure
 
 SITES, KNOWN = 1_000_000, 10_000
 SENT = {
@@ -20,7 +20,7 @@ def section(sites: int = SITES, known: int = KNOWN) -> str:
     lines = [
         "### How often the server guesses a visited website right",
         "",
-        f"Percent of {visits}, by Zipf's law with exponent s (`python -m benchmarks.visit_guessing`).",
+        f"Percent of {visits}, by Zipf's law with exponent s (`python -m benchmarks.website_privacy.visit_guessing`).",
         "",
         f"| the extension sends | {' | '.join(f's = {exponent}' for exponent in EXPONENTS)} |",
         f"| --- |{' --: |' * len(EXPONENTS)}",

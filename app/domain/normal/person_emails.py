@@ -20,7 +20,7 @@ from app.domain.normal.websites import is_top_level
 MAX_LENGTH = 1000
 """Characters of a text in which an address is looked for."""
 
-_ALWAYS, _BOTH = (frozenset(words) for _, *words in lines("email_placeholders.txt"))
+_ALWAYS, _BOTH = (frozenset(words) for _, *words in lines("emails/email_placeholders.txt"))
 _FOR_TESTS = frozenset({"example", "test"})  # RFC 2606
 _NAMED = re.compile(r"[<(]([^<>()@]{1,80}@[^<>()@]{1,255})[>)]")
 _SCHEME = re.compile(r"(?:mailto|smtp|e-?mail)\s?:[/\s]*", re.IGNORECASE)

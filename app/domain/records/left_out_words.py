@@ -9,9 +9,9 @@ from app.domain.normal.texts.wordlists import words
 from app.domain.records.similarity.word_alignment import Role, Word, Words
 from app.domain.records.similarity.word_similarity import ALIKE
 
-_PARTICLES = words("particles.txt")
-_EAST_ASIAN = words("east_asian_surnames.txt")
-_ARABIC = words("arabic_given_names.txt")
+_PARTICLES = words("names/particles.txt")
+_EAST_ASIAN = words("names/east_asian_surnames.txt")
+_ARABIC = words("names/arabic_given_names.txt")
 _AFTER_THE_PROPHET = frozenset(
     ("md", "mohamad", "mohamed", "mohammad", "mohammed", "mohd", "muhamad", "muhammad", "muhammed", "muhd")
 )

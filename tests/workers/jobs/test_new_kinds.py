@@ -94,7 +94,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     register(SIZE)
     job(SIZE.name)(resolve)
     yield
-    monkeypatch.undo()  # before the kind is removed: undoing a test's own change of the kind would bring it back
+    monkeypatch.undo()  # a test's change of the kind; undone later, it would bring the kind back
     celery_app.celery.tasks.pop(SIZE.name)
     del job_runner.JOBS[SIZE.name], KINDS[SIZE.name]
 

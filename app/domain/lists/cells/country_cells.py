@@ -16,7 +16,7 @@ _LANGUAGES = (
     *("pl", "sv", "da", "nb", "fi", "cs", "sk", "hu", "ro", "hr", "bg", "ru", "uk", "el", "tr"),
     *("ja", "ko", "zh", "zh_Hant"),
 )
-"""The languages of `data/headers` that `country_code` does not read; loading them takes time and memory."""
+"""The languages of `data/lists/headers` that `country_code` does not read: loading them takes a while."""
 
 
 @lru_cache(maxsize=4096)

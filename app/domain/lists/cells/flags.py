@@ -11,7 +11,7 @@ from app.domain.lists.cells.cells import unescape_formula
 from app.domain.lists.cells.dates import parse_timestamp
 from app.domain.normal.texts.text_folding import fold
 
-_FILE = Path(__file__).parents[2] / "data" / "flags.txt"
+_FILE = Path(__file__).parents[2] / "data" / "lists" / "flags.txt"
 _TICKS = dict.fromkeys("\u2713\u2714\u2611\u2705\u2612\u00d7", True) | {"\u2610": False}
 _EMOJI_STYLE = "\ufe0f"
 _NUMBERS = {1.0: True, -1.0: True, 0.0: False}
@@ -19,7 +19,7 @@ _NUMBERS = {1.0: True, -1.0: True, 0.0: False}
 
 
 def _read() -> dict[str, frozenset[str]]:
-    """Read `data/flags.txt`: the folded words of each group."""
+    """Read `data/lists/flags.txt`: the folded words of each group."""
     groups: dict[str, frozenset[str]] = {}
     for line in _FILE.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):

@@ -10,7 +10,7 @@ from babel import Locale
 
 from app.domain.normal.texts.text_folding import fold
 
-_HEADERS = Path(__file__).parents[2] / "data" / "headers"
+_HEADERS = Path(__file__).parents[2] / "data" / "lists" / "headers"
 _WIDTHS = ("wide", "abbreviated")
 
 
@@ -38,5 +38,5 @@ def words_of_dates() -> frozenset[str]:
 
 
 def _locales() -> Iterator[Locale]:
-    for language in ("en", *sorted(path.stem for path in _HEADERS.glob("*.txt"))):
+    for language in ("en", *sorted(path.stem for path in _HEADERS.glob("*/*.txt"))):
         yield Locale.parse(language)

@@ -1,7 +1,7 @@
 """The field of a column, derived from its header; for e-mails and phones also which one it belongs to.
 
-Headers are compared as words without case, accents and punctuation. Most are looked up in `data/columns.txt`
-and, for each language, in `data/headers`. Headers of e-mails and phones are parsed word by word, since
+Headers are compared as words without case, accents and punctuation. Most are in `data/lists/columns.txt`
+and, for each language, in `data/lists/headers`. Headers of e-mails and phones are parsed word by word, since
 exports have many variants: `Secondary Email Status`, `Phone 2 - Type`, `Work Direct Phone`, `Geschäftliche
 E-Mail`. A header that also contains an unknown word (`Manager Email`, `Business Fax`) has another meaning and
 is ignored.

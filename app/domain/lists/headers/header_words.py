@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.domain.normal.texts.text_folding import fold
 
-_DATA = Path(__file__).parents[2] / "data"
+_DATA = Path(__file__).parents[2] / "data" / "lists"
 
 
 def read_headers() -> tuple[dict[str, tuple[str, int]], dict[str, dict[str, str]]]:
@@ -32,7 +32,8 @@ def read_headers() -> tuple[dict[str, tuple[str, int]], dict[str, dict[str, str]
 
 def _lines() -> Iterator[tuple[str, str]]:
     """Yield the lines of all files: a field and its headers, or a group and its words."""
-    for path in (_DATA / "columns.txt", _DATA / "value_columns.txt", *sorted(_DATA.glob("headers/*.txt"))):
+    languages = sorted(_DATA.glob("headers/*/*.txt"), key=lambda path: path.name)
+    for path in (_DATA / "columns.txt", _DATA / "value_columns.txt", *languages):
         for line in path.read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
                 head, texts = line.split(": ", maxsplit=1)

@@ -1,7 +1,7 @@
 """The headers of opt-outs in English, word by word, since each CRM has its own.
 
-`HasOptedOutOfEmail`, `UNSUB_TIME` and `Do not allow Phone Calls` are some. `data/columns.txt` and
-`data/headers` list further ones, and those in other languages.
+`HasOptedOutOfEmail`, `UNSUB_TIME` and `Do not allow Phone Calls` are some. `data/lists/columns.txt` and
+`data/lists/headers` list further ones, and those in other languages.
 """
 
 from __future__ import annotations

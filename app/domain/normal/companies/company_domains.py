@@ -19,7 +19,7 @@ SHARED_HOST_ERROR = (
     "company's own, or its name."
 )
 
-_SHARED = words("shared_hosts.txt")
+_SHARED = words("companies/shared_hosts.txt")
 _GOVERNMENT = frozenset(["gc", "go", "gob", "gos", "gouv", "gov", "govt", "gub", "gv", "lg", "mil", "state"])
 _COUNTRY = re.compile(r"[a-z]{2}")
 _MIN_PREFIX = 3

@@ -146,13 +146,15 @@ def _canonical(names: list[str]) -> list[str]:
 @cache
 def _phrases() -> dict[str, str]:
     """Return the words to compare instead of each phrase."""
-    units, tens = lines("number_words.txt")
+    units, tens = lines("companies/number_words.txt")
     numbers = {word: str(number) for number, word in enumerate(units)}
     for ten, word in ((ten, word) for ten, words in enumerate(tens, 2) for word in words.split("|")):
         for number, unit in enumerate(units[1:10], 1):
             numbers |= dict.fromkeys((f"{word} {unit}", f"{word} {number}"), f"{ten}{number}")
         numbers[word] = f"{ten}0"
-    return numbers | {other: word for word, others in entries("company_words.txt") for other in others}
+    return numbers | {
+        other: word for word, others in entries("companies/company_words.txt") for other in others
+    }
 
 
 @cache

@@ -31,7 +31,7 @@ _FORMER = re.compile(
 """An employer before today's: ex-Acme, Acme (former). But Beta (formerly Acme) is an employer."""
 _SEPARATORS = re.compile(r"[/|;,()\[\]&+:\u2022\u00b7\u2013\u2014]|\s-\s")
 _STEALTH = "stealth"
-_KINDS_OF_STARTUP = words("startup_words.txt")
+_KINDS_OF_STARTUP = words("companies/startup_words.txt")
 """What people write beside Stealth: Stealth AI Startup."""
 
 
@@ -83,7 +83,9 @@ def _is_stealth(text: str) -> bool:
 
 @cache
 def _words() -> frozenset[str]:
-    return frozenset(_key(word) for _language, items in entries("no_employers.txt") for word in items)
+    return frozenset(
+        _key(word) for _language, items in entries("companies/no_employers.txt") for word in items
+    )
 
 
 def _key(text: str) -> str:

@@ -106,12 +106,12 @@ def _spelt_at_start(names: list[str]) -> Iterator[int]:
 @cache
 def _forms() -> dict[str, str]:
     """Return the class of each legal form, an empty string if unknown."""
-    classed = {form: name for name, forms in entries("legal_form_classes.txt") for form in forms}
+    classed = {form: name for name, forms in entries("companies/legal_form_classes.txt") for form in forms}
     return dict.fromkeys((*_terms(), *_own_forms()), "") | classed
 
 
 def _own_forms() -> Iterator[str]:
-    for _language, forms in entries("legal_forms.txt"):
+    for _language, forms in entries("companies/legal_forms.txt"):
         yield from (" ".join(name_words(form)) for form in forms)
 
 
@@ -126,7 +126,7 @@ def _terms() -> Iterator[str]:
 @cache
 def _signed_forms() -> frozenset[str]:
     """Return the legal forms that are other words without their signs."""
-    return words("signed_legal_forms.txt")
+    return words("companies/signed_legal_forms.txt")
 
 
 @cache
@@ -144,7 +144,7 @@ def _sizes_by_edge() -> tuple[dict[str, list[int]], dict[str, list[int]]]:
 def _grammars_by_edge() -> tuple[dict[str, list[_Grammar]], dict[str, list[_Grammar]]]:
     """Return the grammars of the spelt-out forms with each first word and with each word that may be last."""
     by_edge: tuple[dict[str, list[_Grammar]], dict[str, list[_Grammar]]] = ({}, {})
-    for _language, lists in entries("legal_form_grammar.txt"):
+    for _language, lists in entries("companies/legal_form_grammar.txt"):
         first, deciding, joining = (frozenset(name_key(text).split()) for text in lists)
         grammar = _Grammar(first, deciding, first | deciding | joining)
         for edge, start in zip(by_edge, (first, deciding), strict=True):
@@ -163,7 +163,7 @@ def _unspaced_form() -> re.Pattern[str]:
 @cache
 def _leading_forms() -> frozenset[str]:
     """Return the forms of one ASCII word that are written before the name; others may belong to it."""
-    return words("leading_legal_forms.txt")
+    return words("companies/leading_legal_forms.txt")
 
 
 def _joined_letters(names: list[str]) -> list[str]:

@@ -7,13 +7,13 @@ import re
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.texts.wordlists import entries, words
 
-_LISTS = {head: frozenset(items) for head, items in entries("honorifics.txt")}
+_LISTS = {head: frozenset(items) for head, items in entries("names/honorifics.txt")}
 _ALWAYS = frozenset(item for item in _LISTS["always"] if "." not in item)
 _ALWAYS_FOLDED = frozenset(map(fold, _ALWAYS)) - _LISTS["before_iberian"]
 _WITH_STOP = frozenset(item for item in _LISTS["always"] if "." in item)
 _BEFORE_TWO = _LISTS["before_two"]
 _BEFORE_IBERIAN = _LISTS["before_iberian"]
-_IBERIAN = words("surnames.txt")
+_IBERIAN = words("names/surnames.txt")
 _SINGLE = _LISTS["single"] | _LISTS["always"]
 _LONGEST = 3
 _GLUED = re.compile(r"(?<![^\W\d_.])([^\W\d_]{2,7})\.(?=[^\W\d_]{2})")

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from app.domain.normal.texts.wordlists import entries
 
-_MORE = frozenset(dict(entries("name_notes.txt"))["credential"])
+_MORE = frozenset(dict(entries("names/name_notes.txt"))["credential"])
 _PIECES = re.compile(r"[-/+&]")
 _CAPITALS = re.compile(r"[^\W_](?:[^\W_]|[.+&/-](?=[^\W_])){1,14}")
 _DOTTED = re.compile(r"(?:[^\W\d_][a-z]{0,5}\.){2,4}(?:[^\W\d_][a-z]{0,5})?|[^\W\d_]{1,4}\.[^\W\d_]{1,5}")

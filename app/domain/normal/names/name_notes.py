@@ -18,7 +18,7 @@ from app.domain.normal.names.name_lexicon import (
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.texts.wordlists import entries, words
 
-_LISTS = {head: frozenset(items) for head, items in entries("name_notes.txt")}
+_LISTS = {head: frozenset(items) for head, items in entries("names/name_notes.txt")}
 _OFFICES = frozenset(map(fold, _LISTS["office"]))
 _OF_OFFICE = _LISTS["of_office"]
 _PHRASES = frozenset(map(fold, _LISTS["slogan"] | _LISTS["remark"]))
@@ -28,7 +28,7 @@ _ALIASES = frozenset(map(fold, _LISTS["alias"]))
 _EMPLOYERS = _LISTS["employer"]
 _PRONOUNS = frozenset(map(fold, _LISTS["pronoun"])) | _LISTS["pronoun"]
 _MARKERS = _ALIASES | _EMPLOYERS
-_PARTICLES = words("particles.txt")
+_PARTICLES = words("names/particles.txt")
 _NOTES = _OFFICES | _MARKERS | _FIRST_WORDS
 _OPEN = re.compile(r"[\s(\[{<,;:/&+-]+$")
 _PRONOUN_SIGNS = re.compile(r"[/\\|,]")

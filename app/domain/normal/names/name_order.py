@@ -11,9 +11,9 @@ from app.domain.normal.names.nicknames import equivalents
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.texts.wordlists import words
 
-_PARTICLES = words("particles.txt")
-_EAST_ASIAN = words("east_asian_surnames.txt")
-_IBERIAN = words("surnames.txt")
+_PARTICLES = words("names/particles.txt")
+_EAST_ASIAN = words("names/east_asian_surnames.txt")
+_IBERIAN = words("names/surnames.txt")
 _VIETNAMESE = frozenset(
     "bui dang dinh do duong hoang huynh le ly ngo nguyen pham phan tran truong vo vu".split()  # noqa: SIM905
 )

@@ -23,7 +23,7 @@ from app.domain.normal.names.placeholder_names import (
 )
 from app.domain.normal.texts.wordlists import words
 
-_PARTICLES = words("particles.txt")
+_PARTICLES = words("names/particles.txt")
 _QUOTED = re.compile(r"""["\u201c][^"\u201d]*["\u201d]|\([^()]*\)""")
 _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]{2,}){0,2}")
 

@@ -33,9 +33,9 @@ from app.domain.normal.texts.wordlists import words
 
 NO_PERSON = "This is not the name of a person. Send the person's own given and family name."
 
-_FIRST_SURNAMES = words("surnames.txt")
-_COMPOUND_SURNAMES = words("han_surnames.txt")
-_PARTICLES = words("particles.txt")
+_FIRST_SURNAMES = words("names/surnames.txt")
+_COMPOUND_SURNAMES = words("names/han_surnames.txt")
+_PARTICLES = words("names/particles.txt")
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
 _TWO_FAMILIES = re.compile(

@@ -1,4 +1,4 @@
-"""Nicknames of given names: the English ones of the package `nicknames`, and the ones in `nicknames.txt`."""
+"""Nicknames of given names: the English ones of the package `nicknames`, and `names/nicknames.txt`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _equivalents() -> dict[str, frozenset[str]]:
 
     pairs = {frozenset((english.name1, english.name2)) for english in name_triplets()}
     met: dict[str, set[str]] = {}
-    for sign, name, *others in lines("nicknames.txt"):
+    for sign, name, *others in lines("names/nicknames.txt"):
         changed = {frozenset((name, other)) for other in others}
         pairs = pairs | changed if sign == "+" else pairs - changed
     for pair in pairs:

@@ -7,7 +7,7 @@ import re
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.texts.wordlists import entries
 
-_LISTS = {head: frozenset(items) for head, items in entries("placeholder_names.txt")}
+_LISTS = {head: frozenset(items) for head, items in entries("names/placeholder_names.txt")}
 _WORDS = _LISTS["word"]
 _MARKS = _LISTS["mark"]
 _CASED = _LISTS["cased"]

@@ -107,7 +107,7 @@ def _names() -> dict[str, str]:
     for alias, codes in get_global("territory_aliases").items():
         if len(alias) == len("USA") and alias.isalpha():
             names[alias.lower()] = codes[0]
-    for line in lines("countries.txt"):
+    for line in lines("places/countries.txt"):
         code, shorts = " ".join(line).split(": ")
         names |= dict.fromkeys(shorts.split(", "), code)
     return names

@@ -180,8 +180,8 @@ def _is_state(text: str | None, country: str) -> bool:
 
 @cache
 def _large_cities() -> defaultdict[str, frozenset[str]]:
-    """Return the cities of `cities.txt` by state or country."""
-    found = {place: frozenset(cities) for place, cities in entries("cities.txt")}
+    """Return the cities of `places/cities.txt` by state or country."""
+    found = {place: frozenset(cities) for place, cities in entries("places/cities.txt")}
     return defaultdict(frozenset, found)
 
 

@@ -96,6 +96,6 @@ def _names(name: str) -> Iterator[str]:
 
 
 def _other_names() -> Iterator[tuple[str, str]]:
-    for code, names in entries("subdivisions.txt"):
+    for code, names in entries("places/subdivisions.txt"):
         for name in names:
             yield code, name

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from app.domain.normal.texts.text_folding import fold
 from app.domain.normal.texts.wordlists import entries
 
-_WORDS = {place: tuple(words) for place, words in entries("place_words.txt")}
+_WORDS = {place: tuple(words) for place, words in entries("places/place_words.txt")}
 PARTS_OF_CITIES = frozenset(_WORDS["part of city"])
 """States of a few countries that are called like parts of cities elsewhere, as in `Mumbai, West`."""
 _STREET_LAST = frozenset(_WORDS["street last"])

@@ -38,7 +38,7 @@ _MAX_INITIALS = 2
 _MOVABLE = frozenset({"international"})
 _VOWEL = re.compile(r"[aeiouy]|[^\x00-\x7f]")
 _CAPITALS = re.compile(r"\b[A-Z]{2,5}\b")
-GENERAL = wordlists.words("general_company_words.txt")
+GENERAL = wordlists.words("companies/general_company_words.txt")
 """Words that are often added to a company's name, and rarely tell two companies apart."""
 ATTACHED_FORMS = ("ag", "corp", "gmbh", "inc", "llc", "ltd", "plc", "sa", "se")
 """The legal forms that are often joined to a name, as in `siemensag`."""

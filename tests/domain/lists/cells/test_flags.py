@@ -9,7 +9,7 @@ import pytest
 from app.domain.lists.cells.flags import is_unsubscribed, read_consent, read_opt_out
 from app.domain.normal.texts.text_folding import fold
 
-FILE = Path(__file__).parents[4] / "app" / "domain" / "data" / "flags.txt"
+FILE = Path(__file__).parents[4] / "app" / "domain" / "data" / "lists" / "flags.txt"
 
 TRUE = """true TRUE Yes y 1 1.0 1,0 -1 on checked x X ✓ ✔️ ☑ ✅ × wahr WAHR ja VRAI oui VERDADERO sí si
 VERO sì PRAWDA tak SANT SAND SANN Tosi kyllä PRAVDA ano WAAR VERDADEIRO sim ИСТИНА да 真 はい 是 DOĞRU evet

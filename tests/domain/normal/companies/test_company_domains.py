@@ -176,7 +176,7 @@ def test_a_domain_may_show_another_name(domain: str, name: str) -> None:
 
 
 def test_every_shared_host_is_listed_once_and_is_no_public_suffix() -> None:
-    listed = [word for line in lines("shared_hosts.txt") for word in line]
+    listed = [word for line in lines("companies/shared_hosts.txt") for word in line]
     suffixes = {
         ".lg.jp",
         ".edu.pe.ca",
@@ -189,5 +189,5 @@ def test_every_shared_host_is_listed_once_and_is_no_public_suffix() -> None:
 
 
 def test_our_lists_of_mail_providers_only_correct_the_library() -> None:
-    assert (words("freemail.txt") & set(whitelist)) <= set(blocklist)
-    assert words("not_freemail.txt") <= set(whitelist)
+    assert (words("emails/freemail.txt") & set(whitelist)) <= set(blocklist)
+    assert words("emails/not_freemail.txt") <= set(whitelist)

@@ -93,7 +93,7 @@ def test_these_name_one(text: str) -> None:
 
 
 def test_there_are_words_in_every_language_of_the_headers() -> None:
-    headers = Path(names_employer.__wrapped__.__code__.co_filename).parents[2] / "data" / "headers"
-    languages = {path.stem for path in headers.iterdir()}
+    headers = Path(names_employer.__wrapped__.__code__.co_filename).parents[2] / "data" / "lists" / "headers"
+    languages = {path.stem for path in headers.glob("*/*.txt")}
 
-    assert {language for language, _words in entries("no_employers.txt")} == languages | {"en"}
+    assert {language for language, _words in entries("companies/no_employers.txt")} == languages | {"en"}

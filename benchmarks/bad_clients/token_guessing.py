@@ -1,6 +1,6 @@
 """Guess well-formed tokens, and measure how many are accepted and when the client is rate-limited.
 
-    python3 dev.py run python benchmarks/token_guessing.py [--guesses 100000]
+    python3 dev.py run python benchmarks/bad_clients/token_guessing.py [--guesses 100000]
 
 The guesses go first to the token check itself, without HTTP and limits, then over HTTP to a service with the
 usual limits, which the benchmark starts. The exit code is 1 if a guess is accepted, if the client is never
@@ -19,7 +19,7 @@ from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e" / "support")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")

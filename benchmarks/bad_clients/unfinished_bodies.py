@@ -1,6 +1,6 @@
 """Measure the memory of the API while many clients stop in the middle of a request.
 
-    python3 dev.py run python benchmarks/unfinished_bodies.py [--connections 100]
+    python3 dev.py run python benchmarks/bad_clients/unfinished_bodies.py [--connections 100]
 
 Each load opens connections, sends nearly all of a request on each, and stops: an uploaded file as the body,
 in chunks, as a part of a form, or as many fields of a form; JSON of a sign-in; headers without an end. TMPDIR
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e" / "support")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")

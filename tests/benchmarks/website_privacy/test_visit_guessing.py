@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.visit_guessing import EXPONENTS, Row, measure
+from benchmarks.website_privacy.visit_guessing import EXPONENTS, Row, measure
 
 Rates = dict[tuple[str, float], Row]
 

@@ -1,6 +1,6 @@
 """Measure sign-ins and lookups beside slow and greedy clients, on several servers.
 
-    python3 dev.py run python benchmarks/slow_clients.py [--servers product,nginx] [--seconds 30]
+    python3 dev.py run python benchmarks/bad_clients/slow_clients.py [--servers product,nginx] [--seconds 30]
 
 Loads: 500 connections that send a byte per second (half of them headers, half bodies); 1,000 clients that
 repeatedly wait 25 s for jobs that no worker runs, not all at the same moment; 100 clients that pipeline
@@ -24,7 +24,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e" / "support")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")

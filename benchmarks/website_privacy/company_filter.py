@@ -1,6 +1,6 @@
 """Build company filters, and read them in Chromium as the extension does: time, size and false positives.
 
-    python3 dev.py run python -m benchmarks.company_filter [--entries 1000000] [--json]
+    python3 dev.py run python -m benchmarks.website_privacy.company_filter [--entries 1000000] [--json]
 
 Building is measured in processor time. Chromium verifies the signature and reads the file five times, of
 which the median is printed, and looks up hashes that are not in the filter. It needs Chromium, and the
@@ -29,7 +29,7 @@ from rich.table import Table
 
 from app.domain import company_filter_file, fuse_filter
 
-READER = Path(__file__).parents[1] / "extension" / "client" / "company_filter.js"
+READER = Path(__file__).parents[2] / "extension" / "client" / "company_filter.js"
 ORIGIN = "http://localhost"  # Ed25519 needs a secure context
 LOOKUPS = 100_000
 READ = """async ([key, lookups]) => {

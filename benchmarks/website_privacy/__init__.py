@@ -1,0 +1,1 @@
+"""How well the lookups of visited websites keep the visits private, and what that costs."""
