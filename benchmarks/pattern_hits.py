@@ -2,8 +2,8 @@
 
     python -m benchmarks.pattern_hits [draws]
 
-The counts of the forms at 158 real companies (`app/domain/data/emails/email_forms.csv`) are the data: each one
-is predicted from the others. The tables, by number of known addresses:
+The counts of the forms at 158 real companies (`app/domain/data/emails/email_forms.csv`) are the data: each
+one is predicted from the others. The tables, by number of known addresses:
 
 - people: whether a person of the company has one of the first three forms. No names are involved, so errors
   of spelling are not counted. `stated` is the mean confidence of the first form; `best form` is the rate of

@@ -1,6 +1,6 @@
 """Compute how often the server guesses the visited website right from what a client sends.
 
-    python3 dev.py run python -m benchmarks.website_privacy.visit_guessing [--sites 1000000] [--known 10000] [--json]
+    python3 dev.py run python -m benchmarks.website_privacy.visit_guessing [--sites 1000000] [--json]
 
 Visits are spread over the sites by Zipf's law: the site of rank r is visited in proportion to r^-s, with the
 exponents 0.8, 0.9 and 1.0. The server knows this distribution and what clients do, and always guesses the

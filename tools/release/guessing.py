@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.website_privacy.visit_guessing import BASELINE, EXPONENTS, measure
 
+COMMAND = "python -m benchmarks.website_privacy.visit_guessing"
 SITES, KNOWN = 1_000_000, 10_000
 SENT = {
     BASELINE: "no request before the user asks, the default",
@@ -20,7 +21,7 @@ def section(sites: int = SITES, known: int = KNOWN) -> str:
     lines = [
         "### How often the server guesses a visited website right",
         "",
-        f"Percent of {visits}, by Zipf's law with exponent s (`python -m benchmarks.website_privacy.visit_guessing`).",
+        f"Percent of {visits}, by Zipf's law with exponent s (`{COMMAND}`).",
         "",
         f"| the extension sends | {' | '.join(f's = {exponent}' for exponent in EXPONENTS)} |",
         f"| --- |{' --: |' * len(EXPONENTS)}",

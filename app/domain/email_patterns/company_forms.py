@@ -1,10 +1,10 @@
 """The probability that an address has a form, given the known addresses of the company.
 
 The prior is measured: `data/emails/email_forms.csv` counts the forms at 158 companies, most of which mix
-several. Each contributes a Dirichlet distribution of `STRENGTH` addresses, in proportion to its own counts and
-to `SMOOTHING` addresses with the shares of all companies. The mixture of these distributions is updated with the
-known addresses (empirical Bayes). The constants are chosen by predicting each company from the others
-(`benchmarks/pattern_hits.py`): confidences are then within three points of the hit rates.
+several. Each contributes a Dirichlet distribution of `STRENGTH` addresses, in proportion to its own
+counts and to `SMOOTHING` addresses with the shares of all companies. The mixture of these distributions is
+updated with the known addresses (empirical Bayes). The constants are chosen by predicting each company from
+the others (`benchmarks/pattern_hits.py`): confidences are then within three points of the hit rates.
 """
 
 from __future__ import annotations
