@@ -23,7 +23,7 @@ from local_servers import POSTGRES, empty_database, free_port, start_redis
 from playwright.sync_api import Browser, Playwright, sync_playwright
 from process_groups import ProcessGroupScheduling
 from redis import BlockingConnectionPool
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
@@ -238,10 +238,10 @@ def database(settings: Settings) -> Iterator[Database]:
     database = Database(settings.database_url, keys=DigestKeys.from_settings(settings))
     yield database
     if POSTGRES:
-        with database.engine.begin() as connection:
-            connection.execute(text("SET LOCAL session_replication_role = replica"))  # no triggers
-            for table in reversed(Base.metadata.sorted_tables):  # TRUNCATE takes 20 times as long
-                connection.execute(table.delete())
+        tables = Base.metadata.sorted_tables
+        deletes = "; ".join(str(table.delete()) for table in tables)  # TRUNCATE takes 20 times as long
+        with database.engine.begin() as connection:  # in one round trip, without triggers
+            connection.exec_driver_sql(f"SET LOCAL session_replication_role = replica; {deletes}")
     database.close()
     # A thread that is left would open connections that nobody closes, and fail whichever test runs then.
     assert not [thread for thread in threading.enumerate() if thread.name in USERS_OF_THE_DATABASE]

@@ -1,6 +1,6 @@
 """Look companies up by prefixes of their hashes: the size of the response, and its time.
 
-    python3 dev.py run python -m benchmarks.website_privacy.prefix_lookups [--companies 10000 1000000] [--keyed]
+    python3 dev.py run python -m benchmarks.website_privacy.prefix_lookups [--companies 10000] [--keyed]
 
 With --keyed, by prefixes of their outputs: the response has sealed cards (docs/website-privacy.md). Uses a
 temporary PostgreSQL server. The time is that of the query and of building the response, without HTTP, queue

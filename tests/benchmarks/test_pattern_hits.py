@@ -4,7 +4,7 @@ from app.domain.email_patterns.company_forms import OTHER, measured_companies
 from benchmarks.pattern_hits import BINS, bins, mean, measure_names, predictions
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_confidence_of_a_guess_is_within_three_points_of_its_hit_rate() -> None:
     made = list(predictions(measured_companies(), 20))
 

@@ -384,7 +384,7 @@ def test_another_key_cannot_read_the_backup(run: Run, backup: Path, target: str,
     assert refusal(result) == "The backup cannot be decrypted: this is not its key, or not a backup."
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_passphrase_protects_a_new_key(run: Run, source: Database, folder: Path, tmp_path: Path) -> None:
     file, url = tmp_path / "protected.key", url_of(source)
     made = run(url, "key", file, "--passphrase", "--json", stdin="correct horse\ncorrect horse\n")

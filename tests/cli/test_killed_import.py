@@ -19,7 +19,7 @@ from app.infra.database.db import Database
 from app.settings import Settings
 from cli import contacts
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 ROWS = 6_000
 BATCH = 1_000

@@ -274,6 +274,7 @@ def test_every_function_that_reads_a_text_is_measured() -> None:
     assert (unmeasured, unknown) == (set(), set())
 
 
+@pytest.mark.release
 def test_a_square_law_is_found() -> None:
     def read(text: str) -> object:
         return [position for position in range(len(text)) if text.find("absent", position) >= 0]
@@ -284,7 +285,7 @@ def test_a_square_law_is_found() -> None:
     assert not _is_linear(read, shape)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("name", READERS)
 def test_the_time_to_read_a_hostile_text_grows_with_its_length(name: str) -> None:
     read = READERS[name]

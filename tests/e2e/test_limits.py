@@ -19,6 +19,8 @@ from polling import wait_until
 
 from app.domain.tokens import TokenKind, new_token
 
+pytestmark = pytest.mark.release
+
 LIMIT = 20
 REQUESTS = 60
 MAX_GUESSES = 4

@@ -85,7 +85,7 @@ def test_an_installation_without_manual_tells_how_to_build_it(
     assert "python3 dev.py manual" in response.get_json()["detail"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_search_works_without_any_other_server(playwright: Playwright, address: str) -> None:
     browser = launch(playwright)
     page = browser.new_page()

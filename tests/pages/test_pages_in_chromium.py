@@ -65,6 +65,7 @@ def _ask_for_something(stack: Stack) -> None:
     stack.call("POST", "/api/keys", {"name": "CRM sync"}, **token)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("path", PATHS)
 def test_a_page_is_accessible_in_light_and_dark_on_every_screen(
     browser: PageBrowser, signed_in: dict[str, Any], path: str

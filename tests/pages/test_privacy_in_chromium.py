@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from polling import wait_until
 from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, own
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 NUMBERS = itertools.count(1)
 
 

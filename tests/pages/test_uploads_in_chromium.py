@@ -25,7 +25,7 @@ from page_browser_support import (
 from playwright.sync_api import Browser, Page, expect
 from upload_support import a_list
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 expect.set_options(timeout=30_000)  # workers read, price and enrich in turns, on a busy machine
 PHONE = {"width": 390, "height": 700}
 FOUND = ("Found Sandbox", "https://www.linkedin.com/in/sandbox-found", "sandbox.example", "met in May")

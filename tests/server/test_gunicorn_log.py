@@ -16,7 +16,7 @@ from tools.state import ROOT
 LINES_OF_THE_START = 4
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_lines_of_the_server_have_the_format_of_the_setting() -> None:
     bind = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "gunicorn", "--bind", bind, "app.factory:create_app()"]

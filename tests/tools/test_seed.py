@@ -52,7 +52,7 @@ def sign_in(settings: Settings, url: str, password: str) -> tuple[int, dict[str,
     return response.status_code, response.get_json()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_demo_account_from_a_deleted_data_directory_is_taken_over(
     bare: dict[str, str], url: str, settings: Settings, tmp_path: Path
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_demo_account_from_a_deleted_data_directory_is_taken_over(
     assert "taken_over" not in first.read("seeded.json")[fingerprint(url)]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_database_whose_keys_are_lost_is_reported(bare: dict[str, str], url: str, tmp_path: Path) -> None:
     seed(url, bare, State.open(tmp_path / "first"))
 

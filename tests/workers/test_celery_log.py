@@ -46,7 +46,7 @@ def log_of_worker(database_url: str, redis_url: str, tmp_path: Path) -> Iterator
         worker.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_celery_logs_at_its_own_level_and_the_service_at_log_level(
     log_of_worker: Callable[[str, str], str],
 ) -> None:

@@ -16,7 +16,7 @@ HEALTH = ("workers.health", "interactive")
 NEXT_STEP = "To list everything that is missing or invalid: flask doctor"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("command", "variables", "sentence"),
     [

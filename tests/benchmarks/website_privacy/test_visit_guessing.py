@@ -6,7 +6,7 @@ from benchmarks.website_privacy.visit_guessing import EXPONENTS, Row, measure
 
 Rates = dict[tuple[str, float], Row]
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 
 @pytest.fixture(scope="module")

@@ -156,7 +156,7 @@ def test_a_row_with_a_long_cell_is_rejected(monkeypatch: pytest.MonkeyPatch) -> 
     assert MAX_CELL_LENGTH > 32_767
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_sheet_that_is_damaged_is_read_up_to_there() -> None:
     content = workbook({"People": [HEADER, ADA, *[["Bob Ray", "b@acme.example", None]] * 50_000]})
 

@@ -26,7 +26,7 @@ from app.engine.contacts.phones import Phone
 from app.infra.database.db import Base, Database
 from app.infra.database.session import Session
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 ROSTER = (
     {"linkedin_url": "https://www.linkedin.com/in/a-demo"},

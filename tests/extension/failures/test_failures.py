@@ -19,6 +19,8 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.privacy import erasure
 from app.infra import clock
 
+pytestmark = pytest.mark.release
+
 LOOKUP = "/api/ext/lookup"
 REVEAL = "/api/ext/reveal/email"
 POLL = "/api/ext/jobs?id="

@@ -21,6 +21,8 @@ from polling import wait_until
 from proxy_support import CannedReply, RecordedRequest, RecordingProxy, problem_reply
 from vendors_support import FakeVendors, prospeo_finds
 
+pytestmark = pytest.mark.release
+
 DAY = 24 * 3600 * 1000
 REVEAL = "/api/ext/reveal/email"
 POLL = "/api/ext/jobs?id="

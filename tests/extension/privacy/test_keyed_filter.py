@@ -23,6 +23,8 @@ from app.engine.lookups import company_filters
 from app.infra.crypto import signing_keys
 from app.infra.crypto.oprf import OprfKey
 
+pytestmark = pytest.mark.release
+
 EVALUATE = "/api/ext/company-filter/evaluate"
 COMPANY = "/api/ext/company-by-hash"
 LEADS = "/api/ext/leads-by-website-hash"

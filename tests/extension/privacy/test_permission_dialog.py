@@ -14,6 +14,8 @@ from playwright.sync_api import Error, Page, Playwright, expect
 from proxy_support import RecordingProxy
 from screen_support import Screen, virtual_screen
 
+pytestmark = pytest.mark.release
+
 SITE = "http://www.acme.test/"
 
 

@@ -18,6 +18,8 @@ from proxy_support import problem_reply
 from vendors_support import FakeVendors, Responder, prospeo_finds
 from werkzeug import Request
 
+pytestmark = pytest.mark.release
+
 NARROWEST_PANEL = 190  # CSS pixels: a side panel of 380 at 200 %
 HALF_A_POPUP = {"width": 400, "height": 300}  # Chrome's largest popup, 800 by 600, at 200 %
 MIN_TARGET_SIZE = 24

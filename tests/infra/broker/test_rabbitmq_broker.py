@@ -153,7 +153,7 @@ def test_celery_uses_quorum_queues_with_confirmed_messages(settings: Settings) -
         celery_app.configure(settings)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_real_worker_runs_the_messages_and_is_restarted_without_loss(
     vhost: str, queues: RabbitMqBroker, tmp_path: Path
 ) -> None:

@@ -170,7 +170,7 @@ def test_counting_in_redis_resumes_after_an_outage(
     assert (together.quota, together.remaining) == (8, 7)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_without_redis_threads_of_a_process_share_one_count(
     server: RedisServer, request: pytest.FixtureRequest
 ) -> None:

@@ -39,7 +39,7 @@ def trace_of(span: ReadableSpan) -> str:
     return f"{span.context.trace_id:032x}"
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_without_an_endpoint_nothing_is_recorded_and_opentelemetry_is_not_imported() -> None:
     program = (
         "import sys; from app.infra.telemetry import tracing; import app.factory, workers.resolve.waterfall;"

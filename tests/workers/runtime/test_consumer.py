@@ -57,7 +57,7 @@ def _worker(client: Redis, database_url: str, redis_url: str) -> Iterator[None]:
         yield
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.usefixtures("_worker")
 def test_the_events_of_many_tasks_are_published_together(client: Redis, redis_url: str) -> None:
     received: list[list[str]] = []
@@ -79,7 +79,7 @@ def test_the_events_of_many_tasks_are_published_together(client: Redis, redis_ur
     assert len(received) < TASKS
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.usefixtures("_worker")
 def test_an_idle_consumer_asks_for_messages_every_three_seconds(client: Redis) -> None:
     with client.monitor() as monitor:
@@ -89,7 +89,7 @@ def test_an_idle_consumer_asks_for_messages_every_three_seconds(client: Redis) -
     assert (queue, float(seconds)) == ("interactive", POLL_SECONDS)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_redis_that_refuses_writes_is_waited_for(tmp_path: Path, database_url: str) -> None:
     port = free_port()
     server = start_redis(port, tmp_path)
