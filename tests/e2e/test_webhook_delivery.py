@@ -89,6 +89,7 @@ def test_a_webhook_is_verified_by_the_reference_library_and_replayed_under_its_i
     wait_until(lambda: attempts(stack, webhook["id"]) == ["delivered", "delivered"])
 
 
+@pytest.mark.release
 def test_a_webhook_is_delivered_by_another_worker_if_its_worker_is_killed_during_the_request(
     stack: Stack, receiver: FakeReceiver
 ) -> None:

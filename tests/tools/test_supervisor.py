@@ -18,7 +18,7 @@ from tools.services import ports, processes
 from tools.services.supervisor import Supervisor
 from tools.state import State
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.release
 
 Supervise = Callable[[Mapping[str, str]], Supervisor]
 

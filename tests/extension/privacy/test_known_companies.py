@@ -21,6 +21,8 @@ from app.engine.lookups import company_filters
 from app.engine.lookups.company_filters import CompanyFilter
 from app.infra.crypto import signing_keys
 
+pytestmark = pytest.mark.release
+
 FILE = "/api/ext/company-filter"
 COMPANY = "/api/ext/company-by-hash"
 LEADS = "/api/ext/leads-by-website-hash"

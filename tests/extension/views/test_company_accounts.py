@@ -15,6 +15,8 @@ from openid_process import OpenIdProcess, running_provider
 from playwright.sync_api import Page, Playwright, expect
 from proxy_support import RecordingProxy, recording_proxy
 
+pytestmark = pytest.mark.release
+
 SITE = "http://www.acme.test/"
 SUBJECT = "ada"
 

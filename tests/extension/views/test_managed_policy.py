@@ -24,6 +24,8 @@ from sqlalchemy import delete
 from app.engine.lookups.company_filters import CompanyFilter
 from app.infra.crypto import signing_keys
 
+pytestmark = pytest.mark.release
+
 POLICIES = Path("/etc/chromium/policies/managed")
 OTHER_KEY = Ed25519PrivateKey.generate()
 SITE = "http://www.acme.test/"

@@ -18,6 +18,8 @@ from sqlalchemy import select
 
 from app.engine.ledger.reveals import Reveal
 
+pytestmark = pytest.mark.release
+
 REVEAL = "/api/ext/reveal/"
 ENRICH = "/api/ext/enrichment-request"
 LABEL = "What you need it for"

@@ -362,7 +362,7 @@ def run_slowly(ada: Uploader, upload_id: str, *, step: int = 15) -> Upload:
     raise AssertionError(f"the upload is {upload.status}")
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_rows_of_a_short_outage_are_resolved_after_it(
     ada: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,7 +378,7 @@ def test_the_rows_of_a_short_outage_are_resolved_after_it(
     assert balances(ada) == (980, 0, 20)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_an_upload_pauses_if_its_provider_has_no_credits_and_continues_when_it_has(
     ada: Uploader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
