@@ -20,7 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e" / "support")]
+SUPPORT = ("support", "support/servers", "support/stored", "e2e/support")
+sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / folder) for folder in SUPPORT)]
 os.environ["SECRET_KEY"], os.environ["SUPPRESSION_KEY"] = secrets.token_urlsafe(48), secrets.token_urlsafe(48)
 os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")

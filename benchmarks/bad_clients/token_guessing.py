@@ -20,7 +20,8 @@ from datetime import timedelta
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e" / "support")]
+SUPPORT = ("support", "support/servers", "support/stored", "e2e/support")
+sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / folder) for folder in SUPPORT)]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
 os.environ.setdefault("DATABASE_URL", "sqlite://")  # only so that this process can read its settings

@@ -17,7 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+SUPPORT = ("support", "support/servers", "support/stored")
+sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / folder) for folder in SUPPORT)]
 
 from benchmarks.verification.mail_systems import SYSTEMS  # noqa: E402 -- after the paths
 from benchmarks.verification.matrix import VERDICTS, Row, measure  # noqa: E402 -- likewise
