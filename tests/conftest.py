@@ -65,6 +65,8 @@ PLAIN_LOG = [
 
 TESTS = Path(__file__).parent
 END_TO_END, EXTENSION = "e2e", "extension"
+OWN_SERVICE = TESTS / END_TO_END / "own_service"
+"""Tests that start a service of their own, and kill or misconfigure it."""
 USERS_OF_THE_DATABASE = {"audit", "sweeper"}
 """Names of the worker's threads that use the database."""
 
@@ -78,6 +80,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0]
+        if item.path.is_relative_to(OWN_SERVICE):
+            item.add_marker("release")
         if folder in {END_TO_END, EXTENSION} or item.get_closest_marker("release"):
             item.add_marker("slow")
         is_for_postgresql = hasattr(getattr(item, "module", None), "POSTGRES")

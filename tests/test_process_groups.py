@@ -17,11 +17,11 @@ def test_every_group_has_files(name: str) -> None:
     assert len([file for file in FILES if re.fullmatch(SHARED[name], file)]) > 1
 
 
-def test_every_file_of_e2e_shares_the_service_or_starts_its_own() -> None:
-    shared = {file for file in FILES if re.fullmatch(SHARED["the service of tests/e2e"], file)}
-    others = {file for file in FILES if file.startswith("tests/e2e/")} - shared
+def test_no_file_of_own_service_takes_the_shared_one() -> None:
+    others = {file for file in FILES if file.startswith("tests/e2e/own_service/")}
     users = {file for file in others if _takes_the_service(file)}
 
+    assert others
     assert users == set()
 
 

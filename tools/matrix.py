@@ -41,8 +41,8 @@ SUITE = (
     "tests/workers/resolve/test_enrichment_progress.py",
     "tests/e2e/test_reveal.py",
     "tests/e2e/test_spending_races.py",
-    "tests/e2e/test_fairness.py::test_reveals_of_a_killed_worker_are_done_by_another_and_charged_once",
-    "tests/e2e/test_worker_recovery.py::test_a_worker_exits_on_sigterm_and_another_finishes_its_jobs[threads-50]",
+    "tests/e2e/own_service/test_fairness.py::test_reveals_of_a_killed_worker_are_done_by_another_and_charged_once",
+    "tests/e2e/own_service/test_worker_recovery.py::test_a_worker_exits_on_sigterm_and_another_finishes_its_jobs[threads-50]",
 )
 _COUNTS = re.compile(r"(\d+) (passed|failed|errors?)\b")
 

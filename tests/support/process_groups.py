@@ -7,11 +7,7 @@ import re
 from xdist.scheduler import LoadFileScheduling
 
 SHARED = {
-    "the service of tests/e2e": (
-        r"tests/e2e/test_"
-        r"(bad_inputs|clients|concurrent_reveals|contract|crm_push|mcp_server|metrics|reveal|revocation|spending_races"
-        r"|webhook_delivery)\.py"
-    ),
+    "the service of tests/e2e": r"tests/e2e/test_\w+\.py",
     "the service of the pages": r"tests/(pages|features/\w+)/test_(contacts|pages|webhooks)_in_chromium\.py",
     "the extension's views": r"tests/extension/views/.*",
     "the rest of the extension": r"tests/extension/(?!views/).*",

@@ -17,8 +17,6 @@ import pytest
 from e2e_stack import Stack, kill, running
 from local_servers import empty_database
 
-pytestmark = pytest.mark.release
-
 WAITING_CALLERS = 50
 LOOKUP_CALLERS = 4
 

@@ -28,8 +28,6 @@ from app.engine.jobs.jobs import Job
 from app.engine.jobs.result_reuse import Freshness
 from app.infra.database import database_clock
 
-pytestmark = pytest.mark.release
-
 HOUR = 3600.0
 OFFSETS = (-HOUR, -1.0, -0.24, -0.2, -0.05, 0.05, 0.2, 1.0, HOUR)
 PROCESSES = ("worker", "web")

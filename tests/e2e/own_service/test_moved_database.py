@@ -8,8 +8,6 @@ import pytest
 from e2e_stack import PASSWORD, Stack, run_flask, running
 from local_servers import POSTGRES, empty_database
 
-pytestmark = pytest.mark.release
-
 SUBJECT = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}
 
 

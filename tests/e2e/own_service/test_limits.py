@@ -19,8 +19,6 @@ from polling import wait_until
 
 from app.domain.tokens import TokenKind, new_token
 
-pytestmark = pytest.mark.release
-
 LIMIT = 20
 REQUESTS = 60
 MAX_GUESSES = 4

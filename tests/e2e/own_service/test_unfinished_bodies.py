@@ -16,8 +16,6 @@ from e2e_stack import Stack, is_ready, running
 from local_servers import empty_database
 from polling import wait_until
 
-pytestmark = pytest.mark.release
-
 MB = 1_000_000
 CONNECTIONS = 20
 SENT = 6 * MB

@@ -9,8 +9,6 @@ import pytest
 from e2e_stack import Stack, running
 from local_servers import empty_database
 
-pytestmark = pytest.mark.release
-
 FULL = Path("/dev/full")
 
 

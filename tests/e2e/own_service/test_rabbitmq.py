@@ -18,8 +18,6 @@ from rabbitmq_support import rabbitmq_server
 
 from tools.services.rabbitmq import RabbitMq
 
-pytestmark = pytest.mark.release
-
 LOGIN = "admin:a-long-password"
 
 

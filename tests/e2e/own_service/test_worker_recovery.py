@@ -14,8 +14,6 @@ from supervised_support import SupervisedWorkers, supervised_workers
 from app.domain.kinds import Status
 from app.engine.jobs import jobs
 
-pytestmark = pytest.mark.release
-
 SECONDS = 40.0
 """The limit for the next job after any fault; it only detects hangs. Measured: 2 s; 17 s after a hang."""
 

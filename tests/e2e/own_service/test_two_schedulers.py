@@ -17,8 +17,6 @@ from sqlalchemy import func, select
 from app.engine.audit.audits import Audit
 from app.engine.ledger.credits import LedgerEntry
 
-pytestmark = pytest.mark.release
-
 JOBS = 20
 FAST_BEAT = """
 from app.infra.broker import celery_app

@@ -22,8 +22,6 @@ from app.engine.contacts import contacts
 from app.engine.jobs.provider_calls import ProviderCall
 from app.infra import clock
 
-pytestmark = pytest.mark.release
-
 REVEAL = "/api/ext/reveal/email"
 
 

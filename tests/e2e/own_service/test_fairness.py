@@ -22,8 +22,6 @@ from app.engine.jobs.jobs import Job
 from app.engine.ledger.credits import LedgerEntry
 from workers.runtime import priority
 
-pytestmark = pytest.mark.release
-
 REVEAL = "/api/ext/reveal/email"
 WORKERS = ("interactive", "providers", "enrichment,upkeep")
 """The queues of each worker."""

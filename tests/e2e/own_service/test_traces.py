@@ -16,8 +16,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 from polling import wait_until
 
-pytestmark = pytest.mark.release
-
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 CANARIES = ("Zenobia", "Kanarienvogel", "sandbox-found", "canary.example")
 
