@@ -6,7 +6,7 @@ import base64
 import binascii
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from importlib.util import find_spec
 from ipaddress import ip_network
@@ -70,6 +70,11 @@ def collect_errors(
             return cast("R", None)
 
     return collecting
+
+
+def text(env: Environment, name: str, default: str = "") -> str:
+    """Return the text of a setting that may have any."""
+    return env.str(name, "") or default
 
 
 @collect_errors
@@ -300,6 +305,6 @@ def secret(env: Environment, name: str, *, may_be_guessable: bool = False) -> st
     raise SettingsError(message)
 
 
-def matching(environment: Mapping[str, str], pattern: re.Pattern[str]) -> tuple[tuple[str, str], ...]:
+def matching(_env: Environment, _name: str, pattern: re.Pattern[str]) -> tuple[tuple[str, str], ...]:
     """Return the variables whose whole name matches, sorted by name."""
-    return tuple((name, environment[name]) for name in sorted(filter(pattern.fullmatch, environment)))
+    return tuple((name, os.environ[name]) for name in sorted(filter(pattern.fullmatch, os.environ)))

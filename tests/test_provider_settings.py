@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from app import provider_settings, setting_readers
 from app.domain.providers.rates import Rate
 from app.provider_settings import ProviderSettings, SettingsError
+from app.setting_readers import Environment
 
 
 def test_a_provider_without_settings_keeps_its_own_terms() -> None:
@@ -89,13 +92,13 @@ def test_a_country_can_have_its_own_order(region: str | None, order: tuple[str, 
     assert provider_settings.order_for(variables, "email", region) == order
 
 
-def test_only_settings_of_providers_are_picked_from_the_environment() -> None:
+def test_only_settings_of_providers_are_picked_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = {"PATH": "/bin", "HUNTER_RATE": "1/day", "PROVIDERS_EMAIL_EU": "", "PROVIDERS_EMAIL": "x"}
+    monkeypatch.setattr(os, "environ", environment)
 
-    assert [name for name, _value in setting_readers.matching(environment, provider_settings.VARIABLE)] == [
-        "HUNTER_RATE",
-        "PROVIDERS_EMAIL_EU",
-    ]
+    found = setting_readers.matching(Environment(), "provider_variables", provider_settings.VARIABLE)
+
+    assert [name for name, _value in found] == ["HUNTER_RATE", "PROVIDERS_EMAIL_EU"]
 
 
 def test_the_providers_of_all_countries_are_named() -> None:

@@ -17,7 +17,7 @@ def _read_anew() -> Iterator[None]:
 
 
 def test_a_prefix_has_two_digits_by_default() -> None:
-    assert settings.load().prefix_length == 2
+    assert settings.load().hash_prefix_length == 2
 
 
 @pytest.mark.parametrize("digits", ["0", "-1", "9"])

@@ -61,7 +61,7 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
         priority.set_for(activity.queues)
         shutdown = Shutdown(services, activity)
         _shutdowns.append(shutdown)
-        tracing.start(settings.otlp_endpoint, service=SERVICE)
+        tracing.start(settings.otel_exporter_otlp_endpoint, service=SERVICE)
         if state.should_stop is not None:  # a signal that arrived before there was a shutdown to begin
             shutdown.begin()
             return
@@ -77,7 +77,7 @@ app.steps["consumer"].add(TaskEvents)
 def _start_child(**_signal: Any) -> None:
     """Create new service objects in each child of `-P prefork`: sockets must not be shared across a fork."""
     worker_services.reconfigure_after_fork(settings)
-    tracing.start(settings.otlp_endpoint, service=SERVICE)
+    tracing.start(settings.otel_exporter_otlp_endpoint, service=SERVICE)
 
 
 @worker_shutting_down.connect

@@ -151,7 +151,7 @@ def company_by_hash(body: dict[str, Any]) -> Response:
 def _check_prefix(prefix: str, key: str | None) -> None:
     settings = services().settings
     try:
-        parse_prefix(prefix, settings.prefix_length)
+        parse_prefix(prefix, settings.hash_prefix_length)
     except BadHash as problem:
         detail = f"{problem.detail} GET /api/ext/session has the number in hash_lookup.prefix_length."
         raise BadHash(detail, errors=(FieldError("/prefix", detail),)) from None

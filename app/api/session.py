@@ -196,7 +196,7 @@ def _hash_lookup(settings: Settings) -> dict[str, Any]:
     oprf_key = oprf.from_settings(settings)
     return {
         "algorithm": "sha256",
-        "prefix_length": settings.prefix_length,
+        "prefix_length": settings.hash_prefix_length,
         "filter_key": (
             signing_keys.company_filter_public_text(settings) if settings.company_filter_seconds else None
         ),

@@ -181,7 +181,7 @@ def test_the_budget_of_a_lookup_by_prefix_does_not_depend_on_the_number_of_compa
 ) -> None:
     """A keyed one takes a statement more, which reads the card keys."""
     seed, digest = bytes(32), website_hash("company-0.com")
-    change_settings(app, prefix_length=1, company_filter_oprf_key=seed if is_keyed else None)
+    change_settings(app, hash_prefix_length=1, company_filter_oprf_key=seed if is_keyed else None)
     key = OprfKey.derive(seed) if is_keyed else None
     with user.database.transaction() as session:
         for number in range(companies):
