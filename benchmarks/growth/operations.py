@@ -72,7 +72,7 @@ class Service:
             limit_spend=UNLIMITED,
             limit_write=UNLIMITED,
             limit_read=UNLIMITED,
-            prefix_length=PREFIX_LENGTH,
+            hash_prefix_length=PREFIX_LENGTH,
             reverse_lookups_per_domain=app_settings.MAX_REVERSE_LOOKUPS,
             reverse_lookups_per_workspace=app_settings.MAX_REVERSE_LOOKUPS,
         )
