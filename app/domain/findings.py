@@ -84,6 +84,15 @@ class FoundCompany:
     country: str | None = None
 
 
+PERSON_FIELDS = (
+    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url", "member_url",
+    "city", "country",
+)  # fmt: skip
+"""The values of a person that are one text: attributes of `FoundContact`, and columns of contacts."""
+COMPANY_FIELDS = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
+"""The values of a company: attributes of `FoundCompany`, and columns of companies."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundContact:
     """The values of a person from one source; each is in normal form or None.

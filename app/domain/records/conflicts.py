@@ -19,7 +19,6 @@ from app.domain.records.profile_links import are_two_people
 CONTACT_FIELDS = (
     "full_name", "title", "seniority", "department", "linkedin_url", "city", "country",
 )  # fmt: skip
-COMPANY_FIELDS = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
 EMPLOYER = "company"
 """The contact's company, as a field of the contact."""
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.findings import FoundContact, SourceKind
+from app.domain.findings import PERSON_FIELDS, FoundContact, SourceKind
 from app.domain.lists.warning_kinds import (
     NAMESAKE,
     SHARED_ADDRESS,
@@ -32,11 +32,6 @@ from app.domain.records.shared_identifiers import (
 )
 from app.engine.contacts.contact_index import ContactIndex, Row, name_of, profiles_in
 
-COMPARED = (
-    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
-    "member_url", "city", "country",
-)  # fmt: skip
-"""The fields that records and contacts have in common."""
 MAX_SHARING = 10
 """The most people with one address whose names are compared with the name of a record that has it.
 
@@ -189,7 +184,7 @@ class ContactFinder:
         values = values_of(record)
 
         def agreement(row: Row) -> int:
-            pairs = ((getattr(record, name), row[name]) for name in COMPARED)
+            pairs = ((getattr(record, name), row[name]) for name in PERSON_FIELDS)
             fields = sum(1 for value, stored in pairs if value is not None and value == stored)
             points = sum(row["id"] in self._index.with_value(value) for value in values)
             return fields + points + (1 if employer and employer == row["company_id"] else 0)

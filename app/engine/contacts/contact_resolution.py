@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import FromClause
 
-from app.domain.findings import FoundContact, Source, SourceKind
+from app.domain.findings import PERSON_FIELDS, FoundContact, Source, SourceKind
 from app.domain.normal.names.latin_names import family_key
 from app.domain.normal.names.name_keys import person_key
 from app.domain.records.merging import Change, initial_provenance, merge, value_time
 from app.domain.records.profile_links import linked, urls_of
 from app.engine.contacts.bulk import new_ids
-from app.engine.contacts.contact_finder import COMPARED, ContactFinder
+from app.engine.contacts.contact_finder import ContactFinder
 from app.engine.contacts.contact_index import ContactIndex, Row, profiles_in
 from app.engine.contacts.job_changes import Employer, Move
 from app.infra.database.session import Session
@@ -29,9 +29,9 @@ _UNITS = (
     ("company_id",),
 )
 """Fields that are replaced together: a name or a place is never half of one source and half of another."""
-_VALUES = attrgetter(*COMPARED)
+_VALUES = attrgetter(*PERSON_FIELDS)
 UPDATED_COLUMNS = (
-    *COMPARED,
+    *PERSON_FIELDS,
     "linkedin_shared",
     "name_key",
     "last_key",
@@ -120,7 +120,7 @@ class ContactResolver:
             self.mark_changed(doubted, Change.CHANGED, now)
         if row is None:
             return self._add(record, employer, now), None
-        values = {name: getattr(record, name) for name in COMPARED} | {"company_id": employer}
+        values = {name: getattr(record, name) for name in PERSON_FIELDS} | {"company_id": employer}
         previous = row["company_id"]
         change = merge(row, values, _UNITS, record.source)
         if previous is not None and row["company_id"] != previous:
@@ -144,7 +144,7 @@ class ContactResolver:
             self._changed[row["id"]] = row
 
     def _add(self, record: FoundContact, employer: str | None, now: datetime) -> Row:
-        row: Row = dict(zip(COMPARED, _VALUES(record), strict=True))
+        row: Row = dict(zip(PERSON_FIELDS, _VALUES(record), strict=True))
         row |= keys_of(row)
         row["id"] = next(self._ids)
         row["company_id"] = employer

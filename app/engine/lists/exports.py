@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Row, func, select
 
+from app.domain.findings import COMPANY_FIELDS, PERSON_FIELDS
 from app.domain.records.profile_links import urls_of
 from app.domain.regional_rules import RegionalRules
 from app.engine.contacts import hidden_values, switchboards
@@ -28,19 +29,14 @@ from app.infra.database.bulk_statements import is_among
 from app.infra.database.session import Session
 from app.infra.database.statements import columns_of
 
-_PERSON = (
-    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url", "member_url",
-    "city", "country",
-)  # fmt: skip
-_COMPANY = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
 EMAIL_PARTS = ("", "_type", "_status", "_confidence", "_verified_at", "_seen_at")
 PHONE_PARTS = ("", "_type", "_status", "_do_not_call", "_verified_at", "_seen_at")
 """The endings of the columns of a value and its attributes."""
 
-_PERSON_COLUMNS = (*_PERSON, *(f"company_{name}" for name in _COMPANY))
-_EMPLOYER = [getattr(Company, name).label(f"company_{name}") for name in _COMPANY]
+_PERSON_COLUMNS = (*PERSON_FIELDS, *(f"company_{name}" for name in COMPANY_FIELDS))
+_EMPLOYER = [getattr(Company, name).label(f"company_{name}") for name in COMPANY_FIELDS]
 _PEOPLE = (
-    select(*(getattr(Contact, name) for name in _PERSON), *_EMPLOYER, Contact.id, Contact.provenance)
+    select(*(getattr(Contact, name) for name in PERSON_FIELDS), *_EMPLOYER, Contact.id, Contact.provenance)
     .outerjoin(Company, Company.id == Contact.company_id)
     .order_by(Contact.id)
 )
@@ -93,7 +89,7 @@ def contact_columns(session: Session) -> list[str]:
 
 def company_columns() -> list[str]:
     """Return the columns of a company export."""
-    return [*(f"company_{name}" for name in _COMPANY), "updated_at"]
+    return [*(f"company_{name}" for name in COMPANY_FIELDS), "updated_at"]
 
 
 def contact_rows(session: Session) -> Iterator[dict[str, str]]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from app.domain.findings import FoundCompany, FoundContact
+from app.domain.findings import COMPANY_FIELDS, FoundCompany, FoundContact
 from app.domain.normal.names.name_keys import person_key
 from app.domain.records import conflicts
-from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS, EMPLOYER, SourceRecord
+from app.domain.records.conflicts import CONTACT_FIELDS, EMPLOYER, SourceRecord
 from app.domain.records.identifier_merge import with_identifier, with_profiles
 from app.domain.records.profile_links import urls_of
 from app.domain.records.subjects import Subject

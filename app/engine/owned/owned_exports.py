@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from app.domain.findings import COMPANY_FIELDS, PERSON_FIELDS
 from app.engine.contacts import hidden_values
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
@@ -18,17 +19,13 @@ from app.infra.database.session import Session
 
 MIN_VALUES = 3
 """The fewest e-mails, and the fewest phones, for which a download has columns."""
-_PERSON = (
-    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url", "city",
-    "country",
-)  # fmt: skip
-_COMPANY = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
+_PERSON = tuple(name for name in PERSON_FIELDS if name != "member_url")
 _OWN = ("lists", "tags", "note", "owner", "revealed_at", "contact_id", "updated_at")
 
 
 def columns(session: Session, workspace_id: str) -> list[str]:
     """Return the columns of a download; e-mail and phone columns for the revealed contact with the most."""
-    names = [*_PERSON, *(f"company_{name}" for name in _COMPANY)]
+    names = [*_PERSON, *(f"company_{name}" for name in COMPANY_FIELDS)]
     for field, parts, table in (("email", exports.EMAIL_PARTS, Email), ("phone", exports.PHONE_PARTS, Phone)):
         count = max(_most(session, workspace_id, table), MIN_VALUES)
         names += [name for index in range(count) for name in exports.numbered(field, parts, index)]
@@ -80,7 +77,7 @@ def _company_cells(person: OwnedContact) -> dict[str, str]:
     """Return the cells of the company; what is stored of it only if the workspace saved no other."""
     if person.has_saved_company:
         return {f"company_{name}": value for name, value in person.company.items() if value}
-    names = [f"company_{name}" for name in _COMPANY]
+    names = [f"company_{name}" for name in COMPANY_FIELDS]
     return exports.texts(names, [getattr(person.row, name) for name in names])
 
 

@@ -27,6 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
+from app.domain.findings import COMPANY_FIELDS, PERSON_FIELDS
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved.saved_profiles import SavedProfile
@@ -34,11 +35,6 @@ from app.engine.jobs.jobs import Job
 from app.engine.ledger.reveals import OWNED, Reveal
 
 WORKSPACE = bindparam("workspace_id", type_=String())
-_CONTACT = (
-    "id", "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
-    "member_url", "city", "country",
-)  # fmt: skip
-_COMPANY = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
 _SAVED = (
     "id", "linkedin_url", "full_name", "headline", "title", "location", "company_name", "company_domain",
     "company_linkedin_url", "tags", "note", "created_at", "updated_at",
@@ -145,8 +141,8 @@ def _columns(
     owner_id: SQLColumnExpression[Any], revealed_at: SQLColumnExpression[Any]
 ) -> list[ColumnElement[Any]]:
     return [
-        *(getattr(Contact, name).label(f"contact_{name}") for name in _CONTACT),
-        *(getattr(Company, name).label(f"company_{name}") for name in _COMPANY),
+        *(getattr(Contact, name).label(f"contact_{name}") for name in ("id", *PERSON_FIELDS)),
+        *(getattr(Company, name).label(f"company_{name}") for name in COMPANY_FIELDS),
         *(getattr(SavedProfile, name).label(f"saved_{name}") for name in _SAVED),
         owner_id.label("owner_id"),
         revealed_at.label("revealed_at"),

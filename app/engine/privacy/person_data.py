@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import func, select, tuple_
 
-from app.domain.findings import PERSON
+from app.domain.findings import PERSON, PERSON_FIELDS
 from app.engine.accounts.workspaces import Workspace
 from app.engine.contacts import emails, phones
 from app.engine.contacts.bulk import batched
@@ -25,11 +25,6 @@ from app.engine.uploads.erasure import RowKey
 from app.engine.uploads.upload_tables import Upload, UploadRow
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
-
-CONTACT_FIELDS = (
-    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
-    "member_url", "city", "country",
-)  # fmt: skip
 
 
 def collect(session: Session, contacts: Sequence[Contact], plan: ErasurePlan) -> dict[str, Any]:
@@ -59,7 +54,7 @@ def recipient(row: Recipient) -> dict[str, Any]:
 def _contact(session: Session, contact: Contact) -> dict[str, Any]:
     company = session.get(Company, contact.company_id) if contact.company_id else None
     stamps = contact.provenance
-    values = {name: getattr(contact, name) for name in CONTACT_FIELDS}
+    values = {name: getattr(contact, name) for name in PERSON_FIELDS}
     values |= {"company": company.name or company.domain if company else None}
     return {
         "id": contact.id,

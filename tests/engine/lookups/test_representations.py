@@ -17,7 +17,8 @@ from stored_support import (
     suppress,
 )
 
-from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS
+from app.domain.findings import COMPANY_FIELDS
+from app.domain.records.conflicts import CONTACT_FIELDS
 from app.domain.records.subjects import Subject
 from app.engine.ledger.ownership import Ownership
 from app.engine.lookups import contact_data, representations
