@@ -11,8 +11,6 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app import settings as app_settings
 from app.api import (
     company_by_hash,
-    company_filter,
-    company_filter_evaluation,
     company_login,
     contacts,
     enrichment_request,
@@ -57,8 +55,6 @@ BLUEPRINTS = (
     enrichment_request.blueprint,
     linkedin_save.blueprint,
     company_by_hash.blueprint,
-    company_filter.blueprint,
-    company_filter_evaluation.blueprint,
     leads_by_website_hash.blueprint,
     jobs.blueprint,
     workspace_jobs.blueprint,

@@ -140,7 +140,6 @@ AUDIT = "upkeep.audit"
 MAIL_CODE = "upkeep.mail_code"
 INDEX_MENTIONS = "upkeep.index_mentions"
 ENCRYPT = "upkeep.encrypt"
-BUILD_COMPANY_FILTER = "upkeep.company_filter"
 ADVANCE_UPLOAD = "upkeep.upload"
 RUN_IMPORT = "upkeep.import"
 

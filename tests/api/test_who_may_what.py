@@ -122,13 +122,6 @@ ACCESS_RULES = {
     "POST /api/password": requires(
         "session", 204, body={"current_password": PASSWORD, "new_password": PASSWORD}
     ),
-    "GET /api/ext/company-filter": requires(Scope.LOOKUP, 404, code_if_permitted="company_filter_not_ready"),
-    "POST /api/ext/company-filter/evaluate": requires(
-        Scope.LOOKUP,
-        409,
-        body={"key": "00" * 32, "blinded": ["00" * 32]},
-        code_if_permitted="filter_key_unknown",
-    ),
     "GET /api/events": requires(Scope.LOOKUP, 200),
     "GET /api/totp": requires("session", 200),
     "POST /api/totp": requires("session", 201, body={"current_password": PASSWORD}),

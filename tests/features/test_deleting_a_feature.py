@@ -38,8 +38,9 @@ from app.factory import create_app
 from cli.commands import group_names
 from workers import main
 
+feature = sys.argv[1]
 routes = {str(rule) for rule in create_app().url_map.iter_rules()}
-print(sorted(route for route in routes if sys.argv[1] in route), sys.argv[1] in group_names())
+print(sorted(route for route in routes if feature.replace("_", "-") in route), feature in group_names())
 """
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import kombu
 from celery import Celery
 
+from app import feature_registry
 from app.domain.kinds import (
     AUDIT,
-    BUILD_COMPANY_FILTER,
     ENCRYPT,
     FORGET,
     INDEX_MENTIONS,
@@ -28,8 +28,6 @@ SECONDS_BETWEEN_REVERIFICATIONS = 600
 SECONDS_BETWEEN_AUDITS = 300
 SECONDS_BETWEEN_INDEXINGS = 60
 SECONDS_BETWEEN_ENCRYPTIONS = 60
-SECONDS_BETWEEN_FILTER_CHECKS = 60
-"""How often it is checked whether COMPANY_FILTER_SECONDS have passed."""
 
 _PERIODS = {
     SWEEP: SECONDS_BETWEEN_SWEEPS_BY_BEAT,
@@ -38,8 +36,9 @@ _PERIODS = {
     AUDIT: SECONDS_BETWEEN_AUDITS,
     INDEX_MENTIONS: SECONDS_BETWEEN_INDEXINGS,
     ENCRYPT: SECONDS_BETWEEN_ENCRYPTIONS,
-    BUILD_COMPANY_FILTER: SECONDS_BETWEEN_FILTER_CHECKS,
 }
+for _feature in feature_registry.parts("schedule"):
+    _PERIODS |= _feature.PERIODS
 
 
 def _periodic(task: str, seconds: int) -> dict[str, Any]:

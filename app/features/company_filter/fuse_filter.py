@@ -14,9 +14,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-SIZES = (8, 16)
-"""The sizes of a fingerprint in bits."""
-
+_CODES = {8: "B", 16: "H"}
+"""The codes of `struct` by the size of a fingerprint in bits."""
 _U64 = 2**64 - 1
 _SEED_STEP = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio: the seeds differ in many bits
 
@@ -139,4 +138,4 @@ def _assign(
         for position in _positions(digest, segment_length, segment_count):
             value ^= values[position]  # the value of the owner is still 0
         values[owners[index]] = value
-    return struct.pack(f"<{size}{'B' if bits == SIZES[0] else 'H'}", *values)
+    return struct.pack(f"<{size}{_CODES[bits]}", *values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from app.domain.fuse_filter import FuseFilter
+from app.features.company_filter.fuse_filter import FuseFilter
 
 MAGIC = b"CLF1"
 OPRF_MAGIC = b"CLF2"

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from company_filter_support import SIGNING_KEY, build_filter
 
+from app.features.company_filter import checks
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Database
 from app.settings import Settings
-from cli.checks import company_filter
 from cli.checks.findings import Level
 
 SEED, OTHER_SEED = bytes(32), bytes(range(32))
@@ -16,7 +16,7 @@ SEED, OTHER_SEED = bytes(32), bytes(range(32))
 
 def levels(settings: Settings, seed: bytes | None, seconds: int = 600) -> list[tuple[Level, str]]:
     changed = replace(settings, company_filter_oprf_key=seed, company_filter_seconds=seconds)
-    return [(finding.level, finding.state) for finding in company_filter.findings(changed)]
+    return [(finding.level, finding.state) for finding in checks.findings(changed)]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.domain.errors import Unavailable
-from app.engine.lookups import company_filters
+from app.features.company_filter import filters
 from app.infra.crypto import oprf
 from app.infra.database.db import Database
 from app.settings import Settings
@@ -20,7 +20,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     database = Database(settings.database_url)
     try:
         with database.reading() as session:
-            stored = company_filters.oprf_key(session)
+            stored = filters.oprf_key(session)
     except Unavailable:
         return
     finally:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from company_filter_support import SIGNING_KEY, build_filter, open_card
+from company_filter_support import SIGNING_KEY, build_filter
+from sealed_cards_support import open_card
 from settings_support import change_settings
 from sqlalchemy import func, select
 from stored_support import a_company

@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
-from app.domain.kinds import BUILD_COMPANY_FILTER
-from app.engine.lookups import company_filters
+from app.features.company_filter import filters, signing_keys
+from app.features.company_filter.schedule import BUILD
 from app.infra import clock
-from app.infra.crypto import oprf, signing_keys
+from app.infra.crypto import oprf
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from workers.execution import maintenance
+from workers.execution.feature import WorkPart
 from workers.execution.worker_services import WorkerServices
 
 
-@maintenance.task(BUILD_COMPANY_FILTER)
-def build_company_filter(services: WorkerServices) -> None:
+@maintenance.task(BUILD)
+def build(services: WorkerServices) -> None:
     """Build the filter if it is due; scheduled by Celery beat."""
     build_if_due(services)
 
@@ -30,11 +31,14 @@ def build_if_due(services: WorkerServices) -> bool:
     if not every:
         return False
     with services.database.transaction() as session:
-        if not company_filters.claim(session, every=every, now=database_clock.now()):
+        if not filters.claim(session, every=every, now=database_clock.now()):
             return False
     started = time.monotonic()
     signing_key = signing_keys.company_filter_key(services.settings)
-    is_new = company_filters.build(services.database, signing_key, oprf.from_settings(services.settings))
+    is_new = filters.build(services.database, signing_key, oprf.from_settings(services.settings))
     milliseconds = clock.milliseconds_since(started)
     log.info("company filter checked", is_new=is_new, ms=milliseconds)
     return is_new
+
+
+WORK = WorkPart()

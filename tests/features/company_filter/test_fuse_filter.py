@@ -4,8 +4,9 @@ import hashlib
 
 import pytest
 
-from app.domain import fuse_filter
-from app.domain.fuse_filter import SIZES, FuseFilter
+from app.engine.lookups.company_filters import SIZES
+from app.features.company_filter import fuse_filter
+from app.features.company_filter.fuse_filter import FuseFilter
 
 HASHES = [int.from_bytes(hashlib.sha256(str(number).encode()).digest()[:8]) for number in range(55_000)]
 KEYS, OTHERS = HASHES[:5_000], HASHES[5_000:]

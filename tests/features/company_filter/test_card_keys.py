@@ -10,11 +10,10 @@ from cryptography.exceptions import InvalidTag
 from sqlalchemy import delete, select
 from stored_support import a_company
 
-from app.domain import fuse_filter
 from app.domain.normal.hashes import profile_hash, website_hash
 from app.engine.contacts.companies import Company
-from app.engine.lookups import card_keys
-from app.engine.lookups.card_keys import CompanyCardKey
+from app.engine.lookups.company_filters import CompanyCardKey
+from app.features.company_filter import card_keys, fuse_filter
 from app.infra.crypto import company_cards
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Database

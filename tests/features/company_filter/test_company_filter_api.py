@@ -7,9 +7,8 @@ from stored_support import a_company
 from users_support import SignedInUser
 from werkzeug.test import TestResponse
 
-from app.domain import company_filter_file
 from app.domain.normal.hashes import website_hash
-from app.infra.crypto import signing_keys
+from app.features.company_filter import file_format, signing_keys
 
 PATH = "/api/ext/company-filter"
 
@@ -35,7 +34,7 @@ def test_the_file_is_signed_with_the_key_of_the_session(user: SignedInUser, quer
     read = read_filter(response.get_data(), key)
     assert (response.status_code, response.mimetype) == (200, "application/octet-stream")
     assert read.bits == bits
-    assert company_filter_file.key_of(website_hash("acme.com")) in read
+    assert file_format.key_of(website_hash("acme.com")) in read
 
 
 @pytest.mark.usefixtures("_built")

@@ -1,6 +1,7 @@
 """The published company filter files, written in Python and read in JavaScript; the latter needs Node.js.
 
-`python tests/domain/test_company_filter_vectors.py` writes the vectors again after a change of the format.
+`python tests/features/company_filter/test_company_filter_vectors.py` writes the vectors again after a change
+of the format.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from node_support import run_in_node
 
-from app.domain import company_filter_file, fuse_filter
 from app.domain.normal.hashes import website_hash
+from app.engine.lookups.company_filters import SIZES
+from app.features.company_filter import file_format, fuse_filter
 
-VECTORS = Path(__file__).parents[2] / "app/domain/data/company_filter_vectors.json"
+VECTORS = Path(__file__).parents[3] / "app/domain/data/company_filter_vectors.json"
 READER = Path(__file__).with_name("company_filter_reader.mjs")
 SEED, ANOTHER_SEED = bytes(range(32)), bytes(32)
 VERSION = 1_790_000_000
@@ -27,19 +29,17 @@ KNOWN, UNKNOWN = HASHES[:50], HASHES[50:]
 
 def vectors() -> dict[str, Any]:
     """Compute the vectors."""
-    keys = [company_filter_file.key_of(digest) for digest in KNOWN]
-    filters = [fuse_filter.build(keys, bits) for bits in fuse_filter.SIZES]
+    keys = [file_format.key_of(digest) for digest in KNOWN]
+    filters = [fuse_filter.build(keys, bits) for bits in SIZES]
     return {
         "key": _public(SEED),
         "another_key": _public(ANOTHER_SEED),
         "version": VERSION,
         "known": [digest.hex() for digest in KNOWN],
         "unknown": [digest.hex() for digest in UNKNOWN],
-        "files": {str(built.bits): _signed(company_filter_file.encode(built, VERSION)) for built in filters},
+        "files": {str(built.bits): _signed(file_format.encode(built, VERSION)) for built in filters},
         "false_positives": {
-            str(built.bits): [
-                digest.hex() for digest in UNKNOWN if company_filter_file.key_of(digest) in built
-            ]
+            str(built.bits): [digest.hex() for digest in UNKNOWN if file_format.key_of(digest) in built]
             for built in filters
         },
     }

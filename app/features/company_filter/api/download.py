@@ -8,10 +8,10 @@ from apiflask import APIBlueprint, Schema
 from flask import Response, request
 from marshmallow import validate
 
-from app.domain import fuse_filter
 from app.domain.callers import Scope
 from app.domain.errors import CompanyFilterNotReady, ValidationFailed
-from app.engine.lookups import company_filters
+from app.engine.lookups.company_filters import SIZES
+from app.features.company_filter import filters
 from app.web.operations import documented
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import AsciiInteger
@@ -33,7 +33,7 @@ RESPONSES: dict[int | str, Any] = {
 class CompanyFilterQuery(Schema):
     """The bits of a fingerprint: with 8, one unknown website in 256 seems known; with 16, in 65,536."""
 
-    bits = AsciiInteger(load_default=16, validate=validate.OneOf(fuse_filter.SIZES))
+    bits = AsciiInteger(load_default=16, validate=validate.OneOf(SIZES))
 
 
 @blueprint.get("/api/ext/company-filter")
@@ -48,10 +48,10 @@ def company_filter(query: dict[str, Any]) -> Response:
     Send the `ETag` of the stored file as `If-None-Match`: the response is 304 while the file is the same.
     """
     with services().database.reading() as session:
-        etag = company_filters.etag(session, query["bits"])
+        etag = filters.etag(session, query["bits"])
         if etag is not None and request.if_none_match.contains(etag):
             return _cacheable(Response(status=304), etag)
-        found = company_filters.content(session, query["bits"])
+        found = filters.content(session, query["bits"])
     if found is None:
         raise CompanyFilterNotReady
     etag, content = found

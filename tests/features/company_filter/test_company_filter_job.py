@@ -6,8 +6,10 @@ import pytest
 from stored_support import a_company
 from structlog.testing import capture_logs
 
-from app.domain.kinds import BUILD_COMPANY_FILTER, Queue
-from app.engine.lookups import company_filters
+from app.domain.kinds import Queue
+from app.features.company_filter import filters
+from app.features.company_filter.schedule import BUILD
+from app.features.company_filter.work import build_if_due
 from app.infra.broker import celery_app
 from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
@@ -15,7 +17,6 @@ from app.infra.database.db import Database
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
-from workers.jobs.company_filter import build_if_due
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def services(settings: Settings, database: Database) -> WorkerServices:
 
 def entries(database: Database) -> list[int]:
     with database.reading() as session:
-        return [stored.entries for stored in company_filters.stored(session)]
+        return [stored.entries for stored in filters.stored(session)]
 
 
 def test_beat_starts_a_build(
@@ -38,10 +39,10 @@ def test_beat_starts_a_build(
         a_company(session)
 
     with capture_logs() as events:
-        celery_app.celery.tasks[BUILD_COMPANY_FILTER]()
+        celery_app.celery.tasks[BUILD]()
 
-    entry = celery_app.configure(services.settings).conf.beat_schedule[BUILD_COMPANY_FILTER]
-    assert (entry["task"], entry["options"]["queue"]) == (BUILD_COMPANY_FILTER, Queue.UPKEEP)
+    entry = celery_app.configure(services.settings).conf.beat_schedule[BUILD]
+    assert (entry["task"], entry["options"]["queue"]) == (BUILD, Queue.UPKEEP)
     assert entries(database) == [1, 1]
     assert [(event["event"], event["is_new"]) for event in events] == [("company filter checked", True)]
 

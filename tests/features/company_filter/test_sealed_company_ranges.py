@@ -7,19 +7,20 @@ from base64 import b64decode
 from typing import Any
 
 import pytest
-from company_filter_support import SIGNING_KEY, build_filter, open_card
+from company_filter_support import SIGNING_KEY, build_filter
 from cryptography.exceptions import InvalidTag
 from local_servers import POSTGRES
+from sealed_cards_support import open_card
 from sqlalchemy import delete
 from stored_support import a_company, a_contact, scans, statements
 
-from app.domain import fuse_filter
 from app.domain.errors import FilterKeyUnknown
 from app.domain.normal.hashes import profile_hash, website_hash
 from app.engine.contacts.companies import Company
 from app.engine.lookups import company_ranges
-from app.engine.lookups.card_keys import CompanyCardKey
+from app.engine.lookups.company_filters import CompanyCardKey
 from app.engine.lookups.company_overviews import HashKind
+from app.features.company_filter import fuse_filter
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Database
 

@@ -10,13 +10,13 @@ from array import array
 from collections.abc import Iterator, Sequence
 
 from sqlalchemy import ColumnElement, and_, delete, exists, select
-from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.company_filter_file import key_of
 from app.engine.contacts.companies import Company
+from app.engine.lookups.company_filters import CompanyCardKey
+from app.features.company_filter.file_format import key_of
 from app.infra.crypto import company_cards
 from app.infra.crypto.oprf import OprfKey
-from app.infra.database.db import Base, Database, insert
+from app.infra.database.db import Database, insert
 from app.infra.database.session import Session
 
 ROWS_AT_ONCE = 20_000
@@ -24,21 +24,6 @@ COMPUTED_AT_ONCE = 2_000
 DELETED_AT_ONCE = 2_000
 HASHES = (Company.domain_hash, Company.linkedin_hash)
 _DIGEST_BYTES = 32
-
-
-class CompanyCardKey(Base):
-    """The id and the key of the card of a website or company page.
-
-    `company_hash` is the hash of the company, `oprf_key_id` the `OprfKey.id` that it was computed with.
-    `wrapped_key` is encrypted with `OprfKey.wrap`; its context is the id of the card.
-    """
-
-    __tablename__ = "company_card_keys"
-
-    card_id: Mapped[bytes] = mapped_column(primary_key=True)
-    company_hash: Mapped[bytes] = mapped_column(index=True)
-    oprf_key_id: Mapped[bytes]
-    wrapped_key: Mapped[bytes]
 
 
 def update(database: Database, key: OprfKey) -> array[int]:

@@ -10,13 +10,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import select
 from stored_support import a_company
 
-from app.domain import company_filter_file
 from app.domain.normal.hashes import profile_hash, website_hash
 from app.engine.contacts.companies import Company
-from app.engine.lookups import company_filters
 from app.engine.lookups.company_filters import CompanyFilter
+from app.features.company_filter import file_format, filters, signing_keys
 from app.infra import clock
-from app.infra.crypto import signing_keys
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Database
 from app.settings import Settings
@@ -28,7 +26,7 @@ OPRF_KEY, OTHER_OPRF_KEY = OprfKey.derive(bytes(32)), OprfKey.derive(bytes(31) +
 
 def stored_file(database: Database, bits: int = 16) -> bytes:
     with database.reading() as session:
-        found = company_filters.content(session, bits)
+        found = filters.content(session, bits)
     assert found is not None
     return found[1]
 
@@ -42,7 +40,7 @@ def add_company(database: Database, domain: str | None, page: str | None = None)
 def test_the_file_has_the_websites_and_pages_of_all_companies(
     database: Database, bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(company_filters, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(filters, "ROWS_AT_ONCE", 2)
     for number in range(5):
         add_company(database, f"company-{number}.com")
     add_company(database, None, PAGE)
@@ -52,9 +50,9 @@ def test_the_file_has_the_websites_and_pages_of_all_companies(
     read = read_filter(stored_file(database, bits), signing_keys.public_text(KEY))
     known = [*(website_hash(f"company-{number}.com") for number in range(5)), profile_hash(PAGE)]
     assert (read.bits, read.entries) == (bits, 6)
-    assert all(company_filter_file.key_of(digest) in read for digest in known)
+    assert all(file_format.key_of(digest) in read for digest in known)
     unknown = [website_hash(f"unknown-{number}.com") for number in range(100)]
-    assert sum(company_filter_file.key_of(digest) in read for digest in unknown) < 10
+    assert sum(file_format.key_of(digest) in read for digest in unknown) < 10
 
 
 def test_another_key_does_not_verify_the_file(database: Database) -> None:
@@ -79,14 +77,14 @@ def test_it_is_built_again_only_if_companies_or_the_key_have_changed(database: D
 def test_each_file_has_a_higher_version_and_another_etag(database: Database) -> None:
     build_filter(database, KEY)
     with database.transaction() as session:
-        first = company_filters.stored(session)
+        first = filters.stored(session)
         session.get_one(CompanyFilter, 16).version += 10_000  # as after a clock was set back
     add_company(database, "new.com")
 
     build_filter(database, KEY)
 
     with database.reading() as session:
-        second = company_filters.stored(session)
+        second = filters.stored(session)
     assert [item.bits for item in second] == [8, 16]
     assert second[1].version == first[1].version + 10_001
     assert int.from_bytes(stored_file(database)[8:16], "little") == second[1].version
@@ -99,7 +97,7 @@ def test_only_one_of_two_workers_builds_it(database: Database) -> None:
 
     with database.transaction() as session:
         claims = [
-            company_filters.claim(session, every=every, now=time)
+            filters.claim(session, every=every, now=time)
             for time in (now, now + every / 2, now + every, now + every)
         ]
 
@@ -108,12 +106,12 @@ def test_only_one_of_two_workers_builds_it(database: Database) -> None:
 
 def test_without_a_file_nothing_is_listed(database: Database) -> None:
     with database.transaction() as session:
-        company_filters.claim(session, every=timedelta(0), now=clock.now())
+        filters.claim(session, every=timedelta(0), now=clock.now())
 
     with database.reading() as session:
-        assert company_filters.stored(session) == []
-        assert company_filters.etag(session, 16) is None
-        assert company_filters.content(session, 16) is None
+        assert filters.stored(session) == []
+        assert filters.etag(session, 16) is None
+        assert filters.content(session, 16) is None
 
 
 def test_the_key_is_that_of_the_settings_or_derived_from_the_secret_key(settings: Settings) -> None:
@@ -159,8 +157,8 @@ def test_a_keyed_file_has_the_outputs_and_the_public_key_instead_of_the_hashes(
     file = stored_file(database, bits)
     read = read_filter(file, signing_keys.public_text(KEY), keyed=True)
     hashes = [website_hash(domain) for domain in domains]
-    assert all(company_filter_file.key_of(OPRF_KEY.output(digest)) in read for digest in hashes)
-    assert sum(company_filter_file.key_of(digest) in read for digest in hashes) < 5
+    assert all(file_format.key_of(OPRF_KEY.output(digest)) in read for digest in hashes)
+    assert sum(file_format.key_of(digest) in read for digest in hashes) < 5
     assert (file[36:68], read.entries) == (OPRF_KEY.public, 40)
 
 
@@ -177,7 +175,7 @@ def test_only_outputs_of_new_companies_are_computed(database: Database, computed
     assert sorted(computed[1:]) == sorted([website_hash("second.com"), profile_hash(PAGE)])
     read = read_filter(stored_file(database), signing_keys.public_text(KEY), keyed=True)
     assert read.entries == 2
-    assert company_filter_file.key_of(OPRF_KEY.output(profile_hash(PAGE))) in read
+    assert file_format.key_of(OPRF_KEY.output(profile_hash(PAGE))) in read
 
 
 def test_another_oprf_key_makes_another_file_of_new_outputs(

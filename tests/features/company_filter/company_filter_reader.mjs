@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 
-const source = readFileSync(new URL("../../extension/client/company_filter.js", import.meta.url), "utf8");
+const source = readFileSync(new URL("../../../extension/client/company_filter.js", import.meta.url), "utf8");
 const { readCompanyFilter } = await import("data:text/javascript," + encodeURIComponent(source));
 const vectors = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { key, another_key: anotherKey, known, unknown } = vectors;
