@@ -5,9 +5,9 @@ import all of them: `web` (`WEB`, a `WebPart`: endpoints, pages and gauges) neve
 (`WORK`, a `WorkPart`: tasks, steps of sweeps and purges) never Flask. `schedule` (`PERIODS`) has the tasks
 that Celery beat starts, and the seconds between. `tables` (`TABLES`) declares the tables, `holdings`
 (`HOLDINGS`) says what they hold about people and what is secret. `commands` has the group of `flask <name>`,
-`subcommands` (`SUBCOMMANDS`) the commands in groups of others, by group, and `checks` the `findings` of
-`flask doctor`. Nothing imports a feature, and features do not import one another: a feature is deleted with
-its folder and its line below.
+`subcommands` (`SUBCOMMANDS`) commands in groups of others, by group, `import_modes` (`IMPORT_MODES`) flags of
+the commands that import lists, and `checks` the `findings` of `flask doctor`. Nothing imports a feature, and
+features do not import one another: a feature is deleted with its folder and its line below.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from typing import Literal, TypeAlias
 FEATURES = (
     "company_filter",
     "crm",
+    "imports",
     "usage",
     "webhooks",
 )
 
 Part: TypeAlias = Literal[
-    "web", "work", "schedule", "tables", "holdings", "commands", "subcommands", "checks"
+    "web", "work", "schedule", "tables", "holdings", "commands", "subcommands", "import_modes", "checks"
 ]
 
 

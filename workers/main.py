@@ -17,7 +17,6 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     audit,
     company_by_hash,
     enrichment_request,
-    imports,
     leads_by_website_hash,
     mailbox_codes,
     mentions,

@@ -6,23 +6,28 @@ A turn ends after two minutes or when the worker shuts down, so that other maint
 from __future__ import annotations
 
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.headers.column_mapping import Entity
-from app.engine.lists import importer, queued_imports
+from app.engine.lists import importer
 from app.engine.lists.importer import ImportOptions
-from app.engine.lists.queued_imports import IMPORTING, QueuedImport
 from app.engine.work import turns
 from app.engine.work.turns import Turn
-from app.infra import import_folder
+from app.features.imports import import_folder, queued_imports
+from app.features.imports.import_folder import DONE, FileUnusableError, FoundFile, ImportFolder
+from app.features.imports.queued_imports import IMPORTING
+from app.features.imports.tables import QueuedImport
+from app.features.imports.turn import ImportPausedError, ImportTurn
 from app.infra.database import database_clock
-from app.infra.import_folder import DONE, FileUnusableError, FoundFile, ImportFolder
+from app.infra.database.database_clock import Moment
 from app.infra.telemetry.log import log
+from app.settings import Settings
 from workers.execution import shutdown_flag, work
+from workers.execution.feature import Purge, WorkPart
 from workers.execution.worker_services import WorkerServices
-from workers.jobs.import_turn import ImportPausedError, ImportTurn
 
 TURN_SECONDS = 120.0
 
@@ -119,3 +124,11 @@ def _options(queued: QueuedImport) -> ImportOptions:
 
 def _is_over(until: float) -> bool:
     return shutdown_flag.has_begun() or time.monotonic() >= until
+
+
+def _purges(settings: Settings, now: Moment) -> tuple[Purge, ...]:
+    before = now - timedelta(days=settings.job_retention_days)
+    return (partial(queued_imports.purge_expired, before=before),)
+
+
+WORK = WorkPart(sweeps=(discover,), purges=_purges)

@@ -11,15 +11,16 @@ from typing import IO, Any
 from app.domain.lists.cells.cell_warnings import CellWarnings
 from app.domain.lists.files.csv_lines import csv_line
 from app.domain.lists.files.csv_records import Row
-from app.engine.lists import importer, queued_imports
+from app.engine.lists import importer
 from app.engine.lists.importer import Checkpoint, ImportOptions
-from app.engine.lists.queued_imports import Progress, QueuedImport
 from app.engine.work.turns import Turn
-from app.infra import import_folder
+from app.features.imports import import_folder, queued_imports
+from app.features.imports.import_folder import DONE, REJECTED, ImportFolder, Place
+from app.features.imports.queued_imports import Progress
+from app.features.imports.tables import QueuedImport
 from app.infra.database import database_clock
 from app.infra.database.db import Database
 from app.infra.database.session import Session
-from app.infra.import_folder import DONE, REJECTED, ImportFolder, Place
 from app.infra.telemetry.log import log
 
 

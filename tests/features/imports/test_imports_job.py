@@ -19,17 +19,20 @@ from app.domain.kinds import RUN_IMPORT, Queue
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.lists import importer, queued_imports
-from app.engine.lists.queued_imports import IMPORTING, ImportStatus, QueuedImport
+from app.engine.lists import importer
 from app.engine.work.items import WorkItem
+from app.features.imports import queued_imports
+from app.features.imports import work as imports
+from app.features.imports.import_folder import ImportFolder
+from app.features.imports.queued_imports import IMPORTING
+from app.features.imports.tables import ImportStatus, QueuedImport
 from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
-from app.infra.import_folder import ImportFolder
 from app.settings import Settings
 from workers.execution import work as durable_work
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import imports, upkeep
+from workers.jobs import upkeep
 
 ROWS = 25
 BAD_ROW = ",not-an-address,2026-10-01\n"
@@ -533,15 +536,3 @@ def test_old_imports_are_purged(
 @pytest.fixture
 def purge(services: WorkerServices) -> Callable[[], None]:
     return lambda: upkeep.purge_once(services)
-
-
-def test_the_backlog_counts_open_imports_and_what_is_left(
-    services: WorkerServices, database: Database, folder: Path, time: Time
-) -> None:
-    sizes = [a_list(folder, name).stat().st_size for name in ("a.csv", "b.csv")]
-    settle(services, time)
-
-    with database.reading() as session:
-        backlog = queued_imports.backlog(session)
-
-    assert (backlog.counts, backlog.bytes_left) == ({"waiting": 2}, sum(sizes))

@@ -11,8 +11,8 @@ from apiflask import APIFlask
 from click.testing import Result
 from settings_support import change_settings
 
-from app.engine.lists import queued_imports
-from app.engine.lists.queued_imports import QueuedImport
+from app.features.imports import queued_imports
+from app.features.imports.tables import QueuedImport
 from app.infra.database.db import Database
 
 Run = Callable[..., Result]

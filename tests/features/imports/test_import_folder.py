@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.infra import import_folder
-from app.infra.import_folder import DONE, REJECTED, FileUnusableError, FoundFile, ImportFolder
+from app.features.imports import import_folder
+from app.features.imports.import_folder import DONE, REJECTED, FileUnusableError, FoundFile, ImportFolder
 
 TEXT = b"Name,Email\nAda,ada@acme.example\n"
 

@@ -1,4 +1,4 @@
-"""`flask contacts import --queue` and `flask contacts imports`: lists that workers import."""
+"""`flask contacts import --queue` and `flask companies import --queue`: workers import the list."""
 
 from __future__ import annotations
 
@@ -6,23 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import click
-from flask.cli import with_appcontext
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.headers.column_mapping import Entity, check_mapping
-from app.engine.lists import queued_imports
-from app.engine.lists.queued_imports import QueuedImport, QueuedOptions
-from app.infra import import_folder
-from app.infra.clock import rfc3339
+from app.features.imports import import_folder, queued_imports
+from app.features.imports.queued_imports import QueuedOptions
 from app.infra.database import database_clock
 from app.web.services import services
 from cli import import_files
-from cli.command_group import as_json_option, database, show
-from cli.tables import table
+from cli.command_group import database, show
+from cli.import_mode import ImportMode
 
-MAX_LISTED = 100
-COLUMNS = ("id", "status", "done", "rows", "new", "updated", "unchanged", "rejected", "suppressed", "file")
 _NOT_QUEUED = {"rejects": "--rejects", "dry_run": "--dry-run", "sheet": "--sheet"}
 
 
@@ -69,33 +64,4 @@ def _add(entity: Entity, path: str, file: str, name: str, options: dict[str, Any
     return import_id
 
 
-@click.command("imports")
-@as_json_option
-@with_appcontext
-def list_imports(*, as_json: bool) -> None:
-    """List the imports that workers run, newest first, with their progress."""
-    with database().reading() as session:
-        rows = [_to_json(row) for row in queued_imports.latest(session, limit=MAX_LISTED)]
-    lines = [[_cell(row, column) for column in COLUMNS] for row in rows]
-    none = "No import is queued. Queue one with: flask contacts import FILE --queue"
-    show({"imports": rows}, table(COLUMNS, lines) if rows else none, as_json=as_json)
-
-
-def _to_json(row: QueuedImport) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "file": row.file,
-        "entity": row.entity,
-        "status": row.status,
-        "done": round(row.share_done, 3),
-        "rows": row.rows_done,
-        **{name: row.result.get("counts", {}).get(name, 0) for name in COLUMNS[4:9]},
-        "detail": row.detail,
-        "created_at": rfc3339(row.created_at),
-        "started_at": rfc3339(row.started_at),
-        "finished_at": rfc3339(row.finished_at),
-    }
-
-
-def _cell(row: dict[str, Any], column: str) -> str:
-    return f"{row['done']:.0%}" if column == "done" else str(row[column])
+IMPORT_MODES = (ImportMode("queue", help="Let the workers import the CSV file.", run=enqueue),)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, String, delete, func, select, text, update
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.domain.ids import new_id
@@ -23,10 +21,10 @@ from app.engine.work import items, specs, turns
 from app.engine.work.items import NewItem
 from app.engine.work.specs import TURNS_FAILED, WorkSpec
 from app.engine.work.turns import Turn
+from app.features.imports.import_folder import FoundFile
+from app.features.imports.tables import IS_OPEN, ImportStatus, QueuedImport
 from app.infra.database.database_clock import Moment
-from app.infra.database.db import Base
 from app.infra.database.session import Session
-from app.infra.import_folder import FoundFile
 
 IMPORTING = specs.register(
     WorkSpec(
@@ -42,54 +40,6 @@ IMPORTING = specs.register(
 """One import at a time has a turn, the oldest first. Every batch renews the lease."""
 SETTLE = timedelta(seconds=5)
 """How long a file in the folder must stay as it is before it is imported."""
-_OPEN = text("finished_at IS NULL")
-
-
-class ImportStatus(StrEnum):
-    """The status of a queued import; `arriving`: the file may still be written."""
-
-    ARRIVING = "arriving"
-    WAITING = "waiting"
-    RUNNING = "running"
-    FINISHED = "finished"
-    REJECTED = "rejected"
-
-
-OPEN_STATUSES = (ImportStatus.ARRIVING, ImportStatus.WAITING, ImportStatus.RUNNING)
-
-
-class QueuedImport(Base):
-    """A list to import. `file` is its name in the import folder, `detail` why it was rejected.
-
-    `result` has the counts so far. `rejects_bytes` is the length of the file of rejected rows.
-    """
-
-    __tablename__ = "queued_imports"
-    __table_args__ = (
-        Index("uq_queued_imports_file", "file", unique=True, sqlite_where=_OPEN, postgresql_where=_OPEN),
-    )
-
-    id: Mapped[str] = mapped_column(String(28), primary_key=True)
-    file: Mapped[str]
-    entity: Mapped[str]
-    options: Mapped[dict[str, Any]]
-    status: Mapped[str]
-    size: Mapped[int] = mapped_column(BigInteger)
-    modified: Mapped[int] = mapped_column(BigInteger)
-    rows_done: Mapped[int] = mapped_column(BigInteger)
-    bytes_done: Mapped[int] = mapped_column(BigInteger)
-    rejects_bytes: Mapped[int] = mapped_column(BigInteger)
-    result: Mapped[dict[str, Any]]
-    detail: Mapped[str | None]
-    created_at: Mapped[datetime]
-    seen_at: Mapped[datetime]
-    started_at: Mapped[datetime | None]
-    finished_at: Mapped[datetime | None]
-
-    @property
-    def share_done(self) -> float:
-        """Return the share of the file that was read, from 0 to 1."""
-        return 1.0 if self.finished_at is not None else min(1.0, self.bytes_done / max(self.size, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,24 +147,8 @@ def purge_expired(session: Session, *, before: Moment) -> None:
     session.execute(delete(QueuedImport).where(QueuedImport.finished_at < before))
 
 
-@dataclass(frozen=True, slots=True)
-class Backlog:
-    """The open imports: their number by status, and the bytes of their files that are still to be read."""
-
-    counts: dict[str, int]
-    bytes_left: int
-
-
-def backlog(session: Session) -> Backlog:
-    """Return the open imports and what they still have to read."""
-    left = func.sum(QueuedImport.size - QueuedImport.bytes_done)
-    query = select(QueuedImport.status, func.count(), left).where(_OPEN).group_by(QueuedImport.status)
-    rows = session.execute(query).all()
-    return Backlog({row[0]: row[1] for row in rows}, sum(int(row[2]) for row in rows))
-
-
 def _open(session: Session) -> Sequence[QueuedImport]:
-    return session.scalars(select(QueuedImport).where(_OPEN)).all()
+    return session.scalars(select(QueuedImport).where(IS_OPEN)).all()
 
 
 def _insert(
@@ -249,7 +183,7 @@ def _insert(
 
 
 def _update(session: Session, turn: Turn, **values: Any) -> None:
-    changed = update(QueuedImport).where(QueuedImport.id == turn.id, _OPEN).values(values)
+    changed = update(QueuedImport).where(QueuedImport.id == turn.id, IS_OPEN).values(values)
     session.execute(changed.execution_options(synchronize_session=False))
 
 
