@@ -22,6 +22,7 @@ FEATURES = (
     "company_filter",
     "crm",
     "imports",
+    "quality",
     "usage",
     "webhooks",
 )

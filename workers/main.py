@@ -22,7 +22,6 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     mentions,
     reencryption,
     reveal,
-    reverification,
     upkeep,
     uploads,
 )

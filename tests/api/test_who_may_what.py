@@ -97,13 +97,6 @@ ACCESS_RULES = {
     "POST /api/lists/<list_id>/contacts": requires(
         Scope.SAVE, 200, body={"add": []}, owned_by="the workspace's"
     ),
-    "POST /api/feedback": requires(
-        Scope.REVEAL,
-        200,
-        body={"contact_id": "{contact_id}", "email": ADDRESS, "kind": "bounce"},
-        owned_by="the workspace's",
-        code_if_missing="contact_not_found",
-    ),
     "POST /api/keys": requires("api access", 201, body={"name": "CRM"}, code_for_keys="api_access_required"),
     "GET /api/keys": requires("session", 200, code_for_keys="api_access_required"),
     "DELETE /api/keys/<key_id>": requires(
@@ -160,7 +153,6 @@ BY_ID = (
     "POST /api/lists/<list_id>",
     "DELETE /api/lists/<list_id>",
     "GET /api/ext/jobs?id={job_id}",
-    "POST /api/feedback",
     *(route for part in FEATURES for route in part.BY_ID),
 )
 """Routes whose answer must not tell a thing of another workspace from a missing one."""

@@ -20,6 +20,7 @@ EDGE_NAMES = (
     "pages/*",
     "*schemas",
     "work",
+    "turn",
     "turn/*",
     "vendors/*",
     "vendors/*/*",

@@ -53,6 +53,19 @@ def test_other_files_and_links_are_left_alone(tmp_path: Path, path: Path, folder
     assert not folder.files()
 
 
+def test_a_file_that_is_taken_away_while_the_folder_is_read_is_left_out(
+    path: Path, folder: ImportFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take_away(name: str) -> bool:
+        (path / "a.csv").unlink(missing_ok=True)
+        return name == "a.csv"
+
+    (path / "a.csv").write_bytes(TEXT)
+    monkeypatch.setattr(import_folder, "is_list_name", take_away)
+
+    assert folder.files() == []
+
+
 @pytest.mark.parametrize("name", ["../secret.csv", "/etc/passwd.csv", ".x.csv", "a/b.csv"])
 def test_no_name_leads_out_of_the_folder(folder: ImportFolder, name: str) -> None:
     with pytest.raises(FileUnusableError, match="not valid"):

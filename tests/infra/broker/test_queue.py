@@ -23,7 +23,6 @@ from app.domain.kinds import (
     FORGET,
     INDEX_MENTIONS,
     KINDS,
-    REVERIFY,
     SWEEP,
     Kind,
     Queue,
@@ -199,6 +198,6 @@ def test_beat_schedules_sweeping_purging_and_audits(settings: Settings) -> None:
     schedule = celery_app.configure(settings).conf.beat_schedule
 
     of_features = {task for feature in feature_registry.parts("schedule") for task in feature.PERIODS}
-    tasks = {SWEEP, FORGET, REVERIFY, AUDIT, INDEX_MENTIONS, ENCRYPT} | of_features
+    tasks = {SWEEP, FORGET, AUDIT, INDEX_MENTIONS, ENCRYPT} | of_features
     assert {entry["task"] for entry in schedule.values()} == tasks
     assert {entry["options"]["queue"] for entry in schedule.values()} == {Queue.UPKEEP}

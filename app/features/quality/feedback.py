@@ -24,8 +24,8 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.ledger import ownership, reveals
 from app.engine.ledger.reveals import Reveal
-from app.engine.quality import refunds
-from app.engine.quality.refunds import Allowance, RefundDecision
+from app.features.quality import refunds
+from app.features.quality.refunds import Allowance, RefundDecision
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import insert
 from app.infra.database.session import Session

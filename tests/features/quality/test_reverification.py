@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from app.domain.errors import Unavailable
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
-from app.domain.kinds import REVERIFY, Queue, TraceOutcome
+from app.domain.kinds import Queue, TraceOutcome
 from app.engine.accounts import workspaces
 from app.engine.contacts import emails
 from app.engine.contacts.bounce_reports import FeedbackKind
@@ -25,19 +25,21 @@ from app.engine.contacts.emails import Email
 from app.engine.ledger import credits
 from app.engine.ledger.reveals import Reveal
 from app.engine.lookups import contact_data
-from app.engine.quality import feedback, verifications
-from app.engine.quality.due_verifications import LEASE
-from app.engine.quality.feedback import FeedbackReport
-from app.engine.quality.refunds import Allowance
-from app.engine.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
+from app.features.quality import feedback, verifications
+from app.features.quality import work as reverification
+from app.features.quality.due_verifications import LEASE
+from app.features.quality.feedback import FeedbackReport
+from app.features.quality.refunds import Allowance
+from app.features.quality.schedule import REVERIFY
+from app.features.quality.tables import Verification
+from app.features.quality.verifications import UNKNOWN_RETRY_INTERVAL
+from app.features.quality.work import decide_bounces, free, verify_due
 from app.infra.broker import celery_app
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import reverification
-from workers.jobs.reverification import decide_bounces, free, verify_due
 from workers.providers.base import (
     Pending,
     Provider,

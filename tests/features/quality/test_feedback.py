@@ -28,9 +28,9 @@ from app.engine.ledger.credits import LedgerEntry
 from app.engine.ledger.ownership import Ownership
 from app.engine.ledger.reveals import Reveal
 from app.engine.lookups import contact_data
-from app.engine.quality import feedback
-from app.engine.quality.feedback import FeedbackReport, FeedbackResult
-from app.engine.quality.refunds import Allowance, RefundDecision
+from app.features.quality import feedback
+from app.features.quality.feedback import FeedbackReport, FeedbackResult
+from app.features.quality.refunds import Allowance, RefundDecision
 from app.infra.crypto.key_ring import KeyRing
 from app.infra.database import encrypted_columns
 from app.infra.database.db import Database

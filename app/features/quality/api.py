@@ -13,9 +13,10 @@ from app.domain.errors import ContactNotFound
 from app.domain.ids import EXAMPLES
 from app.engine.accounts import workspaces
 from app.engine.contacts.bounce_reports import FeedbackKind
-from app.engine.quality import feedback as core
-from app.engine.quality.feedback import FeedbackReport, FeedbackResult
-from app.engine.quality.refunds import REFUND_WITHIN, Allowance, RefundDecision
+from app.engine.ledger.reveals import REFUND_WITHIN
+from app.features.quality import feedback as core
+from app.features.quality.feedback import FeedbackReport, FeedbackResult
+from app.features.quality.refunds import Allowance, RefundDecision
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session

@@ -24,8 +24,9 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.ledger.reveals import AT_ONCE, OF_EMAILS, Reveal
 from app.engine.lookups import contact_data
-from app.engine.quality import verifications
-from app.engine.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
+from app.features.quality import verifications
+from app.features.quality.tables import Verification
+from app.features.quality.verifications import UNKNOWN_RETRY_INTERVAL
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session

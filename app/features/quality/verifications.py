@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ForeignKey, delete, select
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import delete, select
 
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.normal.emails import email_reasons
@@ -15,28 +14,13 @@ from app.engine.contacts import contact_locks
 from app.engine.contacts.bounce_reports import BOUNCED
 from app.engine.contacts.emails import FORMER, Email, at_most_risky
 from app.engine.ledger import reveals
+from app.features.quality.tables import Verification
 from app.infra.database.database_clock import Moment
-from app.infra.database.db import Base, insert
+from app.infra.database.db import insert
 from app.infra.database.session import Session
 
 UNKNOWN_RETRY_INTERVAL = timedelta(days=7)
 """The delay before an address without a definitive verdict is tried again."""
-
-
-class Verification(Base):
-    """The earliest time of an address's next verification, once one was attempted.
-
-    `provider` and its `ticket` are set if the provider is to be polled then. `planned_at` is when this was
-    decided: a bounce reported later does not wait for `next_at`.
-    """
-
-    __tablename__ = "verifications"
-
-    email_id: Mapped[str] = mapped_column(ForeignKey("emails.id", ondelete="CASCADE"), primary_key=True)
-    next_at: Mapped[datetime]
-    planned_at: Mapped[datetime]
-    provider: Mapped[str | None]
-    ticket: Mapped[str | None]
 
 
 def record(session: Session, email_id: str, verdict: FoundEmail) -> bool:

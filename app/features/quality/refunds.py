@@ -26,12 +26,11 @@ from app.engine.contacts.bulk import batched
 from app.engine.contacts.emails import Email
 from app.engine.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.engine.ledger import credits, reveals
-from app.engine.ledger.reveals import Reveal
+from app.engine.ledger.reveals import REFUND_WITHIN, Reveal
 from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import JOBS
 from app.infra.database.session import Session
 
-REFUND_WITHIN = timedelta(days=30)
 MIN_REFUNDS = 3
 """Unconfirmed refunds in 30 days that every workspace gets, regardless of its reveals."""
 _FIELD = "email"

@@ -12,13 +12,14 @@ from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.engine.contacts import learned_patterns
 from app.engine.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
 from app.engine.contacts.contacts import Contact
-from app.engine.contacts.emails import Email
+from app.engine.contacts.emails import FORMER, Email
 from app.engine.ledger.reveals import Reveal
-from app.engine.quality import due_verifications, feedback, verifications
-from app.engine.quality.due_verifications import LEASE
-from app.engine.quality.feedback import FeedbackReport
-from app.engine.quality.refunds import Allowance
-from app.engine.quality.verifications import UNKNOWN_RETRY_INTERVAL, Verification
+from app.features.quality import due_verifications, feedback, verifications
+from app.features.quality.due_verifications import LEASE
+from app.features.quality.feedback import FeedbackReport
+from app.features.quality.refunds import Allowance
+from app.features.quality.tables import Verification
+from app.features.quality.verifications import UNKNOWN_RETRY_INTERVAL
 from app.infra.database.session import Session
 
 DEFAULT_MAX_AGE = timedelta(days=180)
@@ -396,3 +397,17 @@ def test_an_address_that_two_workspaces_own_is_claimed_once(session: Session, ad
 
     assert taken(session) == ["a@acme.com"]
     assert taken(session) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "status"), [(EmailStatus.VALID, "risky"), (EmailStatus.INVALID, "invalid")]
+)
+def test_a_verification_of_a_former_address_does_not_make_it_current(
+    session: Session, ada: Contact, given: EmailStatus, status: str
+) -> None:
+    former = an_email(session, ada, "a@acme.com", status="risky")
+    former.status_reasons = [FORMER]
+
+    verifications.record(session, former.id, verdict(given))
+
+    assert (former.status, FORMER in former.status_reasons) == (status, True)

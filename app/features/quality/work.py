@@ -11,14 +11,16 @@ from datetime import timedelta
 
 from app.domain.errors import ContactNotFound, Unavailable
 from app.domain.findings import EmailStatus
-from app.domain.kinds import REVERIFY, TraceOutcome
+from app.domain.kinds import TraceOutcome
 from app.domain.records.subjects import Subject
 from app.engine.providers import provider_throttles
-from app.engine.quality import due_verifications, feedback, verifications
-from app.engine.quality.due_verifications import DueVerification
+from app.features.quality import due_verifications, feedback, verifications
+from app.features.quality.due_verifications import DueVerification
+from app.features.quality.schedule import REVERIFY
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from workers.execution import maintenance
+from workers.execution.feature import WorkPart
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import (
     Pending,
@@ -180,3 +182,6 @@ def _schedule_poll(
             poll_at=now + timedelta(seconds=pending.after),
             now=now,
         )
+
+
+WORK = WorkPart()
