@@ -2,10 +2,12 @@
 
 A feature is a package `app.features.<name>`. Its parts are modules with fixed names, because no process may
 import all of them: `web` (`WEB`, a `WebPart`: endpoints, pages and gauges) never imports Celery, `work`
-(`WORK`, a `WorkPart`: tasks, steps of sweeps and purges) never Flask. `tables` (`TABLES`) declares the
-tables, `holdings` (`HOLDINGS`) says what they hold about people and what is secret, and `commands` has the
-group of `flask <name>`. Nothing imports a feature, and features do not import one another: a feature is
-deleted with its folder and its line below.
+(`WORK`, a `WorkPart`: tasks, steps of sweeps and purges) never Flask. `schedule` (`PERIODS`) has the tasks
+that Celery beat starts, and the seconds between. `tables` (`TABLES`) declares the tables, `holdings`
+(`HOLDINGS`) says what they hold about people and what is secret. `commands` has the group of `flask <name>`,
+`subcommands` (`SUBCOMMANDS`) commands in groups of others, by group, `import_modes` (`IMPORT_MODES`) flags of
+the commands that import lists, and `checks` the `findings` of `flask doctor`. Nothing imports a feature, and
+features do not import one another: a feature is deleted with its folder and its line below.
 """
 
 from __future__ import annotations
@@ -17,12 +19,17 @@ from types import ModuleType
 from typing import Literal, TypeAlias
 
 FEATURES = (
+    "company_filter",
     "crm",
+    "imports",
+    "quality",
     "usage",
     "webhooks",
 )
 
-Part: TypeAlias = Literal["web", "work", "tables", "holdings", "commands"]
+Part: TypeAlias = Literal[
+    "web", "work", "schedule", "tables", "holdings", "commands", "subcommands", "import_modes", "checks"
+]
 
 
 def parts(part: Part) -> Iterator[ModuleType]:

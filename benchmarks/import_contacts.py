@@ -81,13 +81,12 @@ def _environment(url: str) -> dict[str, str]:
 
 def _run_queued(folder: Path) -> None:
     """Import the list as a worker does, in this process, and print the measurement as JSON."""
-    from app.engine.lists import queued_imports  # noqa: PLC0415 -- the parent process has no settings
-    from app.factory import create_app  # noqa: PLC0415
+    from app.factory import create_app  # noqa: PLC0415 -- the parent process has no settings
+    from app.features.imports import queued_imports, work  # noqa: PLC0415
     from app.infra.broker.job_notifications import JobNotifier  # noqa: PLC0415
     from app.infra.broker.queue import JobPublisher  # noqa: PLC0415
     from app.infra.database.db import Base  # noqa: PLC0415
     from workers.execution.worker_services import WorkerServices  # noqa: PLC0415
-    from workers.jobs import imports  # noqa: PLC0415
 
     api = create_app().extensions["services"]
     Base.metadata.create_all(api.database.engine)
@@ -100,10 +99,10 @@ def _run_queued(folder: Path) -> None:
     def import_list() -> int:
         row = None
         while row is None or row.finished_at is None:
-            imports.send_due(services)
+            work.discover(services)
             with api.database.reading() as session:
                 (row,) = queued_imports.latest(session, limit=1)
-            imports.run_turn(row.id, services)
+            work.run_import(row.id, services)
             with api.database.reading() as session:
                 (row,) = queued_imports.latest(session, limit=1)
         return row.rows_done

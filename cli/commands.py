@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
-from types import ModuleType
 
 import click
 from flask.cli import AppGroup
@@ -46,11 +46,18 @@ class Commands(AppGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- click's signature
         """Return the command of this name, or None if there is none."""
-        if cmd_name == DOCTOR or cmd_name in GROUPS:
-            module: ModuleType | None = import_module(f"cli.{cmd_name}")
-        elif cmd_name in feature_registry.FEATURES:
-            module = feature_registry.module_of(cmd_name, "commands")
-        else:
-            return None
-        command: click.Command | None = getattr(module, "doctor" if cmd_name == DOCTOR else "group", None)
-        return command
+        if cmd_name == DOCTOR:
+            doctor: click.Command = import_module("cli.doctor").doctor
+            return doctor
+        return group(cmd_name) if cmd_name in group_names() else None
+
+
+@cache
+def group(name: str) -> click.Group:
+    """Return the group of this name, with the commands that features add to it."""
+    module = f"cli.{name}" if name in GROUPS else f"app.features.{name}.commands"
+    found: click.Group = import_module(module).group
+    for feature in feature_registry.parts("subcommands"):
+        for command in feature.SUBCOMMANDS.get(name, ()):
+            found.add_command(command)
+    return found

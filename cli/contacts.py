@@ -10,10 +10,8 @@ from app.domain.lists.headers.column_mapping import Entity
 from app.engine.lists import exports
 from cli.command_group import DatabaseGroup, as_json_option, database
 from cli.list_commands import export_list, import_list, import_options
-from cli.queued_imports import list_imports
 
 group = DatabaseGroup("contacts", help="Import and export contacts; `flask people` erases them.")
-group.add_command(list_imports)
 
 
 @group.command("import")

@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from app import feature_registry
 from app import settings as app_settings
 from app.infra.broker import broker
 from app.infra.crypto.digest_keys import DigestKeys
-from cli.checks import company_filter, database, host, ports, processes, rabbitmq, redis, spool
+from cli.checks import database, host, ports, processes, rabbitmq, redis, spool
 from cli.checks import settings as setting_checks
 from cli.checks.findings import Finding, Level
 from cli.tables import UNLIMITED_WIDTH
@@ -60,7 +61,8 @@ def _findings() -> Iterator[Finding]:
     if tables:
         yield from processes.worker_findings(settings.database_url)
         if not faults:
-            yield from company_filter.findings(settings)
+            for module in feature_registry.parts("checks"):
+                yield from module.findings(settings)
     if not faults:
         yield from processes.provider_findings(settings)
     yield from host.findings(settings, environment)

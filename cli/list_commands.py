@@ -21,9 +21,10 @@ from app.domain.lists.headers.column_mapping import Entity
 from app.domain.lists.headers.header_fields import FIELDS
 from app.engine.lists import importer
 from app.infra import clock
-from cli import import_files, import_report, queued_imports
+from cli import import_files, import_report
 from cli.command_group import as_json_option, database
 from cli.country_codes import parse_country
+from cli.import_mode import import_modes
 from cli.single_lines import SingleLine
 
 
@@ -46,6 +47,7 @@ def _day(_context: click.Context, _option: click.Parameter, day: datetime | None
     return day.replace(tzinfo=UTC)
 
 
+MODES = import_modes()
 _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
     click.option("--map", "mapped", multiple=True, callback=_mapping, metavar="COLUMN=FIELD",
@@ -66,7 +68,7 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.option("--dates", type=click.Choice([order.value for order in DateOrder]),
                  help="Order of day and month, if no date shows it: dmy or mdy."),
     click.option("--sheet", help="Sheet of a workbook (default: the one with the most known columns)."),
-    click.option("--queue", is_flag=True, help="Let the workers import the CSV file."),
+    *(mode.option for mode in MODES),
     as_json_option,
 )  # fmt: skip
 
@@ -78,12 +80,13 @@ def import_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def import_list(entity: Entity, *, file: str, as_json: bool, queue: bool, **options: Any) -> None:
-    """Import the file and print the result, or queue it; exit 1 if no row could be read."""
+def import_list(entity: Entity, *, file: str, as_json: bool, **options: Any) -> None:
+    """Import the file and print the result, unless a mode is chosen; exit 1 if no row could be read."""
     name = "standard input" if file == "-" else Path(file).name
     options["source"] = options["source"] or name
-    if queue:
-        queued_imports.enqueue(entity, file, options, as_json=as_json)
+    modes = [mode for mode in MODES if options.pop(mode.name)]
+    if modes:
+        modes[0].run(entity, file, options, as_json=as_json)
         return
     rejects_path = options.pop("rejects")
     request = importer.options_of(entity, options)

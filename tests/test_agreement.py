@@ -19,9 +19,9 @@ from sqlalchemy import text
 
 from app.domain import errors
 from app.domain.errors import all_problems
-from app.domain.kinds import BUILD_COMPANY_FILTER, CLICKS, FORGET, KINDS, REVERIFY, SWEEP, Queue
+from app.domain.kinds import CLICKS, KINDS, Queue
 from app.domain.version import VERSION
-from app.infra.broker.celery_app import celery
+from app.infra.broker.celery_app import BEAT_SCHEDULE, celery
 from app.infra.database.db import Base, Database
 from app.provider_settings import env_name
 from app.settings import REQUIRED, Settings
@@ -82,7 +82,7 @@ def migrated(tmp_path: Path, settings: Settings) -> Iterator[Database]:
 def test_every_kind_has_a_job_and_a_task() -> None:
     assert main.app is celery
     assert set(KINDS) == set(JOBS)
-    assert {*KINDS, SWEEP, FORGET, REVERIFY, BUILD_COMPANY_FILTER} <= set(celery.tasks)
+    assert {*KINDS, *BEAT_SCHEDULE} <= set(celery.tasks)
 
 
 def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:

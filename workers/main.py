@@ -16,15 +16,12 @@ from workers.execution import worker_services
 from workers.jobs import (  # noqa: F401 -- their tasks are registered by the import
     audit,
     company_by_hash,
-    company_filter,
     enrichment_request,
-    imports,
     leads_by_website_hash,
     mailbox_codes,
     mentions,
     reencryption,
     reveal,
-    reverification,
     upkeep,
     uploads,
 )

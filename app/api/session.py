@@ -15,10 +15,11 @@ from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Role
 from app.engine.providers import provider_throttles
 from app.infra import clock
-from app.infra.crypto import oprf, signing_keys
+from app.infra.crypto import oprf
 from app.infra.database.session import Session
 from app.settings import Settings
 from app.web.bodies.body import json_response
+from app.web.feature import web_parts
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.hash_schemas import OPRF_KEY_EXAMPLE
@@ -194,14 +195,15 @@ def describe(transaction: Session, current: Caller) -> dict[str, Any]:
 
 def _hash_lookup(settings: Settings) -> dict[str, Any]:
     oprf_key = oprf.from_settings(settings)
-    return {
+    described = {
         "algorithm": "sha256",
         "prefix_length": settings.hash_prefix_length,
-        "filter_key": (
-            signing_keys.company_filter_public_text(settings) if settings.company_filter_seconds else None
-        ),
+        "filter_key": None,
         "filter_oprf_key": None if oprf_key is None else oprf_key.public.hex(),
     }
+    for part in web_parts():
+        described |= part.hash_lookup(settings)
+    return described
 
 
 def _providers(settings: Settings) -> list[str]:

@@ -25,7 +25,6 @@ from app.pages import (
 )
 from app.pages.admin import accounts as admin_accounts
 from app.pages.admin import audit_log as admin_audit_log
-from app.pages.admin import imports as admin_imports
 from app.pages.admin import jobs as admin_jobs
 from app.pages.admin import ledger as admin_ledger
 from app.pages.admin import limits as admin_limits
@@ -60,7 +59,6 @@ BLUEPRINTS = (
     admin_workspaces.blueprint,
     admin_providers.blueprint,
     admin_suppressions.blueprint,
-    admin_imports.blueprint,
     admin_queues.blueprint,
     events.blueprint,
     manual.blueprint,

@@ -13,6 +13,7 @@ from prometheus_client.core import Metric
 from app import feature_registry
 from app.domain.event_types import EventType
 from app.infra.database.session import Session
+from app.settings import Settings
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.navigation import Entry
 
@@ -32,7 +33,8 @@ class WebPart:
     """The blueprints of a feature, its links in the navigation, its events as texts, and its gauges.
 
     `event_texts` has a function for each type of event that the feature records, which is given its data.
-    `gauges` are read from the database at each scrape of `/metrics`.
+    `gauges` are read from the database at each scrape of `/metrics`. `hash_lookup` returns fields of
+    `hash_lookup` in a session.
     """
 
     api: tuple[APIBlueprint, ...] = ()
@@ -40,6 +42,7 @@ class WebPart:
     navigation: tuple[Entry, ...] = ()
     event_texts: Mapping[EventType, DescribeEvent] = field(default_factory=dict)
     gauges: Callable[[Session, datetime], Iterable[Metric]] = lambda *_: ()
+    hash_lookup: Callable[[Settings], Mapping[str, str]] = lambda _: {}
 
 
 def web_parts() -> list[WebPart]:

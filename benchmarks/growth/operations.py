@@ -21,9 +21,10 @@ from app.engine.contacts.emails import Email
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import reveals
 from app.engine.ledger.reveals import Reveal
-from app.engine.quality import due_verifications
-from app.engine.quality.verifications import Verification
 from app.factory import create_app
+from app.features.quality import due_verifications
+from app.features.quality import work as reverification
+from app.features.quality.tables import Verification
 from app.features.webhooks import work as webhooks
 from app.infra import clock
 from app.infra.broker.job_notifications import JobNotifier
@@ -38,7 +39,6 @@ from workers.jobs import (  # noqa: F401 -- the tasks of the others are register
     company_by_hash,
     leads_by_website_hash,
     reveal,
-    reverification,
     upkeep,
 )
 

@@ -27,7 +27,8 @@ from playwright.sync_api import Page, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
-from app.domain import company_filter_file, fuse_filter
+from app.engine.lookups.company_filters import SIZES
+from app.features.company_filter import file_format, fuse_filter
 
 READER = Path(__file__).parents[2] / "extension" / "client" / "company_filter.js"
 ORIGIN = "http://localhost"  # Ed25519 needs a secure context
@@ -90,17 +91,16 @@ def main() -> None:
 def measure(entries: int) -> Iterator[Measurement]:
     """Yield the figures of both sizes of fingerprints."""
     keys = [
-        company_filter_file.key_of(sha256(f"company-{number}.example".encode()).digest())
-        for number in range(entries)
+        file_format.key_of(sha256(f"company-{number}.example".encode()).digest()) for number in range(entries)
     ]
     signing_key = Ed25519PrivateKey.generate()
     public_key = base64.b64encode(signing_key.public_key().public_bytes_raw()).decode()
     with sync_playwright() as playwright:
         path = os.environ.get("CHROMIUM") or shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        for bits in fuse_filter.SIZES:
+        for bits in SIZES:
             started = time.process_time()
-            unsigned = company_filter_file.encode(fuse_filter.build(keys, bits), version=1)
+            unsigned = file_format.encode(fuse_filter.build(keys, bits), version=1)
             file = unsigned + signing_key.sign(unsigned)
             seconds = time.process_time() - started
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -21,10 +21,10 @@ from sqlalchemy import func, select, text
 
 import app.factory  # noqa: F401 -- declares all tables
 from app.domain.normal.hashes import prefix_bounds
-from app.engine.lookups import card_keys, company_ranges
-from app.engine.lookups.card_keys import CompanyCardKey
-from app.engine.lookups.company_filters import CompanyFilter
+from app.engine.lookups import company_ranges
+from app.engine.lookups.company_filters import CompanyCardKey, CompanyFilter
 from app.engine.lookups.company_overviews import HashKind
+from app.features.company_filter import card_keys
 from app.infra import clock
 from app.infra.crypto.company_cards import ID_BYTES
 from app.infra.crypto.oprf import OprfKey

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import pytest
 from apiflask import APIFlask
+from bounce_support import a_report
 from click.testing import Result
 from fake_providers import PAID, FakeProvider
 from sqlalchemy import MetaData, Table, select, update
@@ -31,7 +32,9 @@ from app.domain.findings import (
 )
 from app.domain.kinds import Kind, Queue, TraceOutcome
 from app.engine.audit import rule_checks
+from app.engine.contacts import emails
 from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
 from app.engine.jobs.jobs import Job
 from app.engine.privacy import erasure_run, suppression_replay
 from app.engine.privacy.erased_people import ErasedAgain
@@ -273,8 +276,9 @@ def fill(harness: ErasureHarness) -> dict[str, Any]:
     harness.post("ext/leads-by-website-hash", {"hash": sha256(b"acme.example").hexdigest()})
     harness.work()
     contact_id = harness.post("ext/lookup", {"subject": subject}).get_json()["contact"]["id"]
-    bounce = {"contact_id": contact_id, "email": NORMAL_EMAIL, "kind": "bounce"}
-    harness.post("feedback", bounce, harness.other)
+    with harness.services.database.transaction() as session:
+        address = session.scalars(select(Email).where(emails.has_address(session, [NORMAL_EMAIL]))).one()
+        a_report(session, harness.other.workspace_id, address, now=clock.now())
     waiting = harness.post("ext/reveal/phone", {"subject": {"phone": PHONE}}, harness.other)
     half = harness.post("ext/enrichment-request", enrichment | {"fields": ["email", "phone"]})
     return {"done": done, "waiting": waiting, "half": half, "contact_id": contact_id}
@@ -386,7 +390,6 @@ def test_the_receipt_lists_erased_data_and_recipients_and_a_shared_number_stays(
             "reveals": 3,
             "feedback": 1,
             "upload_rows": 0,
-            "verifications": 0,
             "jobs": 7,
             "lookups": 1,
             "saved_profiles": 1,

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import pytest
 from apiflask import APIFlask
-from company_filter_support import SIGNING_KEY, build_filter
 from local_servers import POSTGRES
+from sealed_cards_support import store_card_keys
 from settings_support import change_settings
 from sqlalchemy import Connection, event
 from stored_support import a_company, a_contact, a_phone, an_email, own, suppress
@@ -183,10 +183,12 @@ def test_the_budget_of_a_lookup_by_prefix_does_not_depend_on_the_number_of_compa
     seed, digest = bytes(32), website_hash("company-0.com")
     change_settings(app, hash_prefix_length=1, company_filter_oprf_key=seed if is_keyed else None)
     key = OprfKey.derive(seed) if is_keyed else None
+    domains = [f"company-{number}.com" for number in range(companies)]
     with user.database.transaction() as session:
-        for number in range(companies):
-            a_company(session, f"Company {number}", domain=f"company-{number}.com")
-    build_filter(user.database, SIGNING_KEY, key)
+        for domain in domains:
+            a_company(session, domain, domain=domain)
+        if key:
+            store_card_keys(session, key, *map(website_hash, domains))
     warm_up(user)
     body = {"prefix": digest.hex()[0]}
     if key:

@@ -97,13 +97,6 @@ ACCESS_RULES = {
     "POST /api/lists/<list_id>/contacts": requires(
         Scope.SAVE, 200, body={"add": []}, owned_by="the workspace's"
     ),
-    "POST /api/feedback": requires(
-        Scope.REVEAL,
-        200,
-        body={"contact_id": "{contact_id}", "email": ADDRESS, "kind": "bounce"},
-        owned_by="the workspace's",
-        code_if_missing="contact_not_found",
-    ),
     "POST /api/keys": requires("api access", 201, body={"name": "CRM"}, code_for_keys="api_access_required"),
     "GET /api/keys": requires("session", 200, code_for_keys="api_access_required"),
     "DELETE /api/keys/<key_id>": requires(
@@ -121,13 +114,6 @@ ACCESS_RULES = {
     "DELETE /api/sessions/<session_id>": requires("session", 204, owned_by="the account's"),
     "POST /api/password": requires(
         "session", 204, body={"current_password": PASSWORD, "new_password": PASSWORD}
-    ),
-    "GET /api/ext/company-filter": requires(Scope.LOOKUP, 404, code_if_permitted="company_filter_not_ready"),
-    "POST /api/ext/company-filter/evaluate": requires(
-        Scope.LOOKUP,
-        409,
-        body={"key": "00" * 32, "blinded": ["00" * 32]},
-        code_if_permitted="filter_key_unknown",
     ),
     "GET /api/events": requires(Scope.LOOKUP, 200),
     "GET /api/totp": requires("session", 200),
@@ -167,7 +153,6 @@ BY_ID = (
     "POST /api/lists/<list_id>",
     "DELETE /api/lists/<list_id>",
     "GET /api/ext/jobs?id={job_id}",
-    "POST /api/feedback",
     *(route for part in FEATURES for route in part.BY_ID),
 )
 """Routes whose answer must not tell a thing of another workspace from a missing one."""

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +9,6 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import text
 
-from app.infra.crypto import oprf
-from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Database
 from cli import companies
 
@@ -73,29 +70,3 @@ def test_a_list_without_companies_is_explained(run: Run, tmp_path: Path) -> None
 
     assert result.exit_code == 1
     assert "a company name, a domain or a LinkedIn page" in " ".join(result.stderr.split())
-
-
-def test_the_filter_is_built_and_shown(run: Run, file: Path) -> None:
-    run("import", file)
-
-    before = run("filter").stdout
-    built = json.loads(run("filter", "--build", "--json").stdout)
-    shown = run("filter").stdout
-
-    assert "no filter has been built: flask companies filter --build" in before
-    assert [(item["bits"], item["entries"]) for item in built["filters"]] == [(8, 2), (16, 2)]
-    assert "16 bits: 2 entries, " in shown
-    assert f"key {built['key']}" in shown
-
-
-def test_a_keyed_filter_is_shown_with_its_public_key(
-    run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run("import", file)
-    key = OprfKey.derive(bytes(32))
-    monkeypatch.setattr(oprf, "from_settings", lambda _settings: key)
-
-    built = json.loads(run("filter", "--build", "--json").stdout)
-
-    assert built["oprf_key"] == base64.b64encode(key.public).decode()
-    assert f"OPRF key {built['oprf_key']}" in run("filter").stdout

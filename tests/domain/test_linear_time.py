@@ -122,7 +122,6 @@ ARGUMENTS: dict[str, Callable[[str], Any]] = {
 
 BOUNDED = {
     "kinds.revealing": "the name of a field",
-    "company_filter_file.key_of": "a digest",
     "conflicts.conflicts": "a kind of entity",
     "country_cells.list_country": "through `cells.value`, which cuts a text",
     "emails.email_domain": "an address in normal form",

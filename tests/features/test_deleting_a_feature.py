@@ -13,15 +13,28 @@ import pytest
 from app.feature_registry import FEATURES
 from tools.state import ROOT
 
-COPIED = ("app", "cli", "clients", "docs", "mcp_server", "tests", "tools", "workers", "benchmarks")
+COPIED = (
+    "app",
+    "cli",
+    "clients",
+    "docs",
+    "extension",
+    "mcp_server",
+    "tests",
+    "tools",
+    "workers",
+    "benchmarks",
+)
 TESTS_OF_THE_REST = (
     "tests/api/ops",
     "tests/api/test_erased_people.py",
     "tests/api/test_who_may_what.py",
+    "tests/cli/test_contacts_cli.py",
     "tests/engine/audit/test_audits.py",
     "tests/engine/privacy/test_erasure.py",
     "tests/engine/privacy/test_reencrypted_secrets.py",
     "tests/isolation/test_hidden_everywhere.py",
+    "tests/workers/jobs/test_by_hash_jobs.py",
     "tests/workers/jobs/test_upkeep.py",
     "tests/pages/test_events_page.py",
     "tests/pages/test_keys_page.py",
@@ -38,8 +51,9 @@ from app.factory import create_app
 from cli.commands import group_names
 from workers import main
 
+feature = sys.argv[1]
 routes = {str(rule) for rule in create_app().url_map.iter_rules()}
-print(sorted(route for route in routes if sys.argv[1] in route), sys.argv[1] in group_names())
+print(sorted(route for route in routes if feature.replace("_", "-") in route), feature in group_names())
 """
 
 

@@ -27,7 +27,6 @@ from app.engine.lookups import leads
 from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_filters import Selection
 from app.engine.privacy import erasure, person_data
-from app.engine.quality import due_verifications
 from app.infra.database.session import Session
 from app.web.jobs import waiting
 from app.web.jobs.job_responses import job_body
@@ -101,18 +100,12 @@ def downloaded(session: Session, harness: WorkerHarness) -> object:
     return [owned_exports.row(each, with_values=True) for each in found]
 
 
-def verified(session: Session, harness: WorkerHarness) -> object:
-    long = harness.services.settings.default_max_age * 9
-    return due_verifications.claim(session, default_max_age=long / 9, now=NOW + long, limit=9)
-
-
 CHANNELS: dict[str, Callable[[Session, WorkerHarness], object]] = {
     "lookup": looked_up,
     "leads by hash": leads_of,
     "export": lambda session, _: list(exports.contact_rows(session)),
     "owned contacts": owned,
     "download of owned contacts": downloaded,
-    "addresses to verify again": verified,
     **{
         name: read
         for part in feature_tests.parts("channels")

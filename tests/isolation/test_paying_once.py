@@ -19,9 +19,9 @@ from app.engine.contacts import emails
 from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.jobs.jobs import Job
 from app.engine.ledger.reveals import Reveal, RevealedValue
-from app.engine.quality import feedback
-from app.engine.quality.feedback import FeedbackReport
-from app.engine.quality.refunds import Allowance, RefundDecision
+from app.features.quality import feedback
+from app.features.quality.feedback import FeedbackReport
+from app.features.quality.refunds import Allowance, RefundDecision
 from app.infra import clock
 from workers.execution import job_runner
 from workers.jobs import reveal

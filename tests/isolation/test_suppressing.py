@@ -15,7 +15,6 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier, dig
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.engine.providers import provider_opt_outs
 from app.engine.providers.provider_opt_outs import ProviderOptOut
-from workers.jobs import reverification
 from workers.providers.base import ProviderRequest, ProviderResponse
 
 OPTED_OUT = ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
@@ -92,17 +91,6 @@ def test_an_opt_out_at_a_verifier_suppresses_only_the_address(harness: WorkerHar
         Outcome.SUPPRESSED,
         {digest(DIGEST_KEYS, Identifier("email", VICTIM))},
     )
-
-
-def test_an_opt_out_during_reverification_suppresses_the_address(harness: WorkerHarness) -> None:
-    harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
-    providers = harness.set_providers(verifiers=("check",), one=MISS, check=OPTED_OUT)
-    harness.reveal({"linkedin_url": ADA})
-    harness.clock.now += harness.services.settings.default_max_age * 2
-
-    reverification.verify_due(harness.services, [providers["check"]])  # type: ignore[list-item]  # a fake
-
-    assert listed(harness) == {digest(DIGEST_KEYS, Identifier("email", VICTIM))}
 
 
 def test_an_opted_out_request_is_not_sent_again_but_another_one_is(

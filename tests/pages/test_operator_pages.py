@@ -1,4 +1,4 @@
-"""The pages of operators: workspaces, providers, the suppression list, imports and queues."""
+"""The pages of operators: workspaces, providers, the suppression list and queues."""
 
 from __future__ import annotations
 
@@ -13,18 +13,14 @@ from stored_support import ADA_URL, a_provider_call
 from users_support import PASSWORD, SignedInUser, create_user
 
 from app.domain.ids import new_id
-from app.domain.lists.headers.column_mapping import Entity
 from app.engine.accounts import workspaces
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.lists import import_runs, queued_imports
-from app.engine.lists.queued_imports import QueuedImport, QueuedOptions
 from app.engine.providers import daily_stats
 from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
 from app.infra.database.session import Session
-from app.infra.import_folder import FoundFile
 from app.web.pages.charts import bars
 
 ADMIN = {"name": "Charles Babbage", "email": "charles@babbage.example", "password": PASSWORD}
@@ -141,31 +137,6 @@ def test_what_is_no_identifier_is_refused(operator: Visitor, typed: str) -> None
 
     assert page.status_code == 422
     assert "Enter an e-mail address, a profile URL, a phone number" in page.text
-
-
-def test_import_runs_are_listed(operator: Visitor, user: SignedInUser) -> None:
-    with user.database.transaction() as session:
-        run = import_runs.start(session, entity="contacts", now=NOON)
-        import_runs.touch(session, run.id, rows=12_345, now=NOON + timedelta(minutes=5))
-
-    page = operator.open("/admin/imports").text
-
-    assert "12\u202f345" in page
-    assert "2026-11-20 12:05 UTC" in page
-
-
-def test_queued_imports_are_listed_with_their_progress(operator: Visitor, user: SignedInUser) -> None:
-    file = FoundFile("people.csv", 1000, 1)
-    with user.database.transaction() as session:
-        options = QueuedOptions(source="people.csv")
-        import_id = queued_imports.add(session, file, Entity.CONTACTS, options, now=NOON)
-        row = session.get_one(QueuedImport, import_id)
-        row.bytes_done, row.rows_done = 250, 12_345
-        row.result, row.detail = {"counts": {"new": 54_321}}, "The reason."
-
-    page = operator.open("/admin/imports").text
-
-    assert all(text in page for text in ("people.csv", "25 %", "12\u202f345", "54\u202f321", "The reason."))
 
 
 def test_queues_show_their_workers_and_open_jobs(

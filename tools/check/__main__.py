@@ -20,10 +20,11 @@ EDGE_NAMES = (
     "pages/*",
     "*schemas",
     "work",
+    "turn",
     "turn/*",
     "vendors/*",
     "vendors/*/*",
-    "commands",
+    "*commands",
 )
 EDGES = ",".join(f"app/features/*/{edge}.py" for edge in EDGE_NAMES)
 """Every branch of these files must be tested, except of the edges of a feature."""

@@ -48,7 +48,7 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/sign_in_readers.py", KEYWORD): (1, "the name of a setting, with a message"),
     ("benchmarks/sign_in_timing.py", KEYWORD): (1, "a wrong password, intentionally"),
     ("app/domain/tokens.py", KEYWORD): (1, "the format of a token"),
-    ("app/api/company_filter_evaluation.py", HEX): (4, "examples, those of RFC 9497"),
+    ("app/features/company_filter/api/evaluation.py", HEX): (4, "examples, those of RFC 9497"),
     ("app/api/session.py", BASE64): (1, "an example of a public key, that of RFC 8037"),
     ("app/engine/privacy/reencryption.py", KEYWORD): (1, "the name of a group of columns"),
     ("app/features/crm/sentences.py", KEYWORD): (1, "a sentence about a key"),

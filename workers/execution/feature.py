@@ -21,7 +21,8 @@ Purge: TypeAlias = Callable[[Session], object]
 class WorkPart:
     """The steps of a feature in each sweep and each purge; its tasks are registered by the import.
 
-    A step of a sweep publishes what is due. `purges` returns the steps of a purge at a moment.
+    A step of a sweep finds what is due; it is published after all of them. `purges` returns the steps of a
+    purge at a moment.
     """
 
     sweeps: tuple[Step, ...] = ()

@@ -17,7 +17,7 @@ from app.engine.events import events
 from app.engine.jobs import idempotency, jobs, provider_calls, sweeper
 from app.engine.jobs.sweeper import StaleJob
 from app.engine.ledger import spending_limits
-from app.engine.lists import imported_rows, queued_imports
+from app.engine.lists import imported_rows
 from app.engine.lookups import people_counts
 from app.engine.matching import reverse_lookups
 from app.engine.privacy import contact_retention, mailbox_proofs, redaction
@@ -31,7 +31,7 @@ from app.settings import Settings
 from workers.execution import maintenance, work
 from workers.execution.feature import Step, work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, imports
+from workers.jobs import audit, audit_log
 
 CALL_RETENTION = timedelta(days=180)
 """How long provider calls are kept for statistics."""
@@ -77,7 +77,6 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(sessions.purge_expired, now=now),
         partial(spending_limits.purge_expired, now=now),
         partial(events.purge_expired, now=now),
-        partial(queued_imports.purge_expired, before=jobs_before),
         partial(presence.purge_expired, now=now),
         partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
@@ -177,9 +176,8 @@ class Sweeper:
     STEPS: Sequence[Step] = (
         sweep_once,
         audit_log.seal_pending,
-        imports.discover,
-        work.send_due,
         *(step for part in FEATURES for step in part.sweeps),
+        work.send_due,
     )
     RARE_STEPS: Sequence[Step] = (audit.audit_if_due,)
     """Steps that run once in RARE_TURNS turns, because they take longer and are not urgent."""

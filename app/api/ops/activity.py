@@ -14,8 +14,6 @@ from app.api.ops.probes import Probe
 from app.domain.kinds import Queue
 from app.engine.accounts import workspaces
 from app.engine.audit_log import backups
-from app.engine.lists import queued_imports
-from app.engine.lists.queued_imports import Backlog
 from app.engine.privacy import first_notices
 from app.engine.providers import provider_throttles, recent_calls
 from app.engine.providers.recent_calls import RecentCalls
@@ -58,7 +56,6 @@ class DatabaseActivity:
     features: list[Metric]
     credits: dict[str, int]
     providers: dict[str, ProviderActivity]
-    imports: Backlog
     given_up: dict[str, int]
     backup_age: timedelta | None
 
@@ -93,7 +90,6 @@ class Activity:
                 [gauge for part in web_parts() for gauge in part.gauges(session, now)],
                 workspaces.credit_totals(session),
                 _providers(session, self._services.settings, now),
-                queued_imports.backlog(session),
                 items.failed_counts(session, now=now),
                 _backup_age(session, now),
             )

@@ -10,7 +10,6 @@ from prometheus_client.registry import Collector
 
 from app.api.ops.activity import Activity, DatabaseActivity, ProviderActivity
 from app.api.ops.probes import ProbeTimeout, Unreachable
-from app.engine.lists.queued_imports import OPEN_STATUSES, Backlog
 
 
 class ActivityGauges(Collector):
@@ -71,7 +70,6 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
     yield from (lost, finished, crashed, credits)
     yield from database.features
     yield from _of_providers(database.providers)
-    yield from _of_imports(database.imports)
     given_up = GaugeMetricFamily(
         "ext_given_up",
         "Uploads, imports and mailbox codes given up in the last hour, and suspended CRM connections.",
@@ -85,18 +83,6 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
         "Seconds since `flask backup create` last succeeded; absent if it never did.",
         value=None if database.backup_age is None else database.backup_age.total_seconds(),
     )
-
-
-def _of_imports(backlog: Backlog) -> Iterator[Metric]:
-    imports = GaugeMetricFamily("ext_imports", "Queued imports that have not ended.", labels=["status"])
-    for status in OPEN_STATUSES:
-        imports.add_metric([status.value], backlog.counts.get(status.value, 0))
-    left = GaugeMetricFamily(
-        "ext_import_bytes_left",
-        "Bytes of queued imports that workers have not read.",
-        value=backlog.bytes_left,
-    )
-    yield from (imports, left)
 
 
 def _of_providers(providers: Mapping[str, ProviderActivity]) -> Iterator[Metric]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from sqlalchemy import (
@@ -37,6 +37,8 @@ from app.infra.database.session import Session
 
 AT_ONCE = datetime.fromtimestamp(0, UTC)
 """The `verify_at` of new reveals, before every other."""
+REFUND_WITHIN = timedelta(days=30)
+"""How long after a reveal its credits may be refunded."""
 OF_EMAILS = text("field = 'email'")
 """The condition for reveals of e-mails. The index is used for the same text only."""
 OWNED = text("refunded_at IS NULL")

@@ -21,8 +21,7 @@ from app.domain.normal.hashes import HASH_DIGITS, prefix_bounds
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.companies import Company
 from app.engine.lookups import company_filters, people_counts
-from app.engine.lookups.card_keys import CompanyCardKey
-from app.engine.lookups.company_filters import CompanyFilter
+from app.engine.lookups.company_filters import CompanyCardKey, CompanyFilter
 from app.engine.lookups.company_overviews import COLUMNS, HashKind
 from app.engine.lookups.company_people import Filter
 from app.engine.lookups.people_counts import PeopleCount

@@ -24,8 +24,7 @@ from app.engine.contacts.phones import Phone
 from app.engine.contacts.rejected_values import RejectedValue
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.ledger import reveals
-from app.engine.ledger.reveals import Reveal
-from app.engine.quality.refunds import REFUND_WITHIN
+from app.engine.ledger.reveals import REFUND_WITHIN, Reveal
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session

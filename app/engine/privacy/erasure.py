@@ -49,7 +49,6 @@ from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import JOBS, PROFILE_TEXTS, PROFILES, UPLOAD_ROWS
 from app.engine.privacy import recipient_events, redaction
 from app.engine.privacy.holdings import all_holdings
-from app.engine.quality.verifications import Verification
 from app.engine.uploads import erasure as upload_erasure
 from app.engine.uploads.erasure import RowKey
 from app.infra.crypto.blind_indexes import stored_forms
@@ -342,5 +341,4 @@ def _counts(session: Session, ids: Sequence[str]) -> dict[str, int]:
     }
     for holdings in all_holdings():
         counts |= holdings.count(session, ids)
-    verified = select(func.count()).select_from(Verification).join(Email, Email.id == Verification.email_id)
-    return counts | {"verifications": session.scalar(verified.where(Email.contact_id.in_(ids))) or 0}
+    return counts

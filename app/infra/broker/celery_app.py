@@ -7,13 +7,12 @@ from typing import Any
 import kombu
 from celery import Celery
 
+from app import feature_registry
 from app.domain.kinds import (
     AUDIT,
-    BUILD_COMPANY_FILTER,
     ENCRYPT,
     FORGET,
     INDEX_MENTIONS,
-    REVERIFY,
     SWEEP,
     Queue,
 )
@@ -24,22 +23,19 @@ from app.settings import Settings
 SECONDS_BETWEEN_SWEEPS_BY_BEAT = 60
 """Workers sweep about once a second; beat's sweeps are a fallback in case their threads have ended."""
 SECONDS_BETWEEN_PURGES = 3600
-SECONDS_BETWEEN_REVERIFICATIONS = 600
 SECONDS_BETWEEN_AUDITS = 300
 SECONDS_BETWEEN_INDEXINGS = 60
 SECONDS_BETWEEN_ENCRYPTIONS = 60
-SECONDS_BETWEEN_FILTER_CHECKS = 60
-"""How often it is checked whether COMPANY_FILTER_SECONDS have passed."""
 
 _PERIODS = {
     SWEEP: SECONDS_BETWEEN_SWEEPS_BY_BEAT,
     FORGET: SECONDS_BETWEEN_PURGES,
-    REVERIFY: SECONDS_BETWEEN_REVERIFICATIONS,
     AUDIT: SECONDS_BETWEEN_AUDITS,
     INDEX_MENTIONS: SECONDS_BETWEEN_INDEXINGS,
     ENCRYPT: SECONDS_BETWEEN_ENCRYPTIONS,
-    BUILD_COMPANY_FILTER: SECONDS_BETWEEN_FILTER_CHECKS,
 }
+for _feature in feature_registry.parts("schedule"):
+    _PERIODS |= _feature.PERIODS
 
 
 def _periodic(task: str, seconds: int) -> dict[str, Any]:

@@ -15,14 +15,10 @@ from stored_support import a_contact, a_provider_call
 from app.api.ops.activity import _redis_started_at
 from app.domain.audit_actions import Outcome
 from app.domain.kinds import TraceOutcome
-from app.domain.lists.headers.column_mapping import Entity
 from app.engine.audit_log import entries
-from app.engine.lists import queued_imports
-from app.engine.lists.queued_imports import QueuedImport, QueuedOptions
 from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.broker import beat_heartbeat
-from app.infra.import_folder import FoundFile
 
 CANARY = "ada.lovelace@canary.example"
 
@@ -92,17 +88,10 @@ def test_metrics_show_jobs_credits_and_lost_workers(app: APIFlask) -> None:
     assert found['ext_workers_lost{queue="interactive"}'] == 0
 
 
-def test_metrics_show_queued_imports_and_what_is_left_of_them(app: APIFlask) -> None:
-    with app.extensions["services"].database.transaction() as session:
-        file, options = FoundFile("people.csv", 1000, 1), QueuedOptions(source="people.csv")
-        import_id = queued_imports.add(session, file, Entity.CONTACTS, options, now=clock.now())
-        session.get_one(QueuedImport, import_id).bytes_done = 400
-
+def test_metrics_show_that_no_work_was_given_up(app: APIFlask) -> None:
     found = scrape(app)
 
-    assert (found['ext_imports{status="waiting"}'], found['ext_imports{status="running"}']) == (1, 0)
-    assert found["ext_import_bytes_left"] == 600
-    assert [found[f'ext_given_up{{kind="{kind}"}}'] for kind in ("upload", "import")] == [0, 0]
+    assert found['ext_given_up{kind="upload"}'] == 0
 
 
 def test_metrics_show_the_age_of_the_last_backup(app: APIFlask) -> None:

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 from audit_support import Days, an_enrichment, busy_days, faults, plant
-from jobs_support import DIGEST_KEYS, NOW, figures
+from bounce_support import a_refund
+from jobs_support import DIGEST_KEYS, figures
 from sqlalchemy import select
 
 from app.engine.audit.invariants import RULES
-from app.engine.contacts.bounce_reports import FeedbackKind
+from app.engine.contacts.contacts import Contact
+from app.engine.contacts.emails import Email
 from app.engine.ledger.reveals import Reveal
-from app.engine.quality import feedback
-from app.engine.quality.feedback import FeedbackReport
-from app.engine.quality.refunds import Allowance
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 
@@ -266,15 +265,9 @@ def test_normal_activity_violates_no_rule(session: Session, days: Days) -> None:
 
 def test_an_item_refunded_before_its_enrichment_ends_violates_no_rule(session: Session, days: Days) -> None:
     contact_id = contact_of(session, an_enrichment(session, days.other, "new", over=False))
-    report = FeedbackReport(
-        workspace_id=days.other,
-        account_id=None,
-        contact_id=contact_id,
-        email="new@acme.com",
-        kind=FeedbackKind.BOUNCE,
-    )
+    address = session.scalars(select(Email).where(Email.contact_id == contact_id)).one()
 
-    refunded = feedback.record(session, report, allowance=Allowance(0.05), now=NOW).refunded
+    refunded = a_refund(session, days.other, session.get_one(Contact, contact_id), address)
 
     assert (refunded, figures(session, days.other)) == (2, (3, 4, -2))
     assert faults(session) == []

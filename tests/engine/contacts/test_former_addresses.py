@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pytest
 from findings_support import ADA, DAY, NOW, a_source, company, email, person, phone
 
-from app.domain.findings import EmailStatus, FoundContact, SourceKind
+from app.domain.findings import FoundContact
 from app.engine.contacts import contacts, emails, phones
 from app.engine.contacts.contacts import Contact
-from app.engine.contacts.emails import Email
 from app.engine.lookups.representations import quality_key
-from app.engine.quality import verifications
 from app.infra.database.session import Session
 
 OLDCO = {"name": "Oldco", "domain": "oldco.example"}
@@ -126,25 +123,6 @@ def test_the_employer_before_without_a_domain_is_told_by_the_domain_of_the_new_o
     ada = store(session, record({"name": "Oldco"}, OLD), record(NEWCO, NEW, days=9))
 
     assert listed(session, ada) == CHANGED
-
-
-@pytest.mark.parametrize(
-    ("verdict", "status"), [(EmailStatus.VALID, "risky"), (EmailStatus.INVALID, "invalid")]
-)
-def test_a_verification_of_a_former_address_does_not_make_it_current(
-    session: Session, verdict: EmailStatus, status: str
-) -> None:
-    ada = store(session, record(OLDCO, OLD), record(NEWCO, NEW, days=9))
-    old: Email = next(row for row in emails.by_contact(session, [ada.id])[ada.id] if row.email == OLD)
-    at: datetime = NOW + 10 * DAY
-
-    verifications.record(
-        session,
-        old.id,
-        email(OLD, status=verdict, verified_at=at, source=a_source(at, kind=SourceKind.PROVIDER)),
-    )
-
-    assert (OLD, status, True) in listed(session, ada)
 
 
 OFFICE = "+442079460018"

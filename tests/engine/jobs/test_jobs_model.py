@@ -57,11 +57,11 @@ from app.engine.jobs.jobs import Job, JobItem
 from app.engine.jobs.leases import JobResult
 from app.engine.jobs.submission import JobRequest
 from app.engine.ledger import credits
-from app.engine.ledger.reveals import Reveal
-from app.engine.quality import feedback
-from app.engine.quality.feedback import FeedbackReport
-from app.engine.quality.refunds import REFUND_WITHIN, Allowance
+from app.engine.ledger.reveals import REFUND_WITHIN, Reveal
 from app.engine.work.turns import LeaseLost
+from app.features.quality import feedback
+from app.features.quality.feedback import FeedbackReport
+from app.features.quality.refunds import Allowance
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 

@@ -9,7 +9,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from itertools import repeat
 
 import pytest
 from audit_support import FIELD_REQUEST, faults
@@ -37,7 +36,6 @@ from app.domain.findings import FoundPhone, Source, SourceKind
 from app.domain.kinds import Kind, Outcome
 from app.engine.audit import rule_checks
 from app.engine.contacts import phones
-from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.contacts.contacts import Contact
 from app.engine.jobs import idempotency, leases, sweeper
 from app.engine.jobs.claims import Claim
@@ -46,9 +44,6 @@ from app.engine.jobs.jobs import Job, JobItem
 from app.engine.jobs.leases import JobResult
 from app.engine.ledger import credits
 from app.engine.ledger.reveals import Reveal
-from app.engine.quality import feedback
-from app.engine.quality.feedback import FeedbackReport
-from app.engine.quality.refunds import Allowance
 from app.engine.work.turns import LeaseLost
 from app.infra.database.db import Database
 from app.infra.database.session import Session
@@ -268,32 +263,6 @@ def hand_in(claimed: Claim, contact: Contact) -> Callable[[Session], object]:
         leases.settle(session, claimed, answer, now=NOW)
 
     return settle
-
-
-@pytest.mark.parametrize("number", range(ROUNDS))
-def test_concurrent_reports_of_a_bounce_are_refunded_once(database: Database, number: int) -> None:
-    with database.transaction() as session:
-        workspace_id = a_workspace(session)
-        contact = a_contact(session, a_company(session))
-        an_email(session, contact, "ada@acme.com")
-        an_email(session, contact, "ada@acme.org")
-        hand_in(claim(session, a_job(session, workspace_id)), contact)(session)
-
-    def report(number: int) -> int:
-        report = FeedbackReport(
-            workspace_id=workspace_id,
-            account_id=None,
-            contact_id=contact.id,
-            email="ada@acme.com" if number % 2 else "ada@acme.org",
-            kind=FeedbackKind.BOUNCE,
-        )
-        with database.transaction() as session:
-            return feedback.record(session, report, allowance=Allowance(0.05), now=NOW).refunded
-
-    refunds = at_once(12, report)
-
-    assert sorted(refunds) == [*repeat(0, 11), 1]
-    assert balance(database, workspace_id) == (10, 0, 0)
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))

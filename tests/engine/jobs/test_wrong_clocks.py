@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 from jobs_support import FRESH, LIFETIME, MAX_CRASHES, a_workspace
 from sqlalchemy import select, update
-from stored_support import NOW, a_contact, an_email, own
 from wrong_clocks_support import DEADLINE, MINUTE, age, claim, now, settled, submit, wrong_clock  # noqa: F401 -- a fixture
 
 from app.domain.errors import TokenExpired
@@ -23,7 +22,6 @@ from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.jobs import Job
 from app.engine.lists import import_runs
 from app.engine.providers import provider_throttles
-from app.engine.quality import due_verifications
 from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra.database import database_clock
@@ -187,19 +185,3 @@ def test_an_audit_is_due_an_hour_after_the_last(session: Session) -> None:
 
     assert not audits.is_due(session, every=timedelta(hours=1), now=now())
     assert audits.is_due(session, every=timedelta(hours=1), now=now() + timedelta(hours=1))
-
-
-def test_an_address_claimed_for_verification_is_reserved_for_an_hour(
-    session: Session, workspace_id: str
-) -> None:
-    ada = a_contact(session)
-    own(session, workspace_id, ada, "email")
-    an_email(session, ada, "ada@acme.example", verified_at=NOW - timedelta(days=400))
-
-    def taken(at: database_clock.Moment) -> list[str]:
-        due = due_verifications.claim(session, default_max_age=timedelta(days=180), now=at, limit=10)
-        return [heartbeat.email for heartbeat in due]
-
-    found = [taken(now()), taken(now()), taken(now() + due_verifications.LEASE)]
-
-    assert found == [["ada@acme.example"], [], ["ada@acme.example"]]

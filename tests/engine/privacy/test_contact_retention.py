@@ -15,10 +15,9 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
 from app.engine.contacts.saved.saved_profiles import SavedProfile
-from app.engine.ledger.reveals import Reveal, RevealedValue
+from app.engine.ledger.reveals import REFUND_WITHIN, Reveal, RevealedValue
 from app.engine.privacy import contact_retention
 from app.engine.privacy.contact_retention import Deleted
-from app.engine.quality.refunds import REFUND_WITHIN
 from app.infra.database.session import Session
 
 PERIOD = timedelta(days=1000)

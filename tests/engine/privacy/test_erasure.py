@@ -145,7 +145,6 @@ def test_the_plan_lists_recipients_and_accounts_with_an_address_of_the_person(
             "phones": 1,
             "reveals": 1,
             "feedback": 0,
-            "verifications": 0,
             "jobs": 0,
             "lookups": 0,
             "saved_profiles": 0,

@@ -18,9 +18,9 @@ from playwright.sync_api import Playwright, expect
 from polling import wait_until
 from proxy_support import CannedReply, RecordingProxy, recording_proxy
 
-from app.domain import company_filter_file
-from app.engine.lookups import company_filters
-from app.infra.crypto import signing_keys
+from app.features.company_filter import file_format as company_filter_file
+from app.features.company_filter import filters as company_filters
+from app.features.company_filter import signing_keys
 from app.infra.crypto.oprf import OprfKey
 
 pytestmark = pytest.mark.release

@@ -17,9 +17,9 @@ from polling import wait_until
 from proxy_support import CannedReply
 from sqlalchemy import delete
 
-from app.engine.lookups import company_filters
 from app.engine.lookups.company_filters import CompanyFilter
-from app.infra.crypto import signing_keys
+from app.features.company_filter import filters as company_filters
+from app.features.company_filter import signing_keys
 
 pytestmark = pytest.mark.release
 

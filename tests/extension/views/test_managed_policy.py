@@ -22,7 +22,7 @@ from proxy_support import RecordingProxy
 from sqlalchemy import delete
 
 from app.engine.lookups.company_filters import CompanyFilter
-from app.infra.crypto import signing_keys
+from app.features.company_filter import signing_keys
 
 pytestmark = pytest.mark.release
 

@@ -16,14 +16,13 @@ from polling import wait_until
 from redis import Redis
 from redis.exceptions import RedisError
 
+from app import feature_registry
 from app.domain.kinds import (
     AUDIT,
-    BUILD_COMPANY_FILTER,
     ENCRYPT,
     FORGET,
     INDEX_MENTIONS,
     KINDS,
-    REVERIFY,
     SWEEP,
     Kind,
     Queue,
@@ -198,6 +197,7 @@ def test_celery_stores_no_results_and_prefetches_one_message(settings: Settings,
 def test_beat_schedules_sweeping_purging_and_audits(settings: Settings) -> None:
     schedule = celery_app.configure(settings).conf.beat_schedule
 
-    tasks = {SWEEP, FORGET, REVERIFY, AUDIT, INDEX_MENTIONS, BUILD_COMPANY_FILTER, ENCRYPT}
+    of_features = {task for feature in feature_registry.parts("schedule") for task in feature.PERIODS}
+    tasks = {SWEEP, FORGET, AUDIT, INDEX_MENTIONS, ENCRYPT} | of_features
     assert {entry["task"] for entry in schedule.values()} == tasks
     assert {entry["options"]["queue"] for entry in schedule.values()} == {Queue.UPKEEP}

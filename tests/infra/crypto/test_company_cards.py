@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from company_filter_support import open_card
 from cryptography.exceptions import InvalidTag
 from node_support import run_in_node
+from sealed_cards_support import open_card
 
 from app.domain.normal.hashes import website_hash
 from app.infra.crypto import company_cards

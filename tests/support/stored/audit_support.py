@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bounce_support import a_refund
 from jobs_support import (
     CRASHED,
     DEADLINE,
@@ -27,7 +28,6 @@ from app.domain.kinds import Kind, Outcome
 from app.domain.spending import Period
 from app.engine.accounts import accounts
 from app.engine.audit import rule_checks
-from app.engine.contacts.bounce_reports import FeedbackKind
 from app.engine.contacts.contacts import Contact
 from app.engine.jobs import idempotency, leases, sweeper
 from app.engine.jobs.jobs import JobItem
@@ -36,9 +36,6 @@ from app.engine.ledger import limit_settings
 from app.engine.lookups import profile_snapshots
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
-from app.engine.quality import feedback
-from app.engine.quality.feedback import FeedbackReport
-from app.engine.quality.refunds import Allowance
 from app.infra.database.session import Session
 
 STUCK_AFTER = timedelta(minutes=2)
@@ -78,16 +75,9 @@ def busy_days(session: Session) -> Days:
     company = a_company(session)
     contact, bounced = a_contact(session, company), a_contact(session, company, "Bob Byron")
     an_email(session, contact, "ada@acme.com")
-    an_email(session, bounced, "bob@acme.com")
+    bobs = an_email(session, bounced, "bob@acme.com")
     refunded = a_reveal(session, workspace, bounced)
-    bounce = FeedbackReport(
-        workspace_id=workspace,
-        account_id=None,
-        contact_id=bounced.id,
-        email="bob@acme.com",
-        kind=FeedbackKind.BOUNCE,
-    )
-    feedback.record(session, bounce, allowance=Allowance(0.05), now=NOW)
+    a_refund(session, workspace, bounced, bobs)
     missed = a_job(session, workspace, "missed")
     leases.settle(session, claim(session, missed), JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
     leases.fail(session, claim(session, a_job(session, workspace, "failed")), CRASHED, now=NOW)

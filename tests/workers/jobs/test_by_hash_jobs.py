@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from company_filter_support import SIGNING_KEY, build_filter, open_card
 from jobs_support import NOW, a_workspace
+from sealed_cards_support import open_card, store_card_keys
 from stored_support import a_company, a_contact
 
 from app.domain.errors import FilterKeyUnknown
@@ -87,7 +87,7 @@ def test_a_prefix_of_an_output_is_answered_with_sealed_cards(
 ) -> None:
     with database.transaction() as session:
         a_company(session)
-    build_filter(database, SIGNING_KEY, KEY)
+        store_card_keys(session, KEY, website_hash("acme.com"))
     output = KEY.output(website_hash("acme.com"))
     request = {"kind": "website", "prefix": output.hex()[:2], "key": KEY.public.hex()}
 
@@ -102,7 +102,8 @@ def test_a_prefix_of_an_output_is_answered_with_sealed_cards(
 def test_a_worker_with_another_key_does_not_answer_a_prefix_of_an_output(
     database: Database, services: WorkerServices, keyed: WorkerServices
 ) -> None:
-    build_filter(database, SIGNING_KEY, OTHER_KEY)
+    with database.transaction() as session:
+        store_card_keys(session, OTHER_KEY)
     request = {"kind": "website", "prefix": "ab", "key": OTHER_KEY.public.hex()}
 
     for other in (services, keyed):

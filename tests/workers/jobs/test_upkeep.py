@@ -37,7 +37,7 @@ from app.settings import Settings
 from workers.execution import work, worker_services
 from workers.execution.feature import work_parts
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import audit, audit_log, imports, upkeep
+from workers.jobs import audit, audit_log, upkeep
 from workers.jobs.upkeep import Step, Sweeper
 
 
@@ -356,9 +356,8 @@ def test_the_sweeper_republishes_jobs_seals_continues_uploads_pushes_and_audits(
     steps = (
         upkeep.sweep_once,
         audit_log.seal_pending,
-        imports.discover,
-        work.send_due,
         *(step for part in work_parts() for step in part.sweeps),
+        work.send_due,
     )
     assert steps == Sweeper.STEPS
     assert (audit.audit_if_due,) == Sweeper.RARE_STEPS

@@ -1,0 +1,1 @@
+"""The company filter: a signed file of known companies that extensions download, and its evaluation."""

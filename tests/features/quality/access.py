@@ -1,0 +1,24 @@
+"""Who may use the endpoint of feedback."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from access_support import Maker, requires
+
+from app.domain.callers import Scope
+
+ACCESS_RULES = {
+    "POST /api/feedback": requires(
+        Scope.REVEAL,
+        200,
+        body={"contact_id": "{contact_id}", "email": "ada@acme.com", "kind": "bounce"},
+        owned_by="the workspace's",
+        code_if_missing="contact_not_found",
+    ),
+}
+WITHOUT_A_BODY: set[str] = set()
+BY_ID = ("POST /api/feedback",)
+PAGES: dict[str, str] = {}
+RECORDED: tuple[Any, ...] = ()
+MAKERS: dict[str, Maker] = {}
