@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 
 FEATURES = (
     "crm",
+    "uploads",
     "usage",
     "webhooks",
 )

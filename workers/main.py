@@ -26,7 +26,6 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     reveal,
     reverification,
     upkeep,
-    uploads,
 )
 from workers.providers import registry
 from workers.runtime import priority
