@@ -29,7 +29,6 @@ from app.api import (
     sessions,
     sign_in_options,
     totp,
-    uploads,
     workspace_jobs,
 )
 from app.api.docs import llms, openapi, problems
@@ -64,7 +63,6 @@ BLUEPRINTS = (
     sessions.blueprint,
     password.blueprint,
     events.blueprint,
-    uploads.blueprint,
     totp.blueprint,
     health.blueprint,
     problems.blueprint,

@@ -23,6 +23,7 @@ FEATURES = (
     "crm",
     "imports",
     "quality",
+    "uploads",
     "usage",
     "webhooks",
 )

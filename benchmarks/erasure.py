@@ -22,8 +22,8 @@ from sqlalchemy import create_engine, text
 from app import settings as app_settings
 from app.engine.contacts.suppressions import suppressions
 from app.engine.mentions import mentions
-from app.engine.mentions.mention_sources import SOURCES
 from app.engine.privacy import erasure
+from app.engine.privacy.holdings import all_sources
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import database_clock
 from app.infra.database.db import Database
@@ -81,7 +81,7 @@ def fill_database(url: str, size: Size) -> None:
 def _index(database: Database) -> float:
     """Index everything; return how many rows a second."""
     started, total = time.perf_counter(), 0
-    for source in SOURCES:
+    for source in all_sources():
         count = 1
         while count:
             with database.transaction(no_deadline=True) as session:

@@ -54,7 +54,7 @@ def replay(journals: tuple[Path, ...], *, as_json: bool) -> None:
         message = f"{error.filename} cannot be read: {error.strerror}."
         raise click.ClickException(message) from error
     erasure_run.empty_log(database())
-    erased = asdict(result.erased)
+    erased = dict(result.erased)
     listed = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in erased.items())
     show(
         asdict(result.applied) | {"erased": erased},

@@ -23,7 +23,6 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     reencryption,
     reveal,
     upkeep,
-    uploads,
 )
 from workers.providers import registry
 from workers.runtime import priority

@@ -21,7 +21,6 @@ from app.pages import (
     sign_in_code,
     start,
     two_factor,
-    uploads,
 )
 from app.pages.admin import accounts as admin_accounts
 from app.pages.admin import audit_log as admin_audit_log
@@ -46,7 +45,6 @@ BLUEPRINTS = (
     contacts.blueprint,
     lists.blueprint,
     history.blueprint,
-    uploads.blueprint,
     keys.blueprint,
     account.blueprint,
     two_factor.blueprint,

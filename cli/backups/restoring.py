@@ -182,7 +182,7 @@ def _replay(database: Database, journal: Path, report: Report) -> Applied:
     result = suppression_replay.replay(database, journal)
     report(
         f"Applied the suppression journal: {result.applied.added} values suppressed again,"
-        f" {result.erased.contacts} people erased again."
+        f" {result.erased['contacts']} people erased again."
     )
     return result.applied
 

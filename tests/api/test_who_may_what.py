@@ -22,7 +22,7 @@ from page_support import is_page
 from rich.console import Console
 from rich.table import Table
 from settings_support import change_settings
-from sqlalchemy import delete, update
+from sqlalchemy import update
 from stored_support import a_company, a_contact, an_email
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
@@ -37,20 +37,12 @@ from app.engine.accounts.sessions import LoginSession
 from app.engine.contacts.saved import contact_lists
 from app.engine.jobs import jobs
 from app.engine.ledger import acquisition
-from app.engine.uploads import uploads
-from app.engine.uploads.upload_tables import Upload, UploadStatus
 from app.infra import clock
 
 ADDRESS = "ada@acme.com"
 PROFILE = "https://www.linkedin.com/in/ada-lovelace"
 HASH = "0" * 64
 VERIFIER = "v" * 43
-
-
-def of_an_upload(*statuses: int, **extra: Any) -> AccessRule:
-    return requires(
-        Scope.ENRICH, *statuses, owned_by="the workspace's", code_if_missing="upload_not_found", **extra
-    )
 
 
 FEATURES = feature_tests.parts("access")
@@ -123,14 +115,6 @@ ACCESS_RULES = {
     ),
     "POST /api/totp/disable": requires("session", 204, body={"current_password": PASSWORD}),
     "GET /": open_to_all("it says where the documentation is"),
-    "POST /api/uploads": requires(Scope.ENRICH, 201),
-    "GET /api/uploads": requires(Scope.ENRICH, 200),
-    "GET /api/uploads/<upload_id>": of_an_upload(200),
-    "PUT /api/uploads/<upload_id>/mapping": of_an_upload(200, body={"columns": ["email"]}),
-    "POST /api/uploads/<upload_id>/start": of_an_upload(200, body={"max_credits": 1}),
-    "POST /api/uploads/<upload_id>/cancel": of_an_upload(200),
-    "GET /api/uploads/<upload_id>/result": of_an_upload(200),
-    "DELETE /api/uploads/<upload_id>": of_an_upload(204),
     "GET /healthz": open_to_all("it says only that the process answers"),
     "GET /readyz": open_to_all("load balancers have no token; it names no one", 200, 503),
     "GET /metrics": open_to_all("METRICS_TOKEN, or loopback without one; 404 for other callers"),
@@ -142,10 +126,7 @@ ACCESS_RULES = {
     "GET /docs/assets/<path:name>": open_to_all("files of the documentation page"),
 } | {route: rule for part in FEATURES for route, rule in part.ACCESS_RULES.items()}
 """By method, rule and, where it selects the resource, query."""
-WITHOUT_A_BODY = {
-    "POST /api/ext/logout",
-    "POST /api/uploads/<upload_id>/cancel",
-}.union(*(part.WITHOUT_A_BODY for part in FEATURES))
+WITHOUT_A_BODY = {"POST /api/ext/logout"}.union(*(part.WITHOUT_A_BODY for part in FEATURES))
 BY_ID = (
     "DELETE /api/keys/<key_id>",
     "DELETE /api/sessions/<session_id>",
@@ -156,7 +137,7 @@ BY_ID = (
     *(route for part in FEATURES for route in part.BY_ID),
 )
 """Routes whose answer must not tell a thing of another workspace from a missing one."""
-FILES = {"POST /api/uploads": b"Email\r\nada@acme.com\r\n"}
+FILES = {route: rule.file for route, rule in ACCESS_RULES.items() if rule.file is not None}
 """The routes whose body is a file, and a CSV file to send."""
 
 
@@ -221,30 +202,12 @@ class SampleTenants:
         with self.owner.database.transaction() as session:
             return contact_lists.ensure(session, self.owner.workspace_id, "Hot", now=clock.now())[0].id
 
-    def an_upload_id(self) -> str:
-        """Return the id of the owner's only upload, whose file has been read."""
-        now = clock.now()
-        with self.owner.database.transaction() as session:
-            session.execute(delete(Upload).where(Upload.workspace_id == self.owner.workspace_id))
-            upload = uploads.create(
-                session,
-                workspace_id=self.owner.workspace_id,
-                account_id=self.owner.account_id,
-                api_key_id=None,
-                file_name="people.csv",
-                content=b"",
-                now=now,
-            )
-            upload.status, upload.header, upload.columns = UploadStatus.READY.value, ["Email"], ["email"]
-            return upload.id
-
     def _makers(self) -> dict[str, Callable[[], str]]:
         """Return what makes the owner's thing for each name in a path or a body."""
         return {
             "key_id": lambda: self.key(*Scope)[0],
             "session_id": self.a_session_id,
             "list_id": self.a_list_id,
-            "upload_id": self.an_upload_id,
             "contact_id": lambda: self.contact_id,
             "account_id": lambda: self.owner.account_id,
             "job_id": lambda: self.job_id,

@@ -12,7 +12,6 @@ from sqlalchemy import make_url
 
 from app.infra import child_environment
 from app.infra.database.backup import programs
-from workers import workbook_reader
 
 ROOT = Path(__file__).parents[2]
 SECRETS = ("SECRET_KEY", "DATABASE_URL", "HUNTER_API_KEY", "SALESFORCE_CLIENT_SECRET", "SMTP_PASSWORD")
@@ -46,23 +45,6 @@ def test_the_programs_of_postgresql_get_the_password_and_their_own_variables_onl
     assert "concealed" not in environment.values()
 
 
-def test_the_parser_of_workbooks_gets_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = []
-
-    class Recorded(subprocess.Popen[bytes]):
-        def __init__(self, *args: object, **options: object) -> None:
-            given.append(options.get("env"))
-            super().__init__(*args, **options)  # type: ignore[call-overload]  # as it was called
-
-    monkeypatch.setattr(workbook_reader.subprocess, "Popen", Recorded)
-    with pytest.raises(workbook_reader.InvalidValue):
-        workbook_reader.read_workbook(b"PK", max_unpacked=1, max_rows=1, is_wanted=lambda: True)
-
-    (environment,) = given
-    assert environment is not None
-    assert "concealed" not in environment.values()
-
-
 def test_every_program_is_started_with_an_environment_of_its_own() -> None:
     starts = re.compile(r"subprocess\.(?:Popen|run|check_\w+)\((?:[^()]|\([^()]*\))*\)")
     found = {
@@ -72,5 +54,8 @@ def test_every_program_is_started_with_an_environment_of_its_own() -> None:
         for match in starts.finditer(file.read_text())
     }
 
-    assert found.keys() == {"app/infra/database/backup/programs.py", "workers/workbook_reader.py"}
+    assert found.keys() == {
+        "app/infra/database/backup/programs.py",
+        "app/features/uploads/turn/workbook_reader.py",
+    }
     assert all("env=" in call for call in found.values())

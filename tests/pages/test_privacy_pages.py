@@ -249,7 +249,7 @@ def test_the_deletion_of_an_address_erases_nobody_when_a_backup_brings_it_back(a
 
     erased = erased_people.erase_again(ada.database)
 
-    assert erased.contacts == 0
+    assert erased["contacts"] == 0
     with ada.database.reading() as session:
         assert session.get(Contact, ada.contact_id) is not None
         assert suppression_checks.suppressed(session, [Identifier("email", "info@acme.com")])

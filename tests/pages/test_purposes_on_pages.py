@@ -1,8 +1,7 @@
-"""The choice of a purpose on the pages: search, receipts and uploads."""
+"""The choice of a purpose on the pages: search and receipts."""
 
 from __future__ import annotations
 
-import io
 import re
 
 import pytest
@@ -10,8 +9,7 @@ from apiflask import APIFlask
 from page_support import Visitor
 from settings_support import change_settings, require_purpose
 from sqlalchemy import select, update
-from stored_support import ADA_URL, a_company, a_contact, an_email, own
-from upload_support import a_list, people
+from stored_support import ADA_URL, a_company, a_contact, an_email
 from users_support import SignedInUser
 from werkzeug.test import TestResponse
 from worker_harness import make_services
@@ -21,13 +19,9 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.jobs.jobs import Job
 from app.engine.ledger.reveals import Reveal
-from app.engine.uploads.upload_tables import Upload
-from app.engine.work.items import WorkItem
-from app.infra import clock
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
-from workers.jobs import reveal, uploads
-from workers.jobs.enrichment_request import enrichment_request
+from workers.jobs import reveal
 
 REGISTERED = (reveal,)
 MISSING = "Choose what you need the data for."
@@ -183,73 +177,3 @@ def test_asking_again_without_a_purpose_says_what_is_missing(
     page = browser.send(f"{path}/again")
 
     assert (page.request.path, MISSING in page.text) == (path, True)
-
-
-def priced(browser: Visitor, services: WorkerServices) -> str:
-    """Upload a list of people in Germany, and have it read and priced; return the path of its page."""
-    page = browser.send("/uploads", file=(io.BytesIO(a_list(*people(2))), "people.csv"))
-    path: str = page.request.path
-    with services.database.transaction() as session:
-        for name, address, _note in people(2):
-            an_email(session, a_contact(session, None, name, country="DE"), address)
-    advance(services, path)
-    advance(services, path)
-    return path
-
-
-def advance(services: WorkerServices, path: str) -> None:
-    uploads.advance_upload(path.rpartition("/")[2], services)
-
-
-def enrich(services: WorkerServices) -> None:
-    with services.database.reading() as session:
-        open_jobs = session.scalars(select(Job.id).where(Job.finished_at.is_(None))).all()
-    for job_id in open_jobs:
-        job_runner.run(job_id, enrichment_request, services)
-
-
-def test_an_upload_that_needs_a_purpose_pauses_and_continues_from_its_page(
-    app: APIFlask, browser: Visitor, user: SignedInUser, services: WorkerServices
-) -> None:
-    services = with_rule(app, services, "DE")
-    path = priced(browser, services)
-    ready = browser.open(path).text
-    browser.send(f"{path}/start")
-    advance(services, path)
-    enrich(services)
-    with services.database.transaction() as session:
-        session.execute(update(WorkItem).values(due_at=clock.now()))
-    advance(services, path)
-    paused = browser.open(path).text
-
-    continued = browser.send(f"{path}/start", purpose="recruiting")
-
-    assert [" required" in choice for choice in SELECT.findall(ready)] == [False]
-    assert [" required" in choice for choice in SELECT.findall(paused)] == [True]
-    assert "Say what you need the other people&#39;s data for" in paused
-    assert "People finished" in continued.text
-    with user.database.reading() as session:
-        assert session.scalars(select(Upload.purpose)).all() == ["recruiting"]
-
-
-def test_an_upload_is_not_started_without_a_purpose_if_everybody_needs_one(
-    app: APIFlask, browser: Visitor, services: WorkerServices
-) -> None:
-    path = priced(browser, with_rule(app, services, "*"))
-
-    refused = browser.send(f"{path}/start")
-    started = browser.send(f"{path}/start", purpose="recruiting")
-
-    assert (refused.status_code, MISSING in refused.text) == (422, True)
-    assert "People finished" in started.text
-
-
-def test_what_is_owned_is_revealed_without_a_purpose(
-    app: APIFlask, browser: Visitor, user: SignedInUser, ada: Contact, services: WorkerServices
-) -> None:
-    with user.database.transaction() as session:
-        own(session, user.workspace_id, ada, "email")
-
-    path = run(with_rule(app, services, "*"), ask(browser, ada))
-
-    assert "ada@acme.com" in browser.open(path).text

@@ -18,7 +18,7 @@ Maker: TypeAlias = Callable[[SignedInUser, str], str]
 
 @dataclass(frozen=True, slots=True)
 class AccessRule:
-    """What a route requires, the body to send, the expected statuses, and the owner of its resource.
+    """What a route requires, the body or file to send, the expected statuses, and the owner of its resource.
 
     `scope_to_see` is the scope without which an API key gets a 404 for the resource.
     """
@@ -26,6 +26,7 @@ class AccessRule:
     needs: Literal["nothing", "token", "session", "api access", "admin"] | Scope
     statuses: frozenset[int]
     body: dict[str, Any] | None = None
+    file: bytes | None = None
     owned_by: Literal["everyone's", "the workspace's", "the account's"] = "everyone's"
     code_if_missing: str = "not_found"
     code_for_keys: str = "insufficient_scope"

@@ -18,14 +18,15 @@ from app.domain.ids import new_id
 from app.engine.accounts import accounts
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits
-from app.engine.uploads import results, uploads
-from app.engine.uploads.result_files import csv_parts
-from app.engine.uploads.results import ResultRow
-from app.engine.uploads.upload_tables import Upload, UploadStatus
+from app.engine.privacy.erasure import ErasurePlan
 from app.engine.work.items import WorkItem
+from app.features.uploads import results, uploads, work
+from app.features.uploads.erasure import RowKey
+from app.features.uploads.personal_data import UploadedData
+from app.features.uploads.results import ResultRow
+from app.features.uploads.tables import Upload, UploadStatus
 from app.infra import clock
 from workers.execution import job_runner
-from workers.jobs import uploads as upload_jobs
 from workers.jobs.enrichment_request import enrichment_request
 
 HEADER = ("Name", "Work email", "Notes")
@@ -98,7 +99,7 @@ class Uploader:
     def turn(self, upload_id: str) -> None:
         """Give a worker one turn at the upload, when it is due."""
         self.harness.clock.now += timedelta(seconds=2)
-        upload_jobs.advance_upload(upload_id, self.harness.services)
+        work.advance_upload(upload_id, self.harness.services)
 
     def run_jobs(self) -> None:
         """Run the workspace's open jobs."""
@@ -138,7 +139,7 @@ class Uploader:
 
     def csv(self, upload_id: str) -> list[list[str]]:
         """Return the cells of the downloaded file."""
-        content = b"".join(csv_parts(self.harness.database, self.get(upload_id)))
+        content = b"".join(results.csv_parts(self.harness.database, self.get(upload_id)))
         return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
     def know(self, *addresses: str) -> None:
@@ -168,6 +169,13 @@ def uploader(harness: WorkerHarness, *, balance: int = 1000) -> Uploader:
             now=clock.now(),
         )
     return Uploader(harness, account.id)
+
+
+def own_rows(plan: ErasurePlan) -> tuple[RowKey, ...]:
+    """Return the rows about the person of the plan."""
+    held = plan.of_features["upload_rows"]
+    assert isinstance(held, UploadedData)
+    return held.own
 
 
 def a_list(*rows: Sequence[str], header: Sequence[str] = HEADER, delimiter: str = ",") -> bytes:

@@ -1,4 +1,4 @@
-"""Indexes the people whom finished jobs, saved profiles and uploaded rows mention, once a minute."""
+"""Indexes the people whom finished jobs, saved profiles and rows of features mention, once a minute."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 from app.domain.kinds import INDEX_MENTIONS
 from app.engine.mentions import mentions
-from app.engine.mentions.mention_sources import SOURCES
+from app.engine.privacy.holdings import all_sources
 from app.infra.broker.celery_app import SECONDS_BETWEEN_INDEXINGS
 from app.infra.database import database_clock
 from workers.execution import maintenance
@@ -30,7 +30,7 @@ def index_once(services: WorkerServices, *, seconds: float = _SECONDS) -> int:
     """
     ends_at, total = time.monotonic() + seconds, 0
     now = database_clock.now()
-    for source in SOURCES:
+    for source in all_sources():
         while time.monotonic() < ends_at:
             with services.database.reading() as session:
                 contents = mentions.read_next(session, source, now=now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
@@ -22,14 +22,12 @@ from app.engine.lookups import people_counts
 from app.engine.matching import reverse_lookups
 from app.engine.privacy import contact_retention, mailbox_proofs, redaction
 from app.engine.queues import worker_heartbeats as presence
-from app.engine.uploads import uploads as stored_uploads
 from app.engine.work import items
 from app.infra.database import database_clock
-from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.settings import Settings
 from workers.execution import maintenance, work
-from workers.execution.feature import Step, work_parts
+from workers.execution.feature import BatchPurge, Purge, Step, work_parts
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit, audit_log
 
@@ -70,9 +68,8 @@ def _purges(settings: Settings) -> Iterator[Step]:
     now = database_clock.now()
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
-    kept = stored_uploads.retention(settings.upload_retention_days, settings.job_retention_days)
     jobs_before = now - timedelta(days=settings.job_retention_days)
-    expired: tuple[Callable[[Session], object], ...] = (
+    expired: tuple[Purge, ...] = (
         partial(idempotency.purge_expired, now=now),
         partial(sessions.purge_expired, now=now),
         partial(spending_limits.purge_expired, now=now),
@@ -89,21 +86,22 @@ def _purges(settings: Settings) -> Iterator[Step]:
     )
     for purge in expired:
         yield partial(_purge, purge)
-    for purge_batch in (
-        partial(stored_uploads.purge_expired, before=now - kept),
+    in_batches: tuple[BatchPurge, ...] = (
+        *(purge for part in FEATURES for purge in part.purges_in_batches(settings, now)),
         partial(redaction.redact_expired, before=jobs_before),
-    ):
+    )
+    for purge_batch in in_batches:
         yield partial(_purge_in_batches, purge_batch)
     if settings.contact_retention_days:
         yield partial(_delete_contact_values, timedelta(days=settings.contact_retention_days))
 
 
-def _purge(purge: Callable[[Session], object], services: WorkerServices) -> None:
+def _purge(purge: Purge, services: WorkerServices) -> None:
     with services.database.transaction(no_deadline=True) as session:
         purge(session)
 
 
-def _purge_in_batches(purge: Callable[[Session], int], services: WorkerServices) -> None:
+def _purge_in_batches(purge: BatchPurge, services: WorkerServices) -> None:
     """Purge in short transactions until nothing is left."""
     purged = 1
     while purged:

@@ -9,7 +9,6 @@ from app.engine import tables
 _OF_ENGINE = {
     "saved_profiles": "prf",
     "feedback": "fdb",
-    "uploads": "upl",
     "contact_lists": "lst",
     "webhook_endpoints": "whe",
     "events": "evt",

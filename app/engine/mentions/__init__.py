@@ -1,1 +1,1 @@
-"""The index of the people whom jobs, saved profiles and uploaded rows mention."""
+"""The index of the people whom jobs, saved profiles and rows of features mention."""

@@ -1,4 +1,4 @@
-"""What the index of mentions covers: jobs, saved profiles and uploaded rows.
+"""What the index of mentions covers: jobs, saved profiles, and rows of features.
 
 The rows of a source are indexed in the order of their last change, once it is SETTLING ago. Rows that are
 still being written are not indexed; `is_open` is their condition.
@@ -16,8 +16,7 @@ from sqlalchemy import ColumnElement, Select, Table, and_, false, literal, selec
 
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.engine.jobs.jobs import LIVE, RETAINED, Job, JobItem
-from app.engine.mentions.mention_tables import JobMention, ProfileMention, UploadMention
-from app.engine.uploads.upload_tables import UNFINISHED, Upload, UploadRow
+from app.engine.mentions.mention_tables import JobMention, ProfileMention
 from app.infra.database.db import Base
 from app.infra.database.session import Session
 
@@ -101,12 +100,7 @@ def _of_profiles(_session: Session, rows: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _of_upload_rows(_session: Session, rows: Sequence[Any]) -> list[Any]:
-    return [[row.cells, row.subject] for row in rows]
-
-
 _JOBS, _PROFILES = Job.__table__.c, SavedProfile.__table__.c
-_ROWS, _UPLOADS = UploadRow.__table__.c, Upload.__table__.c
 
 JOBS = Source(
     name="jobs",
@@ -130,17 +124,5 @@ PROFILES = Source(
     is_open=false(),
     contents=_of_profiles,
 )
-UPLOAD_ROWS = Source(
-    name="upload_rows",
-    mentions=UploadMention,
-    mention_key=("upload_id", "number"),
-    query=select(
-        UploadRow.upload_id, UploadRow.number, UploadRow.cells, UploadRow.subject, Upload.touched_at
-    ).join(Upload, Upload.id == UploadRow.upload_id),
-    key=(_ROWS.upload_id, _ROWS.number),
-    changed_at=_UPLOADS.touched_at,
-    is_settled=_UPLOADS.status.not_in(UNFINISHED),
-    is_open=_UPLOADS.status.in_(UNFINISHED),
-    contents=_of_upload_rows,
-)
-SOURCES = (JOBS, PROFILES, UPLOAD_ROWS)
+SOURCES = (JOBS, PROFILES)
+"""The sources of the engine; features have others (see `Holdings`)."""

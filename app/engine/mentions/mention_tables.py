@@ -1,4 +1,4 @@
-"""The index of the people whom jobs, saved profiles and uploaded rows mention, as keyed digests.
+"""The index of the people whom jobs, saved profiles and rows of features mention, as keyed digests.
 
 A digest is 8 bytes of the HMAC of an identifier, keyed with SUPPRESSION_KEY. It is deleted with the row.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, String
+from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.infra.database.db import Base
@@ -34,22 +34,6 @@ class ProfileMention(Base):
     profile_id: Mapped[str] = mapped_column(
         String(28), ForeignKey("saved_profiles.id", ondelete="CASCADE"), primary_key=True
     )
-    digest: Mapped[bytes] = mapped_column(primary_key=True)
-
-
-class UploadMention(Base):
-    """A digest of an identifier in a row of an uploaded list."""
-
-    __tablename__ = "upload_mentions"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["upload_id", "number"], ["upload_rows.upload_id", "upload_rows.number"], ondelete="CASCADE"
-        ),
-        Index("ix_upload_mentions_digest", "digest"),
-    )
-
-    upload_id: Mapped[str] = mapped_column(String(28), primary_key=True)
-    number: Mapped[int] = mapped_column(primary_key=True)
     digest: Mapped[bytes] = mapped_column(primary_key=True)
 
 

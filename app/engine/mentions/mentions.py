@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Table, delete, select, update
 from app.domain.records.mentions import tokens_in, tokens_of
 from app.domain.records.person_matcher import PersonMatcher, parts
 from app.engine.contacts.bulk import batched
-from app.engine.mentions.mention_sources import SETTLING, SOURCES, Key, Place, Source
+from app.engine.mentions.mention_sources import SETTLING, Key, Place, Source
 from app.engine.mentions.mention_tables import MentionPosition
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import database_clock
@@ -107,9 +107,9 @@ def reindex(session: Session, source: Source, keys: Sequence[Key]) -> None:
         _store(session, source, rows, source.contents(session, rows))
 
 
-def lock(session: Session) -> None:
+def lock(session: Session, sources: Iterable[Source]) -> None:
     """Block indexing until the transaction ends, so that it stores nothing that is being erased."""
-    for source in SOURCES:
+    for source in sources:
         _locked(session, source)
 
 

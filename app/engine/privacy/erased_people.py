@@ -6,8 +6,8 @@ as it was the first time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -31,59 +31,51 @@ from app.engine.events.deliveries import Webhook
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.privacy import erasure, erasure_run
 from app.engine.privacy.erasure import ErasurePlan
-from app.engine.uploads.upload_tables import Upload, UploadRow
-from app.infra.database.db import Database
+from app.engine.privacy.holdings import Texts, all_holdings
+from app.infra.database.db import Base, Database
 from app.infra.database.session import Session
 
 _AT_ONCE = 100
 """The identifiers erased together: all that mentions one of them is found in one pass over the jobs."""
-_TEXTS: tuple[tuple[type[Any], tuple[str, ...], tuple[str, ...]], ...] = (
-    (Email, ("id",), ("email",)),
-    (Phone, ("id",), ("e164",)),
-    (Contact, ("id",), ("linkedin_url", "member_url")),
-    (SavedProfile, ("id",), ("linkedin_url", "full_name", "headline", "title", "location", "note", "tags")),
-    (Job, ("id",), ("request", "result", "error", "trace")),
-    (JobItem, ("job_id", "index"), ("request", "result", "error")),
-    (UploadRow, ("upload_id", "number"), ("cells", "subject")),
-    (Upload, ("id",), ("file_name",)),
-    (ContactList, ("id",), ("name",)),
-    (Webhook, ("id",), ("url",)),
+_TEXTS: tuple[Texts, ...] = (
+    (Email, ("email",)),
+    (Phone, ("e164",)),
+    (Contact, ("linkedin_url", "member_url")),
+    (SavedProfile, ("linkedin_url", "full_name", "headline", "title", "location", "note", "tags")),
+    (Job, ("request", "result", "error", "trace")),
+    (JobItem, ("request", "result", "error")),
+    (ContactList, ("name",)),
+    (Webhook, ("url",)),
 )
-"""The tables that may name people: their keys, and the columns with values or texts."""
+"""The tables of the engine that may name people."""
 
 
-@dataclass(frozen=True, slots=True)
-class ErasedAgain:
-    """How many of each were erased or redacted."""
+def erase_again(database: Database) -> Counter[str]:
+    """Erase everyone on the list of erasures of whom something is stored.
 
-    contacts: int = 0
-    jobs: int = 0
-    saved_profiles: int = 0
-    upload_rows: int = 0
-
-    def plus(self, plan: ErasurePlan) -> ErasedAgain:
-        """Return the counts, with the counts of another plan added."""
-        return ErasedAgain(
-            self.contacts + len(plan.contact_ids),
-            self.jobs + len(plan.job_ids) + len(plan.lookup_ids),
-            self.saved_profiles + len(plan.profile_ids),
-            self.upload_rows + len(plan.upload_rows),
-        )
-
-
-def erase_again(database: Database) -> ErasedAgain:
-    """Erase everyone on the list of erasures of whom something is stored; return what was erased."""
+    Return how many contacts, jobs, saved profiles and rows of features were erased or redacted.
+    """
+    of_features = [name for holdings in all_holdings() for name in holdings.find]
+    erased = Counter(dict.fromkeys(("contacts", "jobs", "saved_profiles", *of_features), 0))
     with database.reading(no_deadline=True) as session:
         if not suppression_checks.has_reason(session, ERASED):
-            return ErasedAgain()
+            return erased
         identifiers = sorted(_erased_values(session), key=lambda item: (item.kind, item.value))
         nameless = _erased_names(session)
-    erased = ErasedAgain()
     for part in _parts(identifiers):
-        erased = erased.plus(erasure_run.erase(database, partial(_plan, identifiers=part)))
+        erased.update(_counts(erasure_run.erase(database, partial(_plan, identifiers=part))))
     for ids in _parts(nameless):
-        erased = erased.plus(erasure_run.erase(database, partial(_plan, contact_ids=ids)))
+        erased.update(_counts(erasure_run.erase(database, partial(_plan, contact_ids=ids))))
     return erased
+
+
+def _counts(plan: ErasurePlan) -> dict[str, int]:
+    return {
+        "contacts": len(plan.contact_ids),
+        "jobs": len(plan.job_ids) + len(plan.lookup_ids),
+        "saved_profiles": len(plan.profile_ids),
+        **{name: held.rows for name, held in plan.of_features.items()},
+    }
 
 
 def _plan(
@@ -97,8 +89,8 @@ def _plan(
 def _erased_values(session: Session) -> set[Identifier]:
     """Return every stored e-mail, phone and profile that was erased."""
     found: set[Identifier] = set()
-    for table, keys, columns in _TEXTS:
-        for rows in _batches(session, [getattr(table, name) for name in keys], columns):
+    for table, columns in (*_TEXTS, *(texts for holdings in all_holdings() for texts in holdings.texts)):
+        for rows in _batches(session, table, columns):
             texts = ([getattr(row, name) for name in columns] for row in rows)
             identifiers = {Identifier(*value) for text in texts for value in identifiers_in(text)}
             found |= suppression_checks.with_reason(session, identifiers, ERASED)
@@ -136,11 +128,9 @@ def _has_own(table: type[Email | Phone], name: str) -> ColumnElement[bool]:
     return select(mine.id).where(mine.contact_id == Contact.id, ~is_shared).exists()
 
 
-def _batches(
-    session: Session, keys: Sequence[InstrumentedAttribute[Any]], columns: Sequence[str]
-) -> Iterator[Sequence[Any]]:
+def _batches(session: Session, table: type[Base], columns: Sequence[str]) -> Iterator[Sequence[Any]]:
     """Yield the rows of a table in the order of its key."""
-    table = keys[0].class_
+    keys = [getattr(table, column.name) for column in table.__table__.primary_key]
     return _pages(session, select(*keys, *(getattr(table, name) for name in columns)), keys)
 
 

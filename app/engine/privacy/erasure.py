@@ -11,7 +11,7 @@ them and not suppressed. The ledger, companies and accounts are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -46,11 +46,9 @@ from app.engine.ledger.reveals import Reveal
 from app.engine.lookups import contact_data
 from app.engine.matching import caller_identifiers
 from app.engine.mentions import mentions
-from app.engine.mentions.mention_sources import JOBS, PROFILE_TEXTS, PROFILES, UPLOAD_ROWS
+from app.engine.mentions.mention_sources import JOBS, PROFILE_TEXTS, PROFILES
 from app.engine.privacy import recipient_events, redaction
-from app.engine.privacy.holdings import all_holdings
-from app.engine.uploads import erasure as upload_erasure
-from app.engine.uploads.erasure import RowKey
+from app.engine.privacy.holdings import PersonalData, all_holdings, all_sources
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.session import Session
 
@@ -84,9 +82,8 @@ class ErasurePlan:
     `to_suppress` are the identifiers for the suppression list; `shared` counts those that other contacts also
     have. `lookup_ids` are jobs to delete, `job_ids` jobs to redact, `referring_ids` jobs about other people
     whose client reference mentions the person. `mentioning_ids` are saved profiles of other people that do,
-    `list_ids` lists whose name does, `upload_ids` uploads whose file name does. `upload_rows` are the rows of
-    uploaded files about the person, `mentioning_rows` those about other people that mention the person.
-    `providers` were asked about the person; `accounts` sign in with an address of the person.
+    `list_ids` lists whose name does. `of_features` is what features hold, by the name under which it is
+    counted. `providers` were asked about the person; `accounts` sign in with an address of the person.
     """
 
     matcher: PersonMatcher
@@ -99,9 +96,7 @@ class ErasurePlan:
     profile_ids: tuple[str, ...] = ()
     mentioning_ids: tuple[str, ...] = ()
     list_ids: tuple[str, ...] = ()
-    upload_ids: tuple[str, ...] = ()
-    upload_rows: tuple[RowKey, ...] = ()
-    mentioning_rows: tuple[RowKey, ...] = ()
+    of_features: Mapping[str, PersonalData] = field(default_factory=dict)
     recipients: tuple[Recipient, ...] = ()
     providers: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()
@@ -165,10 +160,10 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         for row in session.execute(select(ContactList.id, ContactList.name))
         if matcher.matches(row.name)
     ]
-    upload_ids = upload_erasure.named_after(session, matcher)
-    found_rows = (row for row, _ in mentions.find(session, UPLOAD_ROWS, matcher))
-    upload_rows, mentioning_rows = upload_erasure.divide(session, found_rows, matcher)
-    notes = (mentioning, lists, upload_ids, referring, mentioning_rows)
+    of_features = {
+        name: find(session, matcher) for holdings in all_holdings() for name, find in holdings.find.items()
+    }
+    notes = len(mentioning) + len(lists) + len(referring) + sum(held.notes for held in of_features.values())
     return ErasurePlan(
         matcher=matcher,
         contact_ids=ids,
@@ -180,16 +175,14 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
         profile_ids=tuple(profiles),
         mentioning_ids=tuple(mentioning),
         list_ids=tuple(lists),
-        upload_ids=tuple(upload_ids),
-        upload_rows=tuple(upload_rows),
-        mentioning_rows=tuple(mentioning_rows),
+        of_features=of_features,
         recipients=_recipients(session, ids),
         providers=_providers(session, jobs),
         accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(matcher.emails)))),
         counts=_counts(session, ids)
         | {"jobs": len(jobs), "lookups": len(lookups)}
-        | {"saved_profiles": len(profiles), "notes": sum(map(len, notes))}
-        | {"upload_rows": len(upload_rows)},
+        | {"saved_profiles": len(profiles), "notes": notes}
+        | {name: held.rows for name, held in of_features.items()},
     )
 
 
@@ -200,7 +193,7 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
     checked the list earlier are deleted too.
     """
     bulk.lock_resolution(session)
-    mentions.lock(session)
+    mentions.lock(session, all_sources())
     job_ids = [*erasure_plan.job_ids, *erasure_plan.referring_ids]
     jobs = _locked_jobs(session, job_ids)  # before contacts: in the order of a worker's locks
     erased = {
@@ -222,20 +215,17 @@ def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None
         _clean(profile, erasure_plan.matcher)
     named = ContactList.id.in_(erasure_plan.list_ids)
     session.execute(update(ContactList).where(named).values(name=ContactList.id))
-    upload_erasure.rename(session, erasure_plan.upload_ids)
-    upload_erasure.clear(session, erasure_plan.upload_rows)
-    upload_erasure.blank(session, erasure_plan.mentioning_rows, erasure_plan.matcher)
+    changed = [source for held in erasure_plan.of_features.values() for source in held.erase(session)]
     caller_identifiers.delete_all(session, erasure_plan.to_suppress)
     redaction.delete_lookups(session, erasure_plan.lookup_ids)
     for job in jobs:
         redaction.redact(session, job, erasure_plan.matcher, now=now)
     redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
     deliveries.erase(session, erasure_plan.matcher)
-    for holdings in all_holdings():
-        holdings.erase(session, erasure_plan.matcher)
     mentions.reindex(session, JOBS, [(job_id,) for job_id in job_ids])
     mentions.reindex(session, PROFILES, [(profile_id,) for profile_id in erasure_plan.mentioning_ids])
-    mentions.reindex(session, UPLOAD_ROWS, [*erasure_plan.upload_rows, *erasure_plan.mentioning_rows])
+    for source, keys in changed:
+        mentions.reindex(session, source, keys)
 
 
 def _locked_jobs(session: Session, job_ids: Collection[str]) -> Sequence[Job]:

@@ -11,7 +11,7 @@ from app.domain.errors import Unavailable
 from app.engine.contacts.suppressions import suppressions
 from app.engine.privacy import erasure
 from app.engine.privacy.erasure import ErasurePlan
-from app.engine.uploads import erasure as upload_erasure
+from app.engine.privacy.holdings import all_holdings
 from app.infra.database import database_clock
 from app.infra.database.db import Database, is_deadlock
 from app.infra.database.session import Session
@@ -32,7 +32,8 @@ def erase(database: Database, make_plan: Planner, *, actor: Actor | None = None)
     with database.transaction() as session:
         suppressions.suppress(session, plan.to_suppress, now=database_clock.now(), **suppressions.ERASURE)
     with database.transaction() as session:
-        upload_erasure.await_writers(session)
+        for holdings in all_holdings():
+            holdings.await_writers(session)
     with database.reading(no_deadline=True) as session:
         plan = make_plan(session)
     _delete(database, plan, actor)

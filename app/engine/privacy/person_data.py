@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import func, select
 
 from app.domain.findings import PERSON, PERSON_FIELDS
 from app.engine.accounts.workspaces import Workspace
 from app.engine.contacts import emails, phones
-from app.engine.contacts.bulk import batched
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
@@ -21,8 +19,6 @@ from app.engine.jobs.jobs import PURPOSE, Job
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.privacy.erasure import ErasurePlan, Recipient
 from app.engine.privacy.holdings import Export, all_holdings
-from app.engine.uploads.erasure import RowKey
-from app.engine.uploads.upload_tables import Upload, UploadRow
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
 
@@ -32,11 +28,11 @@ def collect(session: Session, contacts: Sequence[Contact], plan: ErasurePlan) ->
     return {
         "contacts": [_contact(session, contact) for contact in contacts],
         "recipients": [recipient(row) for row in plan.recipients],
-        **_of_features(session, plan),
+        **_of_contacts(session, plan),
         "providers": _providers(session, plan),
         "requests": _requests(session, plan),
         "saved_profiles": _saved_profiles(session, plan),
-        "uploaded_rows": _uploaded_rows(session, plan),
+        **_of_features(session, plan),
     }
 
 
@@ -88,10 +84,19 @@ def _dates(row: Email | Phone) -> dict[str, Any]:
     return {"sources": row.sources, "verified_at": rfc3339(row.verified_at)}
 
 
-def _of_features(session: Session, plan: ErasurePlan) -> Export:
+def _of_contacts(session: Session, plan: ErasurePlan) -> Export:
+    """Return what features hold about the person's contacts."""
     exported: Export = {}
     for holdings in all_holdings():
         exported |= holdings.export(session, plan.contact_ids)
+    return exported
+
+
+def _of_features(session: Session, plan: ErasurePlan) -> Export:
+    """Return what else of features mentions the person."""
+    exported: Export = {}
+    for held in plan.of_features.values():
+        exported |= held.export(session)
     return exported
 
 
@@ -136,46 +141,3 @@ def _saved_profiles(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]
         {"workspace": name} | {key: value for key, value in saved_object(row).items() if key not in hidden}
         for row, name in session.execute(query)
     ]
-
-
-class _UploadedRow(NamedTuple):
-    """The cells of a row of a list, and which workspace uploaded it and when."""
-
-    workspace: str
-    header: list[str]
-    created_at: datetime
-    cells: list[str]
-
-
-def _uploaded_rows(session: Session, plan: ErasurePlan) -> list[dict[str, Any]]:
-    """Return the rows about the person, and what is theirs in the rows about others; repetitions once."""
-    found = [_uploaded_row(row, row.cells) for row in _rows(session, plan.upload_rows)]
-    for row in _rows(session, plan.mentioning_rows):
-        shown = _uploaded_row(row, [", ".join(plan.matcher.mentioned_in(cell)) for cell in row.cells])
-        if shown not in found[-1:]:  # such as the owner's address on every row of an export
-            found.append(shown)
-    return found
-
-
-def _rows(session: Session, keys: Sequence[RowKey]) -> Iterator[_UploadedRow]:
-    query = (
-        select(Workspace.name, Upload.header, Upload.created_at, UploadRow.cells)
-        .join(Upload, Upload.id == UploadRow.upload_id)
-        .join(Workspace, Workspace.id == Upload.workspace_id)
-        .order_by(UploadRow.upload_id, UploadRow.number)
-    )
-    for part in batched(keys):
-        found = session.execute(query.where(tuple_(UploadRow.upload_id, UploadRow.number).in_(part)))
-        yield from map(_UploadedRow._make, found)
-
-
-def _uploaded_row(row: _UploadedRow, cells: Sequence[str]) -> dict[str, Any]:
-    return {
-        "workspace": row.workspace,
-        "at": rfc3339(row.created_at),
-        "cells": [
-            {"column": column, "value": value}
-            for column, value in zip(row.header, cells, strict=False)
-            if value
-        ],
-    }

@@ -7,6 +7,7 @@ for what was locked or written with the earlier key meanwhile.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -15,15 +16,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.engine.accounts import totp
 from app.engine.privacy import reencrypted_rows
-from app.engine.privacy.holdings import all_holdings
-from app.engine.uploads import upload_files
-from app.engine.uploads.upload_tables import UploadFile
+from app.engine.privacy.holdings import EncryptedAgain, all_holdings
 from app.infra.database.db import Base, insert
 from app.infra.database.session import Session
 
 SECRETS = "secrets"
 """The name of the secrets of accounts and of features, of which there are few."""
-FILES = UploadFile.__tablename__
 
 
 class EncryptionProgress(Base):
@@ -46,7 +44,7 @@ class EncryptionProgress(Base):
 
 def names() -> list[str]:
     """Return the names of what is encrypted: the tables, and the secrets of accounts and of features."""
-    return [*(table.name for table in reencrypted_rows.tables()), FILES, SECRETS]
+    return [*(table.name for table in reencrypted_rows.tables()), *_large(), SECRETS]
 
 
 def progress(session: Session) -> list[EncryptionProgress]:
@@ -86,13 +84,19 @@ def encrypt_next(session: Session, name: str, *, now: datetime) -> bool:
             of_features = (holdings.encrypt_again(session) for holdings in all_holdings())
             row.rows = totp.encrypt_again(session) + sum(of_features)
             row.finished_at = now
-        elif name == FILES:
-            row.rows += upload_files.encrypt_next(session)
-            row.finished_at = None if upload_files.is_any_outdated(session) else now
+        elif encrypt_one := _large().get(name):
+            values, is_finished = encrypt_one(session)
+            row.rows += values
+            row.finished_at = now if is_finished else None
         else:
             _encrypt_batch(session, Base.metadata.tables[name], row, now)
         session.flush()
     return row.finished_at is not None
+
+
+def _large() -> dict[str, Callable[[Session], EncryptedAgain]]:
+    """Return the functions of features that encrypt the next of their large values, by table."""
+    return {name: encrypt for each in all_holdings() for name, encrypt in each.encrypt_next.items()}
 
 
 def _encrypt_batch(session: Session, table: Table, row: EncryptionProgress, now: datetime) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,6 @@ from app.engine.contacts.suppressions.suppression_digests import Entry
 from app.engine.contacts.suppressions.suppression_journal import ADD, JournalLine
 from app.engine.contacts.suppressions.suppressions import Listing
 from app.engine.privacy import erased_people
-from app.engine.privacy.erased_people import ErasedAgain
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 
@@ -37,7 +37,7 @@ class ReplayResult:
     """The result of a replay: what changed in the list, and what was erased again."""
 
     applied: Applied
-    erased: ErasedAgain
+    erased: Counter[str]
 
 
 def replay(database: Database, *paths: Path) -> ReplayResult:

@@ -88,12 +88,6 @@ def test_metrics_show_jobs_credits_and_lost_workers(app: APIFlask) -> None:
     assert found['ext_workers_lost{queue="interactive"}'] == 0
 
 
-def test_metrics_show_that_no_work_was_given_up(app: APIFlask) -> None:
-    found = scrape(app)
-
-    assert found['ext_given_up{kind="upload"}'] == 0
-
-
 def test_metrics_show_the_age_of_the_last_backup(app: APIFlask) -> None:
     database = app.extensions["services"].database
     with database.transaction() as session:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from jobs_support import DIGEST_KEYS, a_job, a_workspace, claim, set_clock
-from mentions_support import index_all, stored_upload
+from mentions_support import index_all
 from sqlalchemy import event, func, select, true, update
 from stored_support import ADA_URL, NOW
 
@@ -18,7 +18,7 @@ from app.engine.jobs.leases import JobResult
 from app.engine.lookups import profile_snapshots
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.mentions import mentions
-from app.engine.mentions.mention_sources import JOBS, PROFILES, SETTLING, UPLOAD_ROWS
+from app.engine.mentions.mention_sources import JOBS, PROFILES, SETTLING
 from app.engine.mentions.mention_tables import JobMention, MentionPosition
 from app.engine.privacy import redaction
 from app.infra.database.session import Session
@@ -140,22 +140,6 @@ def test_a_profile_is_indexed_again_after_each_change(session: Session) -> None:
         assert (found(session, PROFILES), found(session, PROFILES, BOB)) == ([], [(profile_id,)])
         assert index_all(session) in {0, 1}
     assert before == ([(profile_id,)], [])
-
-
-def test_rows_of_an_upload_are_read_until_they_are_complete(session: Session) -> None:
-    rows = [["Ada", "ada@acme.com"], ["Bob", "bob@acme.com"]]
-    upload = stored_upload(session, a_workspace(session), rows)
-    upload.status = "pricing"
-    session.flush()
-
-    assert (index_all(session), found(session, UPLOAD_ROWS)) == (0, [(upload.id, 0)])
-    upload.status = "ready"
-    session.flush()
-    assert (found(session, UPLOAD_ROWS), index_all(session)) == ([(upload.id, 0)], 2)
-    assert (found(session, UPLOAD_ROWS), found(session, UPLOAD_ROWS, BOB)) == (
-        [(upload.id, 0)],
-        [(upload.id, 1)],
-    )
 
 
 def test_with_another_key_everything_is_read_and_indexed_again(session: Session) -> None:

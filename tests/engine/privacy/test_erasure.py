@@ -149,7 +149,6 @@ def test_the_plan_lists_recipients_and_accounts_with_an_address_of_the_person(
             "lookups": 0,
             "saved_profiles": 0,
             "notes": 0,
-            "upload_rows": 0,
         }.items()
     )
 

@@ -15,7 +15,6 @@ from app.engine.jobs.jobs import Job
 from app.engine.ledger import ownership, reveals
 from app.engine.ledger.reveals import RevealedValue
 from app.engine.privacy import reencrypted_rows, reencryption
-from app.engine.uploads import row_store, uploads
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database.db import Database
@@ -213,30 +212,3 @@ def test_a_table_is_unfinished_until_it_is_encrypted_under_the_current_key(
         assert begun == reencryption.names()[1:]
         assert reencryption.unfinished(session) == []
         assert reencryption.unfinished(session_with_new_key) == reencryption.names()
-
-
-def test_an_uploaded_file_is_encrypted_under_the_new_key(
-    settings: Settings, database: Database, rotated: Database
-) -> None:
-    with database.transaction() as session:
-        workspace_id = a_workspace(session)
-        ids = [
-            uploads.create(
-                session,
-                workspace_id=workspace_id,
-                account_id="acc_1",
-                api_key_id=None,
-                file_name="people.csv",
-                content=address.encode(),
-                now=NOW,
-            ).id
-            for address in (ADA, BOB)
-        ]
-
-    finish(rotated)
-
-    only_new = Database(settings.database_url, keys=DigestKeys(b"another", b"another", ((7, b"7" * 32),)))
-    with only_new.reading() as session:
-        assert [row_store.content(session, upload_id) for upload_id in ids] == [ADA.encode(), BOB.encode()]
-        assert {row.name: row.rows for row in reencryption.progress(session)}["upload_files"] == 2
-    only_new.close()

@@ -1,0 +1,176 @@
+"""What members and programs do with uploads; the API and the pages share it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from flask import Response
+
+from app.domain.audit_actions import Action
+from app.domain.errors import FieldError, ValidationFailed
+from app.domain.kinds import ADVANCE_UPLOAD, Queue
+from app.domain.lists.headers import upload_columns
+from app.engine.contacts.saved import contact_lists
+from app.engine.owned import owned_edits
+from app.features.uploads import representations, results, uploads
+from app.features.uploads.tables import Upload
+from app.infra.database import database_clock
+from app.infra.telemetry.log import log
+from app.web import admission, purposes
+from app.web.bodies.idempotency_header import begin, finish, is_replay
+from app.web.bodies.received_files import ReceivedFile
+from app.web.export_records import record_export
+from app.web.owned import owned_changes
+from app.web.services import services
+from app.web.sign_in.auth import caller
+
+LIST_BATCH = 500
+NAMES_NOBODY = (
+    "No person can be named by these columns. Map a LinkedIn profile, an e-mail or a phone, "
+    "or a name and a company or its domain."
+)
+
+
+def create(file: ReceivedFile, options: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Store the file, and return the upload; whether an earlier request with the same key stored it.
+
+    `options` say how the file is read, as far as it is not detected (see `TableOptions`).
+
+    Raises:
+        UploadNotReady: the workspace has too many unfinished uploads.
+
+    """
+    now = database_clock.now()
+    with admission.transaction() as session:
+        reference = begin(session, now=now, body={"sha256": sha256(file.content).hexdigest(), **options})
+        if reference:
+            earlier = uploads.get(session, caller().workspace_id, reference)
+            return representations.describe(session, earlier), True
+        upload = uploads.create(
+            session,
+            workspace_id=caller().workspace_id,
+            account_id=caller().account_id,
+            api_key_id=caller().key_id,
+            file_name=file.name,
+            content=file.content,
+            table_options=options,
+            now=now,
+        )
+        finish(session, upload.id)
+        representation = representations.describe(session, upload)
+    log.info("upload received", upload=upload.id, bytes=len(file.content))
+    _wake(upload)
+    return representation, False
+
+
+def add_to_list(upload_id: str, list_name: str) -> tuple[str, int]:
+    """Add the people whom the upload found to the list of this name; return its id, and how many were new."""
+    workspace_id, added, row = caller().workspace_id, 0, 0
+    while True:  # a transaction for each batch: the lock of the lists is held for a short time only
+        with admission.transaction() as session:
+            upload = uploads.get(session, workspace_id, upload_id)
+            now = database_clock.value(session)
+            contact_list, _ = contact_lists.ensure(session, workspace_id, list_name, now=now)
+            found, following = results.contact_ids(session, upload, first=row, limit=LIST_BATCH)
+            added += owned_edits.add_contacts(session, owned_changes.edit(now), contact_list.id, found)
+            list_id = contact_list.id
+        if following is None:
+            return list_id, added
+        row = following
+
+
+def map_columns(upload_id: str, mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a mapping (see `MappingSchema`), have the upload priced, and return it.
+
+    Raises:
+        UploadNotReady: as in `uploads.map_columns`.
+        ValidationFailed: there are more or fewer fields than columns, or they identify no person.
+
+    """
+    with admission.transaction() as session:
+        upload = uploads.locked(session, caller().workspace_id, upload_id)
+        _check_columns(upload, mapping["columns"])
+        if "country" in mapping:
+            uploads.set_country(upload, mapping["country"])
+        uploads.map_columns(session, upload, mapping["columns"], mapping["fields_"], now=database_clock.now())
+        representation = representations.describe(session, upload)
+    _wake(upload)
+    return representation
+
+
+def start(
+    upload_id: str, max_credits: int | None, purpose: str | None, revision: int | None
+) -> tuple[dict[str, Any], bool]:
+    """Start or continue the upload for the caller; return it, and whether the request is a replay.
+
+    Raises:
+        UploadNotReady, PurposeRequired: as in `uploads.start`.
+        ValidationFailed: the purpose is not one that can be stated.
+
+    """
+    purposes.check(purpose)
+    now = database_clock.now()
+    with admission.transaction() as session:
+        upload = uploads.locked(session, caller().workspace_id, upload_id)
+        if is_replay(session, upload_id, now=now):
+            return representations.describe(session, upload), True
+        uploads.start(
+            session,
+            upload,
+            account_id=caller().account_id,
+            api_key_id=caller().key_id,
+            max_credits=max_credits,
+            purpose=purpose,
+            revision=revision,
+            now=now,
+        )
+        representation = representations.describe(session, upload)
+    log.info("upload started", upload=upload_id, account=caller().account_id)
+    _wake(upload)
+    return representation, False
+
+
+def cancel(upload_id: str) -> tuple[dict[str, Any], bool]:
+    """Cancel the upload; return it, and whether the request is a replay."""
+    now = database_clock.now()
+    with admission.transaction() as session:
+        upload = uploads.locked(session, caller().workspace_id, upload_id)
+        replayed = is_replay(session, upload_id, now=now)
+        if not replayed:
+            uploads.cancel(session, upload, now=now)
+        return representations.describe(session, upload), replayed
+
+
+def delete(upload_id: str) -> None:
+    """Delete the upload with its rows and its result."""
+    with admission.transaction() as session:
+        uploads.remove(session, uploads.locked(session, caller().workspace_id, upload_id))
+    log.info("upload deleted", upload=upload_id, account=caller().account_id)
+
+
+def download_result(upload: Upload) -> Response:
+    """Return the result as a file; its rows are read while it is sent."""
+    record_export(Action.EXPORT_UPLOAD, upload.id)
+    parts = results.csv_parts(services().database, upload)
+    # Passed through, because Flask would read all parts to find out how long the response is.
+    response = Response(parts, mimetype="text/csv", direct_passthrough=True)
+    name = upload.file_name.rpartition(".")[0] or upload.file_name
+    response.headers.set("Content-Disposition", "attachment", filename=f"{name} - result.csv")
+    return response
+
+
+def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:
+    if len(columns) != len(upload.header):
+        detail = f"The list has {len(upload.header)} columns; give a field or null for each."
+    elif not upload_columns.names_people(columns):
+        detail = NAMES_NOBODY
+    else:
+        return
+    raise ValidationFailed(detail, errors=(FieldError("/columns", detail),))
+
+
+def _wake(upload: Upload) -> None:
+    """Send the upload to the workers; if Redis is away, the sweep does."""
+    services().publisher.push(ADVANCE_UPLOAD, Queue.UPKEEP, [upload.id])

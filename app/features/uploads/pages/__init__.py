@@ -1,0 +1,1 @@
+"""The pages of uploads, and how they name the formats of files."""

@@ -1,0 +1,72 @@
+"""The public representation of an upload: its mapping, price, progress and cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, select
+
+from app.domain.lists.cells.cell_warnings import CellWarnings, described
+from app.engine.jobs.jobs import Job
+from app.features.uploads import chunks, uploads
+from app.features.uploads.tables import Upload, UploadChunk
+from app.infra.clock import rfc3339
+from app.infra.database.session import Session
+
+SAMPLE_ROWS = 3
+MAX_SAMPLE = 100
+"""The most characters of a cell that are shown as a sample."""
+
+
+def summary(session: Session, upload: Upload) -> dict[str, Any]:
+    """Return the representation of an upload without its columns."""
+    spent, reserved = chunks.spent_on_open(session, upload.id)
+    total = (upload.estimate or {}).get("people", 0)
+    return {
+        "id": upload.id,
+        "file_name": upload.file_name,
+        "status": upload.status,
+        "reason": upload.reason,
+        "detail": upload.detail,
+        "created_at": rfc3339(upload.created_at),
+        "rows": upload.row_count,
+        "priced": upload.priced,
+        "format": upload.table_format,
+        "fields": upload.fields,
+        "country": uploads.country_of(upload),
+        "revision": upload.revision,
+        "max_credits": upload.max_credits,
+        "purpose": upload.purpose,
+        "estimate": upload.estimate,
+        "progress": {
+            "done": sum(upload.outcomes.values()) + _done_in_open(session, upload.id),
+            "total": total,
+        },
+        "outcomes": upload.outcomes,
+        "credits": {"charged": upload.charged + spent, "reserved": reserved},
+    }
+
+
+def describe(session: Session, upload: Upload) -> dict[str, Any]:
+    """Return the representation of an upload with its columns, each with values of the first rows.
+
+    `warnings` says what was left out, changed or guessed in the rows that are priced.
+    """
+    rows = uploads.sample(session, upload.id, limit=SAMPLE_ROWS)
+    columns = [
+        {
+            "name": name,
+            "field": field,
+            "samples": [row[index][:MAX_SAMPLE] for row in rows if index < len(row)],
+        }
+        for index, (name, field) in enumerate(zip(upload.header, upload.columns, strict=True))
+    ]
+    warnings = described(CellWarnings.from_json(upload.warnings), upload.header, upload.columns)
+    return summary(session, upload) | {"columns": columns, "warnings": warnings}
+
+
+def _done_in_open(session: Session, upload_id: str) -> int:
+    query = select(func.coalesce(func.sum(Job.progress_done), 0)).join(
+        UploadChunk, UploadChunk.job_id == Job.id
+    )
+    return int(session.scalar(query.where(UploadChunk.upload_id == upload_id, UploadChunk.is_open)) or 0)

@@ -1,0 +1,223 @@
+"""The result of an uploaded list: its rows in order, each with what was found, its cost and its receipt.
+
+As a file it is read in parts: a long list occupies neither memory nor locks.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, and_, func, select, tuple_
+from sqlalchemy.orm import aliased
+
+from app.domain.errors import JobExpired
+from app.domain.kinds import Outcome
+from app.domain.lists.files.csv_lines import csv_lines
+from app.engine.contacts import hidden_values
+from app.engine.jobs.jobs import Job, JobItem
+from app.engine.ledger.reveals import RevealedValue
+from app.features.uploads.tables import Upload, UploadChunk, UploadRow, UploadStatus
+from app.infra.crypto.blind_indexes import stored_forms
+from app.infra.database.db import Database
+from app.infra.database.session import Session
+
+BATCH = 500
+COLUMNS = (
+    "Found email",
+    "Found email status",
+    "Found phone",
+    "Result",
+    "Result credits",
+    "Result sources",
+    "Result receipt",
+    "Result note",
+)
+"""The columns that a result adds to the columns of the file."""
+_BYTE_ORDER_MARK = codecs.BOM_UTF8  # without it, spreadsheet programs read UTF-8 as another encoding
+_ERASED = "The person was erased."
+_STATUS_NOTES = {
+    UploadStatus.CANCELED.value: "The upload was canceled before this row was finished.",
+    UploadStatus.PAUSED.value: "The upload is paused before this row is finished.",
+}
+_origin = aliased(UploadRow, name="origins")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow:
+    """A row with its result. `outcome` is the outcome for the person, or invalid, failed or pending.
+
+    `receipt` is the id of the job that resolved it; its trace lists the provider calls.
+    """
+
+    number: int
+    line: int
+    cells: tuple[str, ...]
+    outcome: str
+    email: str | None = None
+    email_status: str | None = None
+    phone: str | None = None
+    credits: int = 0
+    sources: tuple[str, ...] = ()
+    receipt: str | None = None
+    note: str | None = None
+
+    def texts(self, width: int) -> list[str]:
+        """Return the cells of the row, as many as the header has, and the cells of `COLUMNS`."""
+        cells = [*self.cells[:width], *[""] * (width - len(self.cells))]
+        found = (self.email, self.email_status, self.phone, self.outcome, str(self.credits))
+        receipt = (", ".join(self.sources), self.receipt, self.note)
+        return [*cells, *(text or "" for text in (*found, *receipt))]
+
+
+class _Row(NamedTuple):
+    """A row with the job and the item of its person, null without one."""
+
+    number: int
+    line: int
+    cells: list[str]
+    fault: str | None
+    duplicate_of: int | None
+    subject: dict[str, Any] | None
+    charged_before: int
+    is_pending: bool
+    job_id: str | None
+    finished_at: datetime | None
+    outcome: str | None
+    result: dict[str, Any] | None
+    request: dict[str, Any] | None
+    error: dict[str, Any] | None
+    charged: int | None
+
+
+def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[ResultRow]:
+    """Return the rows from this number on with their results; a duplicate has the result of the first row."""
+    query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.number >= first)
+    return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
+
+
+def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
+    """Return the first rows that identify no person, cannot be read, or failed."""
+    has_problem = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
+    query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.duplicate_of.is_(None), has_problem)
+    return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
+
+
+def csv_parts(database: Database, upload: Upload) -> Iterator[bytes]:
+    """Yield the file in parts: the columns and rows of the upload, in their order, and what was found.
+
+    The cells of the upload come back as they were. In what was found, formulas are escaped.
+    """
+    width = len(upload.header)
+    lines = partial(csv_lines, delimiter=upload.delimiter, unchanged=width)
+    yield _BYTE_ORDER_MARK + lines([[*upload.header, *COLUMNS]]).encode()
+    first = 0
+    while True:
+        with database.reading() as session:
+            found = rows(session, upload, first=first, limit=BATCH)
+        if not found:
+            return
+        yield lines([row.texts(width) for row in found]).encode()
+        first = found[-1].number + 1
+
+
+def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> tuple[list[str], int | None]:
+    """Return the contacts whom these rows found, and the number of the next row, or None after the last.
+
+    A result names values. Its contact is the one under which the workspace revealed them.
+    """
+    read = rows(session, upload, first=first, limit=limit)
+    emails = stored_forms(session, "email", [row.email for row in read if row.email])
+    phones = stored_forms(session, "phone", [row.phone for row in read if row.phone])
+    values = [*(("email", form) for form in emails), *(("phone", form) for form in phones)]
+    query = select(RevealedValue.contact_id).where(
+        RevealedValue.workspace_id == upload.workspace_id,
+        tuple_(RevealedValue.field, RevealedValue.value_index).in_(values),
+    )
+    found = sorted(set(session.scalars(query))) if values else []
+    return found, read[-1].number + 1 if len(read) == limit else None
+
+
+def _read(session: Session, upload: Upload, query: Select[Any]) -> list[ResultRow]:
+    found = [_Row._make(row) for row in session.execute(query)]
+    hidden = hidden_values.in_answers(session, [(row.result, row.request or {}) for row in found])
+    return [_result(row, upload.status, hidden) for row in found]
+
+
+def _joined() -> Select[Any]:
+    """Return the query for rows with the result of their person, which the person's first row has."""
+    origin_number = func.coalesce(UploadRow.duplicate_of, UploadRow.number)
+    return (
+        select(
+            UploadRow.number,
+            UploadRow.line,
+            UploadRow.cells,
+            UploadRow.fault,
+            UploadRow.duplicate_of,
+            UploadRow.subject,
+            _origin.charged.label("charged_before"),
+            _origin.is_pending,
+            UploadChunk.job_id,
+            Job.finished_at,
+            JobItem.outcome,
+            JobItem.result,
+            JobItem.request,
+            JobItem.error,
+            JobItem.charged,
+        )
+        .join(_origin, and_(_origin.upload_id == UploadRow.upload_id, _origin.number == origin_number))
+        .outerjoin(
+            UploadChunk,
+            and_(UploadChunk.upload_id == _origin.upload_id, UploadChunk.number == _origin.chunk),
+        )
+        .outerjoin(Job, Job.id == UploadChunk.job_id)
+        .outerjoin(JobItem, and_(JobItem.job_id == UploadChunk.job_id, JobItem.index == _origin.item))
+    )
+
+
+def _result(row: _Row, status: str, hidden: Collection[str]) -> ResultRow:
+    result = partial(ResultRow, number=row.number, line=row.line, cells=tuple(row.cells))
+    if row.fault is not None:
+        return result(outcome="invalid", note=row.fault)
+    is_duplicate = row.duplicate_of is not None
+    outcome, note = _outcome(row, status)
+    values = hidden_values.without(row.result, hidden) or {}
+    email: dict[str, Any] = next(iter(values.get("emails", ())), {})
+    phone: dict[str, Any] = next(iter(values.get("phones", ())), {})
+    return result(
+        outcome=outcome,
+        email=email.get("email"),
+        email_status=email.get("status"),
+        phone=phone.get("e164"),
+        credits=0 if is_duplicate else row.charged_before + (row.charged or 0),
+        sources=_sources((email, phone)),
+        receipt=row.job_id,
+        note=note or _same_as(row.duplicate_of),
+    )
+
+
+def _same_as(number: int | None) -> str | None:
+    return None if number is None else f"The same person as row {number + 1}."
+
+
+def _outcome(row: _Row, status: str) -> tuple[str, str | None]:
+    """Return the outcome of a row that names a person, and what explains it."""
+    if row.subject is None and not row.cells:
+        return Outcome.SUPPRESSED.value, _ERASED
+    detail = None if row.error is None else row.error.get("detail") or row.error.get("title")
+    if row.outcome is not None:
+        return row.outcome, _STATUS_NOTES.get(status) if row.is_pending else detail
+    if row.error is not None:
+        return "failed", detail
+    if row.finished_at is not None:
+        return "failed", JobExpired.title
+    return "pending", _STATUS_NOTES.get(status)
+
+
+def _sources(values: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    names = [source["provider"] for value in values for source in value.get("sources", ())]
+    return tuple(dict.fromkeys(names))

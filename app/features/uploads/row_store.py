@@ -1,0 +1,146 @@
+"""The rows of an uploaded list: stored once when the file is read, and read again in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from sqlalchemy import delete, select, update
+
+from app.domain.lists.files.csv_records import Row
+from app.domain.lists.headers import upload_columns
+from app.engine.work import turns
+from app.engine.work.turns import Turn
+from app.features.uploads import erasure, files
+from app.features.uploads.erasure import RowMentions
+from app.features.uploads.tables import Upload, UploadFile, UploadRow, UploadStatus
+from app.infra.database.database_clock import Moment
+from app.infra.database.db import insert
+from app.infra.database.encrypted_columns import encrypted, row_name
+from app.infra.database.session import Session
+
+UNREADABLE = "unreadable"
+MAX_CHARACTERS = 1 << 20
+"""The length of the cells that are read or priced at once, so that it takes a part of the lease."""
+
+
+def content(session: Session, upload_id: str) -> bytes | None:
+    """Return the bytes of the uploaded file; None if its rows are stored already."""
+    stored = session.scalar(select(UploadFile.content).where(UploadFile.upload_id == upload_id))
+    return None if stored is None else files.decrypted(session, upload_id, stored)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """How a file was read: its header, the proposed fields of its columns, and its format."""
+
+    header: Sequence[str]
+    columns: Sequence[str | None]
+    delimiter: str
+    format: dict[str, Any]
+
+
+def content_options(session: Session, upload_id: str) -> dict[str, Any]:
+    """Return the `TableOptions` of the file, as far as the member said them."""
+    options = session.scalar(select(Upload.table_options).where(Upload.id == upload_id)) or {}
+    return {name: option for name, option in options.items() if name != "country"}
+
+
+def add(
+    session: Session,
+    turn: Turn,
+    table: ReadTable,
+    first: int,
+    rows: Sequence[Row],
+    *,
+    mentions: Sequence[RowMentions] | None = None,
+    now: Moment,
+) -> None:
+    """Insert rows with numbers from `first`.
+
+    `mentions` is what `erasure.mentioned_in` returned, None if nobody was erased before.
+    Rows that a lost worker inserted stay: the same file has the same rows. Rows of erased people are empty.
+    The header is stored with the first rows, since an erasure needs it to know whom a row is about.
+    """
+    _store(session, turn, _mapping(session, turn, table.header, table.columns))
+    turns.renew(session, turn, now=now)
+    numbered = dict(enumerate(rows, first))
+    kept = erasure.without_erased_people(
+        session, {number: row.cells for number, row in numbered.items()}, table.columns, mentions
+    )
+    values = [
+        _values(session, turn.id, number, row, kept.get(number, row.cells))
+        for number, row in numbered.items()
+    ]
+    session.execute(insert(session, UploadRow).on_conflict_do_nothing(), values)
+
+
+def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: int, *, now: Moment) -> None:
+    """Store the header with the proposed mapping, and delete the file.
+
+    A list whose proposed columns name people is priced at once, others wait for a mapping.
+    """
+    names_people = upload_columns.names_people(table.columns)
+    status = UploadStatus.PRICING if names_people else UploadStatus.MAPPING
+    values = {
+        **_mapping(session, turn, table.header, table.columns),
+        "delimiter": table.delimiter,
+        "table_format": table.format,
+        "row_count": row_count,
+        "status": status.value,
+        "touched_at": now,
+    }
+    _store(session, turn, values)
+    session.execute(delete(UploadFile).where(UploadFile.upload_id == turn.id))
+    turns.end(session, turn, due_at=now if names_people else None)
+
+
+def fail_reading(session: Session, turn: Turn, detail: str, *, reason: str = UNREADABLE) -> None:
+    """Store why the file cannot be read, and delete what was stored of it; the caller ends the turn."""
+    values = {"status": UploadStatus.FAILED.value, "reason": reason, "detail": detail}
+    _store(session, turn, values | _mapping(session, turn, [], []))
+    session.execute(delete(UploadFile).where(UploadFile.upload_id == turn.id))
+    session.execute(delete(UploadRow).where(UploadRow.upload_id == turn.id))
+
+
+def batch(session: Session, upload_id: str, *, first: int, limit: int) -> list[UploadRow]:
+    """Return rows from this number on, fewer than the limit if their cells are long, but at least one."""
+    query = select(UploadRow).where(UploadRow.upload_id == upload_id, UploadRow.number >= first)
+    rows = session.scalars(query.order_by(UploadRow.number).limit(limit)).all()
+    lengths = accumulate(sum(map(len, row.cells)) for row in rows)
+    fitting = sum(1 for length in lengths if length <= MAX_CHARACTERS)
+    return list(rows[: max(1, fitting)])
+
+
+def _mapping(
+    session: Session, turn: Turn, header: Sequence[str], columns: Sequence[str | None]
+) -> dict[str, Any]:
+    stored = encrypted(session, Upload.header, turn.id, list(header))
+    return {"header": stored, "columns": list(columns)}
+
+
+def _values(session: Session, upload_id: str, number: int, row: Row, cells: Sequence[str]) -> dict[str, Any]:
+    return {
+        "upload_id": upload_id,
+        "number": number,
+        "line": row.line,
+        "cells": encrypted(session, UploadRow.cells, row_name(upload_id, number), list(cells)),
+        "subject": None,
+        "person_digest": None,
+        "cost": 0,
+        "is_readable": row.fault is None,
+        "fault": row.fault,
+        "duplicate_of": None,
+        "is_pending": False,
+        "chunk": None,
+        "item": None,
+        "charged": 0,
+        "tries": 0,
+    }
+
+
+def _store(session: Session, turn: Turn, values: dict[str, Any]) -> None:
+    changed = update(Upload).where(Upload.id == turn.id).values(values)
+    session.execute(changed.execution_options(synchronize_session=False))

@@ -1,0 +1,307 @@
+"""Schemas of uploads: their mapping, price, progress and results."""
+
+from __future__ import annotations
+
+from marshmallow import ValidationError, fields, validate
+
+from app.domain import ids
+from app.domain.errors import (
+    InsufficientCredits,
+    ProviderFailed,
+    PurposeRequired,
+    SpendingLimitReached,
+)
+from app.domain.lists.files.csv_files import UNKNOWN_ENCODING, is_encoding
+from app.domain.lists.files.delimiters import DELIMITERS
+from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
+from app.domain.lists.warning_kinds import KINDS, Effect
+from app.domain.normal.places.countries import country_code
+from app.features.uploads import chunks, failures, row_store
+from app.features.uploads.tables import UploadStatus
+from app.web.schemas.fields import AsciiInteger, NormalizedString, ResponseSchema, StrictSchema, purpose
+from app.web.schemas.paging import IdCursor, page_size
+
+PAID_FIELDS = ("email", "phone")
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+MAX_RESULT_ROWS = 500
+MAX_COLUMNS = 300
+REASONS = (
+    InsufficientCredits.code,
+    SpendingLimitReached.code,
+    chunks.MAX_CREDITS,
+    PurposeRequired.code,
+    ProviderFailed.code,
+    chunks.ACCOUNT_DISABLED,
+    chunks.KEY_ENDED,
+    row_store.UNREADABLE,
+    failures.PROCESSING_FAILED,
+)
+
+
+def _is_encoding(name: str) -> None:
+    if not is_encoding(name):
+        raise ValidationError(UNKNOWN_ENCODING.format(name))
+
+
+def _numbers_country() -> NormalizedString:
+    return NormalizedString(
+        country_code,
+        allow_none=True,
+        metadata={
+            "example": "DE",
+            "description": "The country of phone numbers without a country code, unless their row names one. "
+            "Without it, the list decides.",
+        },
+    )
+
+
+class FileSchema(StrictSchema):
+    """The name of a file that is the body, and how to read a file, as far as that is not detected."""
+
+    name = fields.String(metadata={"description": "The name of a file that is sent as the body."})
+    encoding = fields.String(
+        validate=[validate.Length(max=40), _is_encoding],
+        metadata={
+            "example": "cp1250",
+            "description": "Such as utf-8, cp1252, cp1250, cp1251, shift_jis or gb18030.",
+        },
+    )
+    delimiter = fields.String(
+        validate=validate.OneOf([*DELIMITERS, "tab"]),
+        metadata={"example": ";", "description": "The character between the cells, or tab."},
+    )
+    has_header = fields.Boolean(
+        truthy={"true"}, falsy={"false"}, metadata={"description": "Whether the list has a header."}
+    )
+    country = _numbers_country()
+
+
+class MappingSchema(StrictSchema):
+    """The field of each column, what to find for each person, and the country of national phone numbers."""
+
+    columns = fields.List(
+        fields.String(allow_none=True, validate=validate.OneOf([*UPLOAD_FIELDS, None])),
+        required=True,
+        validate=validate.Length(min=1, max=MAX_COLUMNS),
+        metadata={
+            "example": ["full_name", "company_domain", None],
+            "description": "As many as the list has columns; null for one that is not used.",
+        },
+    )
+    fields_ = fields.List(
+        fields.String(validate=validate.OneOf(PAID_FIELDS)),
+        data_key="fields",
+        load_default=["email"],
+        validate=validate.Length(min=1, max=len(PAID_FIELDS)),
+        metadata={"example": ["email"]},
+    )
+    country = _numbers_country()
+
+
+class StartSchema(StrictSchema):
+    """The most that the whole upload may cost, the price accepted, and why the values are obtained."""
+
+    max_credits = fields.Integer(
+        strict=True,
+        allow_none=True,
+        load_default=None,
+        validate=validate.Range(min=0),
+        metadata={"example": 500, "description": "In credits; null for no limit but the balance."},
+    )
+    purpose = purpose()
+    revision = fields.Integer(
+        strict=True,
+        allow_none=True,
+        load_default=None,
+        metadata={
+            "example": 1,
+            "description": "That of the accepted price; with another mapping it is not started.",
+        },
+    )
+
+
+class UploadsQuery(StrictSchema):
+    """The page of a list of uploads."""
+
+    limit = page_size(DEFAULT_LIMIT, MAX_LIMIT)
+    cursor = IdCursor("upl")
+
+
+class ResultQuery(StrictSchema):
+    """The format of a result, and the page of one in JSON."""
+
+    format = fields.String(validate=validate.OneOf(["csv", "json"]), load_default="csv")
+    limit = page_size(100, MAX_RESULT_ROWS)
+    cursor = AsciiInteger(
+        load_default=0,
+        validate=validate.Range(min=0),
+        metadata={"description": "`next_cursor` of the previous page."},
+    )
+
+
+class UploadEstimateSchema(ResponseSchema):
+    """What the upload may cost: the minimum is what is stored, the maximum all that is not owned."""
+
+    credits_min = fields.Integer(metadata={"example": 120})
+    credits_max = fields.Integer(metadata={"example": 480})
+    people = fields.Integer(metadata={"example": 490})
+    owned = fields.Integer(metadata={"example": 10})
+    suppressed = fields.Integer(metadata={"example": 0})
+    duplicates = fields.Integer(metadata={"example": 8})
+    invalid = fields.Integer(metadata={"example": 2, "description": "Rows that identify no person."})
+
+
+class UploadProgressSchema(ResponseSchema):
+    """The people that are finished, of all that the list names."""
+
+    done = fields.Integer(metadata={"example": 200})
+    total = fields.Integer(metadata={"example": 490})
+
+
+class UploadCreditsSchema(ResponseSchema):
+    """What the upload has cost, and what its open jobs hold."""
+
+    charged = fields.Integer(metadata={"example": 150})
+    reserved = fields.Integer(metadata={"example": 250})
+
+
+class UploadFormatSchema(ResponseSchema):
+    """How the file was read."""
+
+    encoding = fields.String(metadata={"example": "cp1250", "description": "xlsx for a workbook."})
+    is_guessed = fields.Boolean(
+        metadata={"description": "Whether the encoding was chosen by the words that it gives."}
+    )
+    other_encoding = fields.String(
+        allow_none=True, metadata={"description": "The next probable encoding, if that is not sure."}
+    )
+    delimiter = fields.String(allow_none=True, metadata={"example": ";"})
+    has_header = fields.Boolean(
+        metadata={"description": "If not, the columns have numbers, and their fields are guessed."}
+    )
+    phones_read_as = fields.String(
+        allow_none=True,
+        metadata={
+            "example": "DE",
+            "description": "The country of phone numbers without a country code that most of the list shows; "
+            "null if it shows none, or you named one.",
+        },
+    )
+
+
+class UploadSummarySchema(ResponseSchema):
+    """An uploaded list."""
+
+    id = fields.String(required=True, metadata={"example": ids.EXAMPLES["upl"]})
+    file_name = fields.String(required=True, metadata={"example": "prospects.csv"})
+    status = fields.String(
+        required=True, metadata={"enum": [status.value for status in UploadStatus], "example": "running"}
+    )
+    reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": None, "description": f"Why it is paused or failed: {', '.join(REASONS)}."},
+    )
+    detail = fields.String(required=True, allow_none=True)
+    created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
+    rows = fields.Integer(required=True, metadata={"example": 500})
+    priced = fields.Integer(required=True, metadata={"example": 500, "description": "Rows priced so far."})
+    format = fields.Nested(
+        UploadFormatSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null until a worker has read the file."},
+    )
+    fields_ = fields.List(
+        fields.String(), data_key="fields", attribute="fields", metadata={"example": ["email"]}
+    )
+    country = fields.String(
+        allow_none=True,
+        metadata={
+            "example": None,
+            "description": "The country of phone numbers without a country code, if you named one.",
+        },
+    )
+    revision = fields.Integer(
+        required=True, metadata={"example": 1, "description": "Counts the changes of the mapping."}
+    )
+    max_credits = fields.Integer(required=True, allow_none=True, metadata={"example": 500})
+    purpose = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "sales_outreach", "description": "The last one that was stated."},
+    )
+    estimate = fields.Nested(UploadEstimateSchema, required=True, allow_none=True)
+    progress = fields.Nested(UploadProgressSchema, required=True)
+    outcomes = fields.Dict(
+        keys=fields.String(),
+        values=fields.Integer(),
+        required=True,
+        metadata={"example": {"found": 150, "not_found": 50}, "description": "Finished people by outcome."},
+    )
+    credits = fields.Nested(UploadCreditsSchema, required=True)
+
+
+class UploadColumnSchema(ResponseSchema):
+    """A column of the list, its field, and values of the first rows."""
+
+    name = fields.String(metadata={"example": "Full name"})
+    field = fields.String(allow_none=True, metadata={"example": "full_name"})
+    samples = fields.List(fields.String(), metadata={"example": ["Ada Lovelace"]})
+
+
+class UploadWarningSchema(ResponseSchema):
+    """Cells of a column that were left out, changed or guessed, and the first lines of the file with one."""
+
+    column = fields.String(metadata={"example": "Phone"})
+    field = fields.String(metadata={"example": "phone"})
+    code = fields.String(metadata={"example": "no_country"})
+    effect = fields.String(
+        metadata={"enum": [effect.value for effect in Effect], "example": Effect.LEFT_OUT.value}
+    )
+    count = fields.Integer(metadata={"example": 3})
+    lines = fields.List(fields.Integer(), metadata={"example": [2, 5, 9]})
+    detail = fields.String(metadata={"example": KINDS["no_country"].text})
+
+
+class UploadSchema(UploadSummarySchema):
+    """An uploaded list with its columns; they are empty until a worker has read the file."""
+
+    columns = fields.List(fields.Nested(UploadColumnSchema), required=True)
+    warnings = fields.List(fields.Nested(UploadWarningSchema), required=True)
+
+
+class UploadsResponseSchema(ResponseSchema):
+    """A page of the workspace's uploads, newest first."""
+
+    uploads = fields.List(fields.Nested(UploadSummarySchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True)
+
+
+class ResultRowSchema(ResponseSchema):
+    """A row with its result; the result of a person who occurs again is the first row's."""
+
+    row = fields.Integer(metadata={"example": 1, "description": "From 1, without the header."})
+    line = fields.Integer(metadata={"example": 2, "description": "The line in the file, from 1."})
+    cells = fields.List(fields.String(), metadata={"example": ["Ada Lovelace", "acme.example"]})
+    outcome = fields.String(
+        metadata={
+            "example": "found",
+            "description": "As of an enriched item; or invalid, failed or pending.",
+        }
+    )
+    email = fields.String(allow_none=True, metadata={"example": "ada@acme.example"})
+    email_status = fields.String(allow_none=True, metadata={"example": "valid"})
+    phone = fields.String(allow_none=True, metadata={"example": None})
+    credits = fields.Integer(metadata={"example": 1})
+    sources = fields.List(fields.String(), metadata={"example": ["hunter"]})
+    receipt = fields.String(allow_none=True, metadata={"example": ids.EXAMPLES["job"]})
+    note = fields.String(allow_none=True)
+
+
+class ResultResponseSchema(ResponseSchema):
+    """A page of the result, in the order of the file."""
+
+    rows = fields.List(fields.Nested(ResultRowSchema), required=True)
+    next_cursor = fields.Integer(required=True, allow_none=True)

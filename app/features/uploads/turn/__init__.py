@@ -1,0 +1,1 @@
+"""What a worker does at its turn at an upload: reads the file, and prices its rows."""

@@ -1,0 +1,136 @@
+"""Reads the file of an upload, and stores its rows in batches."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+from app.domain.errors import InvalidValue
+from app.domain.lists.files.csv_files import is_archive
+from app.domain.lists.files.csv_records import Row
+from app.domain.lists.files.tables import Table, TableOptions, read_table
+from app.domain.lists.headers import upload_columns
+from app.engine.work import turns
+from app.engine.work.turns import Turn
+from app.features.uploads import erasure, row_store
+from app.features.uploads.row_store import ReadTable
+from app.features.uploads.turn import workbook_reader
+from app.features.uploads.turn.workbook_reader import ReadingStopped
+from app.infra.database import database_clock
+from workers.execution import shutdown_flag
+from workers.execution.worker_services import WorkerServices
+
+BATCH = 500
+MAX_COLUMNS = 300
+MAX_UNPACKED = 10
+"""How many times as large as the largest file a workbook may be when unpacked."""
+
+
+def read(turn: Turn, services: WorkerServices) -> None:
+    """Store the rows of the file and the proposed mapping, or why the file cannot be read."""
+    with services.database.reading() as session:
+        content = row_store.content(session, turn.id)
+    if content is None:
+        return
+    try:
+        _store(turn, services, content)
+    except ReadingStopped:
+        _hand_over(turn, services)
+    except InvalidValue as error:
+        with services.database.transaction() as session:
+            row_store.fail_reading(session, turn, str(error))
+            turns.end(session, turn)
+
+
+def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
+    table = _table(turn, services, content)
+    try:
+        _check_width(table)
+        first = list(islice(table.rows, BATCH))
+        read = _read_table(table, first)
+        count = 0
+        for rows in _batches(chain(first, table.rows)):
+            if count + len(rows) > services.settings.upload_max_rows:
+                limit = services.settings.upload_max_rows
+                raise InvalidValue(f"The list has more than {limit:,} rows. Split it into several files.")
+            _add(turn, services, read, count, rows)
+            count += len(rows)
+            if shutdown_flag.has_begun():
+                _hand_over(turn, services)
+                return
+        with services.database.transaction() as session:
+            row_store.finish_reading(session, turn, read, count, now=database_clock.now())
+    finally:
+        table.close()
+
+
+def _add(turn: Turn, services: WorkerServices, read: ReadTable, first: int, rows: Sequence[Row]) -> None:
+    """Store rows; what they mention is searched before the transaction that stores them."""
+    with services.database.reading() as session:
+        is_searched = erasure.is_needed(session)
+    mentions = erasure.mentioned_in(row.cells for row in rows) if is_searched else None
+    with services.database.transaction() as session:
+        now = database_clock.now()
+        row_store.add(session, turn, read, first, rows, mentions=mentions, now=now)
+
+
+def _read_table(table: Table, first: Sequence[Row]) -> ReadTable:
+    cells = [row.cells for row in first if row.fault is None]
+    columns = upload_columns.propose(table.header, cells, has_header=table.has_header)
+    found = {
+        "encoding": table.format.encoding,
+        "is_guessed": table.format.is_guessed,
+        "other_encoding": table.format.other_encoding,
+        "delimiter": table.delimiter or None,
+        "has_header": table.has_header,
+    }
+    return ReadTable(table.header, columns, table.delimiter or ",", found)
+
+
+def _table(turn: Turn, services: WorkerServices, content: bytes) -> Table:
+    """Return the table of the file; the lease is renewed while a workbook is unpacked."""
+    file = io.BytesIO(content)
+    with services.database.reading() as session:
+        options = TableOptions(**row_store.content_options(session, turn.id))
+    if not is_archive(file):
+        return read_table(file, upload_columns.count_known, options)
+
+    def renew() -> bool:
+        with services.database.transaction() as session:
+            turns.renew(session, turn, now=database_clock.now())
+        return not shutdown_flag.has_begun()
+
+    settings = services.settings
+    return workbook_reader.read_workbook(
+        content,
+        max_unpacked=MAX_UNPACKED * settings.upload_max_mb << 20,
+        max_rows=settings.upload_max_rows,
+        has_header=options.has_header,
+        is_wanted=renew,
+    )
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """Yield rows in batches that are stored well within the lease, however long their cells are."""
+    batch: list[Row] = []
+    characters = 0
+    for row in rows:
+        batch.append(row)
+        characters += sum(map(len, row.cells))
+        if len(batch) >= BATCH or characters > row_store.MAX_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _hand_over(turn: Turn, services: WorkerServices) -> None:
+    """Release the upload for another worker at once, because this process is shutting down."""
+    with services.database.transaction() as session:
+        turns.end(session, turn, due_at=database_clock.now())
+
+
+def _check_width(table: Table) -> None:
+    if len(table.header) > MAX_COLUMNS:
+        raise InvalidValue(f"The list has more than {MAX_COLUMNS} columns. Delete those that are not needed.")
