@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Literal, TypeAlias
 
 FEATURES = (
+    "backup",
     "company_filter",
     "crm",
     "imports",

@@ -14,7 +14,6 @@ DOCTOR = "doctor"
 GROUPS = (
     "accounts",
     "audit",
-    "backup",
     "companies",
     "contacts",
     "credits",

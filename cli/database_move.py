@@ -12,10 +12,10 @@ from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from app.infra.database import table_copies
-from app.infra.database.backup.snapshots import REVISION_TABLE
 from app.infra.database.db import Base, Database
 from app.infra.database.session import Session
 from app.infra.database.table_copies import TableCopy, TableDiffers
+from app.infra.database.table_versions import REVISION_TABLE
 
 
 def move(source: Database, target: Database, latest: str, *, quiet: bool) -> Sequence[TableCopy]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
+from app.features.backup.copies import programs
 from app.infra import child_environment
-from app.infra.database.backup import programs
 
 ROOT = Path(__file__).parents[2]
 SECRETS = ("SECRET_KEY", "DATABASE_URL", "HUNTER_API_KEY", "SALESFORCE_CLIENT_SECRET", "SMTP_PASSWORD")
@@ -55,7 +55,8 @@ def test_every_program_is_started_with_an_environment_of_its_own() -> None:
     }
 
     assert found.keys() == {
-        "app/infra/database/backup/programs.py",
+        "app/features/backup/copies/programs.py",
+        "app/features/backup/copies/streaming.py",
         "app/features/uploads/turn/workbook_reader.py",
     }
     assert all("env=" in call for call in found.values())

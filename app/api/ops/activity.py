@@ -13,7 +13,6 @@ from sqlalchemy import func, select
 from app.api.ops.probes import Probe
 from app.domain.kinds import Queue
 from app.engine.accounts import workspaces
-from app.engine.audit_log import backups
 from app.engine.privacy import first_notices
 from app.engine.providers import provider_throttles, recent_calls
 from app.engine.providers.recent_calls import RecentCalls
@@ -45,10 +44,7 @@ class ProviderActivity:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseActivity:
-    """The activity that the database reports; `started_at` is when its server started, None on SQLite.
-
-    `backup_age` is the time since `flask backup create` last succeeded, None if it never did.
-    """
+    """The activity that the database reports; `started_at` is when its server started, None on SQLite."""
 
     started_at: datetime | None
     lost_workers: dict[Queue, int]
@@ -57,7 +53,6 @@ class DatabaseActivity:
     credits: dict[str, int]
     providers: dict[str, ProviderActivity]
     given_up: dict[str, int]
-    backup_age: timedelta | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +86,6 @@ class Activity:
                 workspaces.credit_totals(session),
                 _providers(session, self._services.settings, now),
                 items.failed_counts(session, now=now),
-                _backup_age(session, now),
             )
 
     def _count_overdue_notices(self) -> int:
@@ -113,11 +107,6 @@ def _started_at(session: Session) -> datetime | None:
         return None
     started = func.pg_postmaster_start_time(type_=UtcDateTime())  # only on PostgreSQL
     return session.execute(select(started)).scalar_one()  # only on PostgreSQL
-
-
-def _backup_age(session: Session, now: datetime) -> timedelta | None:
-    created_at = backups.last_created(session)
-    return None if created_at is None else now - created_at
 
 
 def _redis_started_at(server: Mapping[str, int]) -> int | None:

@@ -78,11 +78,6 @@ def _of_database(database: DatabaseActivity) -> Iterator[Metric]:
     for kind, count in database.given_up.items():
         given_up.add_metric([kind], count)
     yield given_up
-    yield GaugeMetricFamily(
-        "ext_backup_age_seconds",
-        "Seconds since `flask backup create` last succeeded; absent if it never did.",
-        value=None if database.backup_age is None else database.backup_age.total_seconds(),
-    )
 
 
 def _of_providers(providers: Mapping[str, ProviderActivity]) -> Iterator[Metric]:

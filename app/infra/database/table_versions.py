@@ -12,7 +12,7 @@ from sqlalchemy import inspect, text
 from app import migrations
 from app.infra.database.session import Session
 
-_TABLE = "alembic_version"
+REVISION_TABLE = "alembic_version"
 
 
 def revisions() -> list[str]:
@@ -33,7 +33,7 @@ def is_unreleased(revision: str) -> bool:
 
 def are_newer(session: Session) -> bool:
     """Return whether a migration that this version does not have has changed the tables."""
-    if not inspect(session.connection()).has_table(_TABLE):
+    if not inspect(session.connection()).has_table(REVISION_TABLE):
         return False
-    revision: str | None = session.scalar(text(f"SELECT version_num FROM {_TABLE}"))  # noqa: S608 -- a constant
+    revision: str | None = session.scalar(text(f"SELECT version_num FROM {REVISION_TABLE}"))  # noqa: S608 -- a constant
     return revision is not None and is_newer(revision)

@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from audit_log_support import seal
 from jobs_support import a_workspace
 from local_servers import free_port
 from settings_support import change_settings
 from stored_support import a_contact, a_provider_call
 
 from app.api.ops.activity import _redis_started_at
-from app.domain.audit_actions import Outcome
 from app.domain.kinds import TraceOutcome
-from app.engine.audit_log import entries
 from app.engine.providers import provider_throttles
 from app.infra import clock
 from app.infra.broker import beat_heartbeat
@@ -86,21 +83,6 @@ def test_metrics_show_jobs_credits_and_lost_workers(app: APIFlask) -> None:
     assert found['ext_jobs_finished{status="failed"}'] == 0
     assert found["ext_jobs_crashed"] == 0
     assert found['ext_workers_lost{queue="interactive"}'] == 0
-
-
-def test_metrics_show_the_age_of_the_last_backup(app: APIFlask) -> None:
-    database = app.extensions["services"].database
-    with database.transaction() as session:
-        entries.record(session, "command.backup.create", outcome=Outcome.FAILED)
-        entries.record(session, "command.backup.verify", outcome=Outcome.SUCCEEDED)
-    seal(database)
-    before = scrape(app)
-    with database.transaction() as session:
-        entries.record(session, "command.backup.create", outcome=Outcome.SUCCEEDED)
-    seal(database)
-
-    assert "ext_backup_age_seconds" not in before
-    assert 0 <= scrape(app)["ext_backup_age_seconds"] < 60
 
 
 def test_metrics_show_how_many_first_notices_are_overdue(app: APIFlask) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.infra.database.backup import archive, fingerprints, postgresql, sqlite
-from app.infra.database.backup.archive import BackupError, Manifest
+from app.features.backup.copies import archive, fingerprints, postgresql, sqlite
+from app.features.backup.copies.archive import BackupError, Manifest
 from app.infra.database.engines import parsed_url
 from app.settings import Settings
 

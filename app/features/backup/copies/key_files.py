@@ -9,7 +9,7 @@ from pathlib import Path
 import pyrage
 from pyrage import passphrase, x25519
 
-from app.infra.database.backup.archive import BackupError, create_private
+from app.features.backup.copies.archive import BackupError, create_private
 
 _AGE_HEADER = b"age-encryption.org/"
 

@@ -11,9 +11,10 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import URL
 
-from app.infra.database.backup import programs
-from app.infra.database.backup.archive import BackupError, Readable, Sink
-from app.infra.database.backup.snapshots import NO_TABLES, REVISION_TABLE, Snapshot, tables_of
+from app.features.backup.copies import programs
+from app.features.backup.copies.archive import BackupError, Readable, Sink
+from app.features.backup.copies.snapshots import NO_TABLES, Snapshot, tables_of
+from app.infra.database.table_versions import REVISION_TABLE
 
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
 _FUNCTIONS = """

@@ -13,8 +13,9 @@ from typing import IO
 
 from sqlalchemy import URL
 
-from app.infra.database.backup.archive import BackupError, Sink
-from app.infra.database.backup.snapshots import REVISION_TABLE, Snapshot, tables_of
+from app.features.backup.copies.archive import BackupError, Sink
+from app.features.backup.copies.snapshots import Snapshot, tables_of
+from app.infra.database.table_versions import REVISION_TABLE
 
 _LEVEL = 6
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"

@@ -21,9 +21,9 @@ from typing import Any, BinaryIO, Protocol
 import pyrage
 from pyrage import x25519
 
+from app.features.backup.copies import authentication
+from app.features.backup.copies.authentication import Authenticator
 from app.infra.append_log import sync_directory
-from app.infra.database.backup import authentication
-from app.infra.database.backup.authentication import Authenticator
 
 FORMAT = 1
 """The version of the archive; a later one is not read. Version 1 had no code at its end."""

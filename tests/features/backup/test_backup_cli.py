@@ -26,19 +26,19 @@ from stored_support import a_company, a_contact, an_email
 
 from app.engine.accounts import accounts, sessions
 from app.engine.accounts.sessions import LoginSession, SessionLifetime
-from app.engine.audit_log import backups
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.contacts.suppressions.suppression_journal import JournalLine
 from app.engine.contacts.suppressions.suppressions import Suppression
+from app.features.backup.copies import archive, authentication, key_files, postgresql, restoring, sqlite
+from app.features.backup.gauges import gauges
+from app.infra import clock
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import table_versions
-from app.infra.database.backup import archive, authentication, key_files, postgresql, sqlite
 from app.infra.database.db import Base, Database
 from app.settings import Settings
 from cli import contacts as _all_tables  # noqa: F401 -- its imports register the tables
 from cli.application import create_app
-from cli.backups import restoring
 from tools.services import postgres
 
 CANARY = "canary.of.the.backup@acme.com"
@@ -166,7 +166,8 @@ def test_a_created_backup_is_known_to_the_metrics(source: Database) -> None:
     seal(source)
 
     with source.reading() as session:
-        assert backups.last_created(session) is not None
+        [age] = gauges(session, clock.now())
+        assert len(age.samples) == 1
 
 
 def test_the_manifest_names_the_rows_and_no_key(backup: Path, key: Path, settings: Settings) -> None:

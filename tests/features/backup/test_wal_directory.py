@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from app.infra.database.backup.archive import BackupError
-from app.infra.database.backup.wal import WalDirectory
+from app.features.backup.copies.archive import BackupError
+from app.features.backup.copies.wal import WalDirectory
 
 SEGMENT_BYTES = 16 * 1024 * 1024
 

@@ -13,8 +13,8 @@ from typing import IO
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL
 
+from app.features.backup.copies.archive import BackupError
 from app.infra import child_environment
-from app.infra.database.backup.archive import BackupError
 
 
 class ProgramEnded(Exception):  # noqa: N818 -- named after what happened

@@ -11,13 +11,12 @@ import click
 from flask.cli import AppGroup
 from sqlalchemy import URL
 
-from app.infra.database.backup import key_files
-from app.infra.database.backup.archive import BackupError, Manifest
-from app.infra.database.backup.wal import WalDirectory
+from app.features.backup.copies import creating, key_files, restoring, stopping, streaming
+from app.features.backup.copies.archive import BackupError, Manifest
+from app.features.backup.copies.restoring import Restored
+from app.features.backup.copies.wal import WalDirectory
 from app.infra.database.engines import parsed_url
 from app.web.services import services
-from cli.backups import creating, restoring, stopping, streaming
-from cli.backups.restoring import Restored
 from cli.command_group import DatabaseGroup, as_json_option, show
 from cli.suppression_journals import refuse_unapplied
 from cli.tables import table

@@ -9,10 +9,10 @@ import pytest
 from local_servers import POSTGRES, free_port
 from sqlalchemy import Engine, create_engine, text
 
-from app.infra.database.backup.archive import BackupError
-from app.infra.database.backup.wal import SLOT
+from app.features.backup.copies import streaming
+from app.features.backup.copies.archive import BackupError
+from app.features.backup.copies.wal import SLOT
 from app.infra.database.engines import parsed_url
-from cli.backups import streaming
 
 pytestmark = [
     pytest.mark.skipif(not POSTGRES, reason="SQLite has no replication slots"),

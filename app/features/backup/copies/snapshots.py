@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.infra.database.backup.archive import BackupError, Readable
+from app.features.backup.copies.archive import BackupError, Readable
+from app.infra.database.table_versions import REVISION_TABLE
 
-REVISION_TABLE = "alembic_version"
 NO_TABLES = "The database has no tables. Run: flask database upgrade"
 
 

@@ -19,10 +19,10 @@ from app.engine.audit import rule_checks
 from app.engine.audit.rule_checks import RuleResult
 from app.engine.privacy import suppression_replay
 from app.engine.privacy.suppression_replay import Applied
+from app.features.backup.copies import archive, fingerprints, postgresql, sqlite
+from app.features.backup.copies.archive import BackupError, Content, Manifest, NoSink
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database import database_clock, table_versions
-from app.infra.database.backup import archive, fingerprints, postgresql, sqlite
-from app.infra.database.backup.archive import BackupError, Content, Manifest, NoSink
 from app.infra.database.db import Database
 from app.infra.database.engines import parsed_url
 from app.settings import Settings

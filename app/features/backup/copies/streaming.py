@@ -14,10 +14,10 @@ from types import FrameType
 import psycopg
 from sqlalchemy import URL
 
+from app.features.backup.copies import programs
+from app.features.backup.copies.archive import BackupError
+from app.features.backup.copies.wal import SLOT, WalDirectory
 from app.infra import clock
-from app.infra.database.backup import programs
-from app.infra.database.backup.archive import BackupError
-from app.infra.database.backup.wal import SLOT, WalDirectory
 
 CHECK_SECONDS = 1.0
 SLOT_CHECK_SECONDS = 30.0

@@ -21,8 +21,8 @@ from typing import Any
 
 from sqlalchemy import URL
 
-from app.infra.database.backup import programs
-from app.infra.database.backup.archive import BackupError
+from app.features.backup.copies import programs
+from app.features.backup.copies.archive import BackupError
 
 SLOT = "contact_lookup_backup"
 """The replication slot by which the server keeps the WAL that the directory does not have yet."""

@@ -1,0 +1,1 @@
+"""Making, checking and restoring copies: files, programs of PostgreSQL, and SQLite."""

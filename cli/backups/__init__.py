@@ -1,1 +1,0 @@
-"""What `flask backup` does: create, verify and restore."""
