@@ -96,7 +96,7 @@ def post_worker_init(worker: Worker) -> None:
     worker.on_closing = services.listener.close
     worker.connections.by_address = not services.settings.trusted_proxies
     metrics.API_START_TIME.set_to_current_time()
-    tracing.start(services.settings.otlp_endpoint, service="contact-lookup-api")
+    tracing.start(services.settings.otel_exporter_otlp_endpoint, service="contact-lookup-api")
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
