@@ -22,8 +22,6 @@ GROUPS = (
     "keys",
     "limits",
     "people",
-    "providers",
-    "suppressions",
     "workers",
     "workspaces",
 )

@@ -19,8 +19,8 @@ from cli import erasure as erasure_command
 from cli import first_notices
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.erasure import ErasureTarget
+from cli.identifiers import named
 from cli.list_commands import opened_for_writing
-from cli.suppressions import named
 
 P = ParamSpec("P")
 R = TypeVar("R")

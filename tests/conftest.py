@@ -41,6 +41,7 @@ from jobs_support import a_workspace
 from page_browser_support import OPERATORS, launch
 from page_support import Visitor, visitor
 from polling import wait_until
+from settings_support import change_settings
 from users_support import SignedInUser, create_user
 
 from app import settings as app_settings
@@ -329,6 +330,13 @@ def client(app: APIFlask) -> FlaskClient:
 @pytest.fixture
 def user(app: APIFlask) -> SignedInUser:
     return create_user(app)
+
+
+@pytest.fixture
+def operator(app: APIFlask, user: SignedInUser) -> Visitor:
+    """A browser of an operator, who is not an admin."""
+    change_settings(app, operators=(user.email,))
+    return visitor(app, user)
 
 
 @pytest.fixture

@@ -27,10 +27,8 @@ from app.pages.admin import audit_log as admin_audit_log
 from app.pages.admin import jobs as admin_jobs
 from app.pages.admin import ledger as admin_ledger
 from app.pages.admin import limits as admin_limits
-from app.pages.admin import providers as admin_providers
 from app.pages.admin import queues as admin_queues
 from app.pages.admin import start as admin_start
-from app.pages.admin import suppressions as admin_suppressions
 from app.pages.admin import workspaces as admin_workspaces
 from app.web.feature import web_parts
 from app.web.pages import error_pages, messages, navigation, rendering
@@ -55,8 +53,6 @@ BLUEPRINTS = (
     admin_audit_log.blueprint,
     admin_limits.blueprint,
     admin_workspaces.blueprint,
-    admin_providers.blueprint,
-    admin_suppressions.blueprint,
     admin_queues.blueprint,
     events.blueprint,
     manual.blueprint,

@@ -1,42 +1,25 @@
-"""The pages of operators: workspaces, providers, the suppression list and queues."""
+"""The pages of operators: workspaces and queues."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from apiflask import APIFlask
 from page_support import Visitor, visitor
 from settings_support import change_settings
-from stored_support import ADA_URL, a_provider_call
 from users_support import PASSWORD, SignedInUser, create_user
 
 from app.domain.ids import new_id
 from app.engine.accounts import workspaces
-from app.engine.contacts.suppressions import suppression_checks
-from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.providers import daily_stats
 from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
-from app.infra.database.session import Session
 from app.web.pages.charts import bars
 
 ADMIN = {"name": "Charles Babbage", "email": "charles@babbage.example", "password": PASSWORD}
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def operator(app: APIFlask, user: SignedInUser) -> Visitor:
-    """A browser of an operator, who is not an admin."""
-    change_settings(app, operators=(user.email,))
-    return visitor(app, user)
-
-
-def a_call(session: Session, provider: str, outcome: str, at: datetime, **changes: object) -> None:
-    values: dict[str, object] = {"latency_ms": 100, "answered_at": None} | changes
-    a_provider_call(session, provider=provider, outcome=outcome, asked_at=at, **values)
 
 
 def test_credits_are_granted_with_a_reason_in_the_ledger(operator: Visitor, user: SignedInUser) -> None:
@@ -104,41 +87,6 @@ def test_an_admin_of_a_workspace_does_not_see_the_others(app: APIFlask, user: Si
     assert "This is for operators" in page.text
 
 
-@pytest.mark.parametrize(
-    ("typed", "identifier"),
-    [
-        (" Ada@Acme.com ", Identifier("email", "ada@acme.com")),
-        ("linkedin.com/in/Ada-Lovelace/", Identifier("linkedin_url", ADA_URL)),
-        ("+44 20 7946 0018", Identifier("phone", "+442079460018")),
-        ("+49 (0)30 / 7654322", Identifier("phone", "+49307654322")),
-        ("Acme.com", Identifier("domain", "acme.com")),
-    ],
-)
-def test_a_value_is_added_found_and_removed(
-    operator: Visitor, user: SignedInUser, typed: str, identifier: Identifier
-) -> None:
-    before = operator.send("/admin/suppressions", value=typed, action="check").text
-    added = operator.send("/admin/suppressions", value=typed, action="add").text
-    with user.database.reading() as session:
-        listed = suppression_checks.suppressed(session, [identifier])
-    checked = operator.send("/admin/suppressions", value=typed, action="check").text
-    removed = operator.send("/admin/suppressions", value=typed, action="remove").text
-
-    assert listed == {identifier}
-    assert "not on the list" in before
-    assert "not on the list" not in added + checked
-    assert "not on the list" in removed
-    assert (f"<td>{identifier.kind}</td>" in added, "<table" in removed) == (True, False)
-
-
-@pytest.mark.parametrize("typed", ["", "Ada Lovelace", "a@", "https://acme.com/ada", "12"])
-def test_what_is_no_identifier_is_refused(operator: Visitor, typed: str) -> None:
-    page = operator.send("/admin/suppressions", value=typed, action="add")
-
-    assert page.status_code == 422
-    assert "Enter an e-mail address, a profile URL, a phone number" in page.text
-
-
 def test_queues_show_their_workers_and_open_jobs(
     app: APIFlask, operator: Visitor, user: SignedInUser
 ) -> None:
@@ -161,41 +109,6 @@ def test_queues_show_their_workers_and_open_jobs(
     assert re.search(r'<th scope="row">providers</th>\s*<td>.*no worker', page)
     assert "interactive@host:1" in page
     assert 'href="https://flower.example.com"' in page
-
-
-def test_the_figures_of_providers_are_counted_by_day_in_utc(user: SignedInUser) -> None:
-    with user.database.transaction() as session:
-        a_call(session, "hunter", "hit", NOON.replace(hour=0, minute=1))
-        a_call(session, "hunter", "miss", NOON.replace(hour=23, minute=59), cost=0.5, latency_ms=300)
-        a_call(session, "hunter", "timeout", NOON + timedelta(days=1), cost=0.0, latency_ms=None)
-        a_call(session, "hunter", "rate_limited", NOON)
-        a_call(session, "hunter", "hit", NOON - timedelta(days=9))
-
-    with user.database.reading() as session:
-        stats = daily_stats.by_provider(session, since=NOON - timedelta(days=1))
-
-    first, second = stats["hunter"]
-    assert (first.day, first.asked, first.hits, first.credits, first.latency_ms) == (
-        NOON.date(),
-        2,
-        1,
-        1.5,
-        200,
-    )
-    assert (second.asked, second.failures, second.hit_rate, second.latency_ms) == (1, 1, 0.0, None)
-
-
-def test_providers_are_plotted_with_a_table_beside(operator: Visitor, user: SignedInUser) -> None:
-    with user.database.transaction() as session:
-        for days in range(3):
-            a_call(session, "hunter", "hit", clock.now() - timedelta(days=days))
-            a_call(session, "hunter", "miss", clock.now() - timedelta(days=days))
-
-    page = operator.open("/admin/providers?days=7").text
-
-    assert page.count("<rect") == 6
-    assert page.count("50.0 %") == 4
-    assert "style=" not in page
 
 
 def test_bars_are_scaled_and_leave_gaps() -> None:

@@ -86,9 +86,6 @@ PAGES = {
     "GET /admin/workspaces": OPERATOR,
     "POST /admin/workspaces": OPERATOR,
     "POST /admin/workspaces/credits": OPERATOR,
-    "GET /admin/providers": OPERATOR,
-    "GET /admin/suppressions": OPERATOR,
-    "POST /admin/suppressions": OPERATOR,
     "GET /admin/queues": OPERATOR,
     "GET /events": MEMBER,
 } | {route: needs for part in feature_tests.parts("access") for route, needs in part.PAGES.items()}

@@ -57,8 +57,6 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
         "Operation",
         (
             Entry("admin_workspaces.index", "Workspaces", position=10),
-            Entry("admin_providers.index", "Providers", position=20),
-            Entry("admin_suppressions.index", "Suppressions", position=30),
             Entry("admin_queues.index", "Queues", position=50),
             Entry("admin_audit_log.everything", "Audit log of all", position=60),
         ),

@@ -2,10 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-from apiflask import APIFlask
-from page_support import Visitor, visitor
-from settings_support import change_settings
+from page_support import Visitor
 from users_support import SignedInUser
 
 from app.domain.lists.headers.column_mapping import Entity
@@ -16,13 +13,6 @@ from app.features.imports.queued_imports import QueuedOptions
 from app.features.imports.tables import QueuedImport
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def operator(app: APIFlask, user: SignedInUser) -> Visitor:
-    """A browser of an operator, who is not an admin."""
-    change_settings(app, operators=(user.email,))
-    return visitor(app, user)
 
 
 def test_import_runs_are_listed(operator: Visitor, user: SignedInUser) -> None:

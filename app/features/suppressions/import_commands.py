@@ -16,10 +16,11 @@ from app.domain.lists.files.tables import TableOptions
 from app.domain.suppression_lists import drop_files, hashed_files, plain_files
 from app.domain.suppression_lists.drop_files import UNMATCHED
 from app.domain.suppression_lists.forms import HASHED_KINDS
-from app.engine.contacts.suppressions import suppression_imports, suppressions
-from app.engine.contacts.suppressions.suppression_imports import DROP, Change
+from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppressions import Listing
 from app.engine.privacy import suppression_replay
+from app.features.suppressions import loading as suppression_imports
+from app.features.suppressions.loading import DROP, Change
 from cli.command_group import as_json_option, database, show
 from cli.country_codes import parse_country
 from cli.import_files import opened, progress

@@ -7,19 +7,14 @@ from typing import Any
 
 import click
 
-from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.normal.person_emails import wrapped_email
-from app.domain.normal.phones.phones import normal_phone
-from app.domain.normal.profiles.profiles import normal_profile_url
-from app.domain.normal.websites import normal_host
 from app.engine.contacts.suppressions import suppression_checks, suppressions
-from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.features.suppressions.import_commands import import_suppressions
+from app.features.suppressions.opt_out_commands import accept, dismiss, review
 from app.infra import clock
 from app.infra.database import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
-from cli.opt_outs import accept, dismiss, review
+from cli.identifiers import named
 from cli.single_lines import SingleLine
-from cli.suppression_imports import import_suppressions
 from cli.suppression_journals import export, replay
 from cli.tables import table
 
@@ -70,24 +65,6 @@ def add(
     show(
         {"given": len(identifiers), "added": added}, f"Added {added} of {len(identifiers)}.", as_json=as_json
     )
-
-
-def named(
-    email: str | None, phone: str | None, linkedin_url: str | None, domain: str | None = None
-) -> list[Identifier]:
-    """Parse the identifiers given by the operator."""
-    options = (
-        ("email", email, wrapped_email),
-        ("phone", phone, normal_phone),
-        ("linkedin_url", linkedin_url, normal_profile_url),
-        ("domain", domain, normal_host),
-    )
-    try:
-        return [Identifier(kind, form(text)) for kind, text, form in options if text is not None]
-    except InvalidValue as error:
-        raise click.ClickException(str(error)) from error
-    except NotAProfileUrl as error:
-        raise click.ClickException(error.detail) from error
 
 
 @group.command()

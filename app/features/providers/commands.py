@@ -17,10 +17,10 @@ from rich.text import Text
 from app import settings as app_settings
 from app.domain.kinds import TraceOutcome
 from app.domain.records.subjects import Subject
+from app.features.providers.domain_search_commands import people
+from app.features.providers.report_commands import report
 from app.provider_settings import KEYS, env_name
 from app.settings import SettingsError
-from cli.domain_search import people
-from cli.provider_report import report
 from workers.providers.base import (
     Checkable,
     CredentialCheck,

@@ -10,9 +10,9 @@ from click.testing import CliRunner, Result
 from pytest_httpserver import HTTPServer
 
 from app import settings as app_settings
+from app.features.providers import commands as providers
+from app.features.providers.commands import group
 from app.settings import Settings, SettingsError
-from cli import providers
-from cli.providers import group
 from workers.providers import registry
 from workers.providers.base import ProviderTimeout
 from workers.providers.hunter import Hunter

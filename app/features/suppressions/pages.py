@@ -28,7 +28,7 @@ from app.web.rate_limits import Policy, limited
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
-blueprint = PageBlueprint("admin_suppressions", __name__)
+blueprint = PageBlueprint("admin_suppressions", __name__, template_folder="templates")
 REASON = "requested"
 _INVALID = "Enter an e-mail address, a profile URL, a phone number with country code, or a domain."
 _DOMAIN = re.compile(r"[\w.-]+\.[^\W\d]{2,}")
@@ -104,7 +104,7 @@ def _page(
     with services().database.reading() as session:
         entries = suppressions.summary(session)
     return page(
-        "admin/suppressions.html",
+        "suppressions.html",
         status,
         value=forms.text("value"),
         errors=errors or {},

@@ -13,11 +13,11 @@ from app import settings as app_settings
 from app.domain.kinds import TraceOutcome
 from app.engine.jobs import provider_calls
 from app.engine.jobs.provider_calls import CallKey
+from app.features.providers import report_commands as provider_report
+from app.features.providers.report_commands import report
 from app.infra import clock
 from app.infra.database.db import Database
 from app.settings import ProviderSettings, Settings, SettingsError
-from cli import provider_report
-from cli.provider_report import report
 from workers.providers import registry
 from workers.providers.base import ProviderField, Terms
 from workers.providers.pattern import Pattern

@@ -19,9 +19,9 @@ from app.domain.suppression_lists.hashed_values import hash_of
 from app.engine.contacts.suppressions import suppressions as stored_suppressions
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.engine.providers import provider_opt_outs
+from app.features.suppressions import commands as suppressions
 from app.infra import clock
 from app.infra.database.session import DataSettings
-from cli import suppressions
 
 Run = Callable[..., Result]
 

@@ -7,8 +7,9 @@ from datetime import date, timedelta
 
 from flask import Response, request
 
-from app.engine.providers import daily_stats, provider_throttles
-from app.engine.providers.daily_stats import DayStats
+from app.engine.providers import provider_throttles
+from app.features.providers import daily_stats
+from app.features.providers.daily_stats import DayStats
 from app.infra.database import database_clock
 from app.web.pages.access import operator_only
 from app.web.pages.blueprint import PageBlueprint
@@ -17,7 +18,7 @@ from app.web.pages.rendering import page
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
 
-blueprint = PageBlueprint("admin_providers", __name__)
+blueprint = PageBlueprint("admin_providers", __name__, template_folder="templates")
 PERIODS = (7, 30, 90)
 
 
@@ -61,7 +62,7 @@ def index() -> Response:
     dates = [today.date() - timedelta(days=back) for back in reversed(range(period))]
     reports = [_report(name, days, health.get(name, True), dates) for name, days in sorted(stats.items())]
     return page(
-        "admin/providers.html",
+        "providers.html",
         reports=reports,
         unhealthy=sorted(name for name, is_healthy in health.items() if not is_healthy),
         period=period,

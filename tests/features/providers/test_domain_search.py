@@ -11,9 +11,9 @@ from stored_support import suppress
 
 from app import settings as app_settings
 from app.engine.contacts import learned_patterns
+from app.features.providers.commands import group
 from app.infra.database.db import Database
 from app.settings import Settings
-from cli.providers import group
 
 
 def person(first: str, last: str) -> dict[str, Any]:

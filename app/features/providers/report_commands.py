@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
 from sqlalchemy.exc import ProgrammingError
 
 from app import settings as app_settings
@@ -22,11 +24,11 @@ from app.infra.database.db import Database
 from app.settings import Settings, SettingsError
 from cli.command_group import unusable
 from cli.country_codes import parse_country
-from cli.provider_report_table import print_report
 from workers.providers.base import Provider, ProviderField
 from workers.providers.registry import load
 from workers.resolve.provider_order import best, configured_order, refresh, stats
 
+_COLUMNS = ("asked", "hits", "hit rate", "vendor credits", "cost per hit", "p50 ms", "bounces")
 MAX_DAYS = 3650
 
 
@@ -76,7 +78,7 @@ def report(fields: tuple[str, ...], country: str | None, days: int, *, as_json: 
         click.echo(json.dumps({"country": country, "days": days, "fields": reports}))
         return
     for field_report in reports:
-        print_report(field_report)
+        _print(field_report)
     if not reports:
         click.echo(f"No provider was called in the last {days} days.")
 
@@ -165,3 +167,41 @@ def _expected(expected: Expected, found: int) -> dict[str, float | None]:
         "cost_per_found": None if cost is None else round(cost, 6),
         "cost": None if cost is None else round(cost * found, 6),
     }
+
+
+def _print(report: dict[str, Any]) -> None:
+    """Print the report of one field."""
+    table = Table(title=report["field"], title_justify="left")
+    table.add_column("provider")
+    for name in _COLUMNS:
+        table.add_column(name, justify="right")
+    for figures in report["providers"]:
+        table.add_row(
+            figures["provider"],
+            str(figures["asked"]),
+            str(figures["hits"]),
+            f"{figures['hit_rate']:.0%}",
+            f"{figures['credits']:g}",
+            _money(figures["cost_per_hit"]),
+            "-" if figures["latency_ms"] is None else str(figures["latency_ms"]),
+            str(figures["bounces"]),
+        )
+    Console().print(table)
+    for name in ("configured", "best"):
+        click.echo(_order_line(name, report[name], report["found"]))
+    if report["never_asked"]:
+        click.echo(f"not included in the estimates, because never called: {', '.join(report['never_asked'])}")
+    click.echo()
+
+
+def _order_line(name: str, order: dict[str, Any], found: int) -> str:
+    if not order["order"]:
+        return f"{name}: no provider is configured for this field."
+    return (
+        f"{name}: {', '.join(order['order'])}; finds {order['hit_rate']:.0%} "
+        f"at {_money(order['cost_per_found'])} each, {_money(order['cost'])} for the {found} found"
+    )
+
+
+def _money(amount: float | None) -> str:
+    return "-" if amount is None else f"{amount:.4g}"

@@ -1,0 +1,1 @@
+"""Providers: what they answered and cost, whether their credentials work, and whom they know at a company."""
