@@ -117,7 +117,7 @@ def _run_steps(folder: Path) -> None:
     from app.engine.lists import importer  # noqa: PLC0415 -- the parent process has no settings
     from app.factory import create_app  # noqa: PLC0415
     from app.infra.database.db import Base  # noqa: PLC0415
-    from cli import import_files  # noqa: PLC0415
+    from cli.lists import import_files  # noqa: PLC0415
 
     database = create_app().extensions["services"].database
     Base.metadata.create_all(database.engine)
@@ -158,7 +158,7 @@ def _server_seconds() -> float:
 
 def _export(database: Any, path: Path) -> int:  # noqa: ANN401 -- the parent process has no settings
     from app.engine.lists import exports  # noqa: PLC0415 -- likewise
-    from cli.list_commands import export_list  # noqa: PLC0415
+    from cli.lists.list_commands import export_list  # noqa: PLC0415
 
     with database.reading(no_deadline=True) as session, redirect_stdout(sys.stderr):
         columns, rows = exports.contact_columns(session), exports.contact_rows(session)

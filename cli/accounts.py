@@ -13,11 +13,11 @@ from app.infra import clock
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
 from app.web.services import services
-from cli.account_changes import account_json, change, find_account
-from cli.account_options import email_argument, password_option, read_password
-from cli.account_sign_in import link, reset_totp, unlink
-from cli.command_group import DatabaseGroup, as_json_option, database, show
-from cli.single_lines import SingleLine
+from cli.account_commands.changes import account_json, change, find_account
+from cli.account_commands.options import email_argument, password_option, read_password
+from cli.account_commands.sign_in import link, reset_totp, unlink
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
+from cli.options.single_lines import SingleLine
 from cli.tables import table
 from cli.workspaces import find
 

@@ -7,7 +7,7 @@ from apiflask import APIFlask
 from app import factory
 from app.settings import Settings, SettingsError
 from cli.commands import Commands
-from cli.unconfigured import unconfigured
+from cli.groups.unconfigured import unconfigured
 
 
 def create_app(settings: Settings | None = None) -> APIFlask:

@@ -16,7 +16,7 @@ from app.engine.audit.rule_checks import AuditScope, RuleResult
 from app.infra.database import database_clock
 from app.web.services import services
 from cli import audit_log
-from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find
 

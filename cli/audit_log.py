@@ -19,8 +19,8 @@ from app.engine.audit_log.verification import Verification
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.web.services import services
-from cli.command_group import as_json_option, database, show
-from cli.list_commands import export_list
+from cli.groups.command_group import as_json_option, database, show
+from cli.lists.list_commands import export_list
 
 BATCH = 2000
 MIN_KEPT_DAYS = 30

@@ -8,8 +8,8 @@ import click
 
 from app.domain.lists.headers.column_mapping import Entity
 from app.engine.lists import exports
-from cli.command_group import DatabaseGroup, as_json_option, database
-from cli.list_commands import export_list, import_list, import_options
+from cli.groups.command_group import DatabaseGroup, as_json_option, database
+from cli.lists.list_commands import export_list, import_list, import_options
 
 group = DatabaseGroup("companies", help="Import and export companies, and build the company filter.")
 

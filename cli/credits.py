@@ -8,8 +8,8 @@ from app.engine.accounts import workspaces
 from app.engine.accounts.workspaces import Balance, Workspace
 from app.engine.ledger import credits as ledger
 from app.infra.database import database_clock
-from cli.command_group import DatabaseGroup, as_json_option, database, show
-from cli.single_lines import SingleLine
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
+from cli.options.single_lines import SingleLine
 from cli.workspaces import find
 
 MAX_GRANT = 1_000_000_000

@@ -22,7 +22,7 @@ from app.infra.database.advisory_locks import AdvisoryLock
 from app.infra.database.db import Database
 from app.settings import SettingsError
 from cli import database_move
-from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 
 RETRY_SECONDS = 1.0

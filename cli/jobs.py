@@ -11,7 +11,7 @@ from app.domain.kinds import Status
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
 from app.infra.clock import rfc3339
-from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find
 

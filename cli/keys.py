@@ -17,7 +17,7 @@ from app.infra.clock import rfc3339
 from app.infra.crypto.key_ring import DERIVED_ID, KeyRing
 from app.infra.database import database_clock
 from app.web.services import services
-from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 
 group = DatabaseGroup("keys", help="Manage the keys that encrypt e-mails, phones and notes.")

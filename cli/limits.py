@@ -18,7 +18,7 @@ from app.engine.ledger import limit_settings
 from app.engine.ledger.limit_settings import MAX_LIMIT, LimitSubject, SubjectLimit
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find
 

@@ -15,12 +15,12 @@ from app.domain.normal.phones.phones import normal_phone
 from app.engine.privacy import erasure, person_data, rectification
 from app.engine.privacy.rectification import FIELDS, Correction
 from app.infra.database import database_clock
-from cli import erasure as erasure_command
-from cli import first_notices
-from cli.command_group import DatabaseGroup, as_json_option, database, show
-from cli.erasure import ErasureTarget
-from cli.identifiers import named
-from cli.list_commands import opened_for_writing
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
+from cli.lists.list_commands import opened_for_writing
+from cli.options.identifiers import named
+from cli.person_commands import erasure as erasure_command
+from cli.person_commands import first_notices
+from cli.person_commands.erasure import ErasureTarget
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -12,8 +12,8 @@ from app.engine.contacts.suppressions import suppressions
 from app.engine.privacy import erasure_run, suppression_replay
 from app.engine.privacy.suppression_replay import Applied
 from app.web.services import services
-from cli.command_group import as_json_option, database, show
-from cli.list_commands import opened_for_writing
+from cli.groups.command_group import as_json_option, database, show
+from cli.lists.list_commands import opened_for_writing
 
 
 @click.command()

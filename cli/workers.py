@@ -9,7 +9,7 @@ from app.engine.queues import worker_heartbeats
 from app.engine.queues.worker_heartbeats import WorkerRecord
 from app.infra.clock import rfc3339
 from app.infra.database import database_clock
-from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 
 group = DatabaseGroup("workers", help="Show the workers, their queues and their state.")

@@ -13,8 +13,8 @@ from app.engine.events import endpoints
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from cli.command_group import DatabaseGroup, as_json_option, database, show
-from cli.single_lines import SingleLine
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
+from cli.options.single_lines import SingleLine
 
 group = DatabaseGroup("workspaces", help="Create and list workspaces, which own credits and accounts.")
 

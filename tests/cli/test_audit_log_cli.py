@@ -17,8 +17,8 @@ from settings_support import change_settings
 from app.engine.audit_log import heads
 from app.infra import clock
 from app.infra.database.db import Database
-from cli import command_records
 from cli.commands import Commands, group_names
+from cli.groups import command_records
 
 Run = Callable[..., Result]
 COMMANDS = {name: Commands().get_command(None, name) for name in group_names()}  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from app.features.backup.copies.restoring import Restored
 from app.features.backup.copies.wal import WalDirectory
 from app.infra.database.engines import parsed_url
 from app.web.services import services
-from cli.command_group import DatabaseGroup, as_json_option, show
+from cli.groups.command_group import DatabaseGroup, as_json_option, show
 from cli.suppression_journals import refuse_unapplied
 from cli.tables import table
 

@@ -11,7 +11,7 @@ from app.features.company_filter import filters, signing_keys
 from app.infra.crypto import oprf
 from app.infra.database import database_clock
 from app.web.services import services
-from cli.command_group import as_json_option, database, show
+from cli.groups.command_group import as_json_option, database, show
 
 
 @click.command("filter")

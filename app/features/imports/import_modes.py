@@ -14,9 +14,9 @@ from app.features.imports import import_folder, queued_imports
 from app.features.imports.queued_imports import QueuedOptions
 from app.infra.database import database_clock
 from app.web.services import services
-from cli import import_files
-from cli.command_group import database, show
-from cli.import_mode import ImportMode
+from cli.groups.command_group import database, show
+from cli.lists import import_files
+from cli.lists.import_mode import ImportMode
 
 _NOT_QUEUED = {"rejects": "--rejects", "dry_run": "--dry-run", "sheet": "--sheet"}
 

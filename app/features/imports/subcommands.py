@@ -10,7 +10,7 @@ from flask.cli import with_appcontext
 from app.features.imports import queued_imports
 from app.features.imports.tables import QueuedImport
 from app.infra.clock import rfc3339
-from cli.command_group import as_json_option, database, show
+from cli.groups.command_group import as_json_option, database, show
 from cli.tables import table
 
 MAX_LISTED = 100

@@ -22,8 +22,8 @@ from app.engine.providers.provider_stats import ProviderStats
 from app.infra.database import database_clock
 from app.infra.database.db import Database
 from app.settings import Settings, SettingsError
-from cli.command_group import unusable
-from cli.country_codes import parse_country
+from cli.groups.command_group import unusable
+from cli.options.country_codes import parse_country
 from workers.providers.base import Provider, ProviderField
 from workers.providers.registry import load
 from workers.resolve.provider_order import best, configured_order, refresh, stats

@@ -12,9 +12,9 @@ from app.features.suppressions.import_commands import import_suppressions
 from app.features.suppressions.opt_out_commands import accept, dismiss, review
 from app.infra import clock
 from app.infra.database import database_clock
-from cli.command_group import DatabaseGroup, as_json_option, database, show
-from cli.identifiers import named
-from cli.single_lines import SingleLine
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
+from cli.options.identifiers import named
+from cli.options.single_lines import SingleLine
 from cli.suppression_journals import export, replay
 from cli.tables import table
 

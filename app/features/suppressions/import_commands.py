@@ -21,10 +21,10 @@ from app.engine.contacts.suppressions.suppressions import Listing
 from app.engine.privacy import suppression_replay
 from app.features.suppressions import loading as suppression_imports
 from app.features.suppressions.loading import DROP, Change
-from cli.command_group import as_json_option, database, show
-from cli.country_codes import parse_country
-from cli.import_files import opened, progress
-from cli.single_lines import SingleLine
+from cli.groups.command_group import as_json_option, database, show
+from cli.lists.import_files import opened, progress
+from cli.options.country_codes import parse_country
+from cli.options.single_lines import SingleLine
 from cli.suppression_journals import refuse_unapplied
 
 MAX_LINES = 50

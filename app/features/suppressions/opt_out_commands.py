@@ -14,7 +14,7 @@ from app.engine.providers.provider_opt_outs import ProviderOptOut
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from cli.command_group import as_json_option, database, show
+from cli.groups.command_group import as_json_option, database, show
 from cli.tables import table
 
 

@@ -12,7 +12,7 @@ from app.features.webhooks import delivery_log
 from app.features.webhooks.delivery_log import WebhookStatus
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
 from cli.workspaces import find
 

@@ -31,7 +31,7 @@ OWN_CLOCK = {
     "app/pages/privacy.py": "the time on a document",
     "app/features/backup/copies/sqlite.py": "the time in the name of a backup",
     "app/features/backup/copies/streaming.py": "compares with times that the same process wrote into names",
-    "cli/list_commands.py": "checks a date that an operator typed",
+    "cli/lists/list_commands.py": "checks a date that an operator typed",
     "workers/runtime/activity.py": "compares with times that the same process noted",
     "workers/resolve/call_gateway.py": "puts the times of a vendor's answer into the database's time",
     "workers/outgoing_http.py": "compares with a date that a vendor sent",

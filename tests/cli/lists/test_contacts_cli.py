@@ -17,7 +17,8 @@ from app.domain.errors import Unavailable
 from app.engine.contacts.phones import Phone
 from app.engine.lists import import_runs, importer
 from app.infra.database.db import Database
-from cli import contacts, list_commands
+from cli import contacts
+from cli.lists import list_commands
 
 Run = Callable[..., Result]
 PEOPLE = (

@@ -8,9 +8,9 @@ from flask.cli import with_appcontext
 from app.engine.accounts import company_identities, totp
 from app.infra.database import database_clock
 from app.web.services import services
-from cli.account_changes import change, find_account
-from cli.account_options import email_argument
-from cli.command_group import as_json_option, database, show
+from cli.account_commands.changes import change, find_account
+from cli.account_commands.options import email_argument
+from cli.groups.command_group import as_json_option, database, show
 
 
 @click.command("reset-totp")

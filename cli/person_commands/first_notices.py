@@ -14,8 +14,8 @@ from app.domain import ids
 from app.engine.privacy import first_notices
 from app.infra.database import database_clock
 from app.web.services import services
-from cli.command_group import as_json_option, database, show
-from cli.list_commands import export_list, opened_for_writing
+from cli.groups.command_group import as_json_option, database, show
+from cli.lists.list_commands import export_list, opened_for_writing
 
 AHEAD = timedelta(days=7)
 """How far ahead notices are listed without `--by`."""

@@ -16,7 +16,7 @@ from app.infra.crypto.encryption import Undecryptable
 from app.infra.database.db import Database
 from app.settings import SettingsError
 from app.web.services import services
-from cli.command_records import recorded
+from cli.groups.command_records import recorded
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 

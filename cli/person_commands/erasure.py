@@ -15,7 +15,7 @@ from app.engine.privacy.erasure import ErasurePlan
 from app.infra import clock
 from app.infra.database.db import Database
 from app.infra.database.session import Session
-from cli.command_group import show
+from cli.groups.command_group import show
 from cli.tables import table
 
 RECIPIENT = ("workspace_id", "workspace", "field", "at", "purpose")

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.release
 
 ROWS = 6_000
 BATCH = 1_000
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Account
 from app.infra import clock
 from app.infra.database.session import Session
-from cli.command_group import database, show
+from cli.groups.command_group import database, show
 
 
 def change(email: str, apply: Callable[[Session, str], None], sentence: str, *, as_json: bool) -> None:

@@ -21,11 +21,11 @@ from app.domain.lists.headers.column_mapping import Entity
 from app.domain.lists.headers.header_fields import FIELDS
 from app.engine.lists import importer
 from app.infra import clock
-from cli import import_files, import_report
-from cli.command_group import as_json_option, database
-from cli.country_codes import parse_country
-from cli.import_mode import import_modes
-from cli.single_lines import SingleLine
+from cli.groups.command_group import as_json_option, database
+from cli.lists import import_files, import_report
+from cli.lists.import_mode import import_modes
+from cli.options.country_codes import parse_country
+from cli.options.single_lines import SingleLine
 
 
 def _mapping(_context: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:

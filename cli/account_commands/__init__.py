@@ -1,0 +1,1 @@
+"""The commands of `flask accounts` that are longer, and their options."""

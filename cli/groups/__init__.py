@@ -1,0 +1,1 @@
+"""What all groups of commands do: open the database, print, and record themselves in the audit log."""

@@ -1,0 +1,1 @@
+"""Reading and writing lists of contacts and companies."""

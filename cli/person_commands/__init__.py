@@ -1,0 +1,1 @@
+"""The commands of `flask people` that are longer."""
