@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 
 FEATURES = (
     "crm",
+    "privacy_requests",
     "usage",
     "webhooks",
 )

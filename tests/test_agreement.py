@@ -11,7 +11,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import feature_tests
 import pytest
+from access_support import OPEN
 from apiflask import APIFlask
 from local_servers import empty_database
 from sqlalchemy import inspect as inspect_database
@@ -58,13 +60,11 @@ OPEN_TO_ALL = {
     "/manual",
     "/manual/",
     "/manual/<path:name>",
-    "/privacy",
-    "/privacy/code",
-    "/privacy/data",
-    "/privacy/data.json",
-    "/privacy/rectify",
-    "/privacy/erase",
-    "/privacy/leave",
+} | {
+    route.partition(" ")[2]
+    for part in feature_tests.parts("access")
+    for route, needs in part.PAGES.items()
+    if needs == OPEN
 }
 
 

@@ -20,7 +20,6 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     enrichment_request,
     imports,
     leads_by_website_hash,
-    mailbox_codes,
     mentions,
     reencryption,
     reveal,

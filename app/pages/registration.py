@@ -15,7 +15,6 @@ from app.pages import (
     keys,
     lists,
     manual,
-    privacy,
     search,
     sign_in,
     sign_in_code,
@@ -64,7 +63,6 @@ BLUEPRINTS = (
     admin_queues.blueprint,
     events.blueprint,
     manual.blueprint,
-    privacy.blueprint,
 )
 _FOLDER = Path(__file__).parent
 

@@ -25,7 +25,6 @@ TESTS_OF_THE_REST = (
     "tests/workers/jobs/test_upkeep.py",
     "tests/pages/test_events_page.py",
     "tests/pages/test_keys_page.py",
-    "tests/pages/test_privacy_pages.py",
     "tests/pages/test_recorded_once.py",
     "tests/pages/test_search_page.py",
     "tests/pages/test_who_may_see_what.py",

@@ -20,7 +20,7 @@ from app.engine.ledger import spending_limits
 from app.engine.lists import imported_rows, queued_imports
 from app.engine.lookups import people_counts
 from app.engine.matching import reverse_lookups
-from app.engine.privacy import contact_retention, mailbox_proofs, redaction
+from app.engine.privacy import contact_retention, redaction
 from app.engine.queues import worker_heartbeats as presence
 from app.engine.uploads import uploads as stored_uploads
 from app.engine.work import items
@@ -79,7 +79,6 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(events.purge_expired, now=now),
         partial(queued_imports.purge_expired, before=jobs_before),
         partial(presence.purge_expired, now=now),
-        partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
         partial(items.purge_expired, now=now),
         partial(reverse_lookups.purge_expired, now=now),

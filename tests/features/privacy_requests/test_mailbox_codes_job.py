@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
-from inbox_support import running_inbox
+from inbox_support import PASSWORD, USER, running_inbox
 from jobs_support import NOW
 from sqlalchemy import select
 from worker_harness import WorkerHarness, worker_harness
 
-from app.engine.privacy import mailbox_codes
-from app.engine.privacy.mailbox_codes import SENDING
 from app.engine.work import items
 from app.engine.work.items import WorkItem
+from app.features.privacy_requests import mailbox_codes
+from app.features.privacy_requests.mailbox_codes import SENDING
+from app.features.privacy_requests.work import mail_code
 from app.infra.database.db import Database
 from app.settings import Settings
-from workers.jobs.mailbox_codes import mail_code
 
 NOWHERE = "smtp://127.0.0.1:1"
 
@@ -75,6 +77,17 @@ def test_the_message_goes_to_the_stored_address(harness: WorkerHarness, local: s
         mail_code(code_id, harness.services)
 
     assert inbox.recipients == [address]
+
+
+@pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")  # as on this machine
+def test_a_server_that_requires_a_login_gets_the_one_of_the_settings(harness: WorkerHarness) -> None:
+    with running_inbox(requires_login=True) as inbox:
+        login = f"{quote(USER)}:{quote(PASSWORD)}@"
+        harness.change_settings(smtp_url=inbox.url.replace("//", f"//{login}"))
+
+        mail_code(requested(harness), harness.services)
+
+    assert inbox.recipients == ["ada@acme.com"]
 
 
 def test_without_a_mail_server_the_message_waits(harness: WorkerHarness) -> None:

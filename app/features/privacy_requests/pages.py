@@ -18,18 +18,11 @@ from app.domain.kinds import MAIL_CODE, Queue
 from app.domain.normal.emails import normal_email
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppressions
-from app.engine.privacy import (
-    erasure,
-    erasure_run,
-    mailbox_codes,
-    mailbox_owner,
-    mailbox_proofs,
-    person_data,
-    rectification,
-)
+from app.engine.privacy import erasure, erasure_run, person_data, rectification
 from app.engine.privacy.erasure import ErasurePlan
-from app.engine.privacy.mailbox_owner import MailboxOwner
 from app.engine.privacy.rectification import Correction
+from app.features.privacy_requests import mailbox_codes, mailbox_owner, mailbox_proofs
+from app.features.privacy_requests.mailbox_owner import MailboxOwner
 from app.infra import clock
 from app.infra.database import database_clock
 from app.infra.database.session import Session
@@ -42,7 +35,7 @@ from app.web.pages.sealed_cookie import SealedCookie
 from app.web.request_actor import request_actor
 from app.web.services import services
 
-blueprint = PageBlueprint("privacy", __name__)
+blueprint = PageBlueprint("privacy", __name__, template_folder="templates")
 
 PER_NETWORK = "60/hour"
 """The forms that a network may send."""

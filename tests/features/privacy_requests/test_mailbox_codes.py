@@ -6,10 +6,16 @@ import pytest
 from jobs_support import NOW
 from sqlalchemy import func, select
 
-from app.engine.privacy import mailbox_codes
-from app.engine.privacy.mailbox_codes import LIFETIME, SENDING, USABLE_FOR, CodeMessage, MailboxCode
 from app.engine.work import items, turns
 from app.engine.work.turns import Turn
+from app.features.privacy_requests import mailbox_codes
+from app.features.privacy_requests.mailbox_codes import (
+    LIFETIME,
+    SENDING,
+    USABLE_FOR,
+    CodeMessage,
+    MailboxCode,
+)
 from app.infra.database.session import Session
 
 ADDRESS = "ada@acme.com"

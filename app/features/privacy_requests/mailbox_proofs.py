@@ -12,7 +12,7 @@ from sqlalchemy import String, delete, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.ids import new_id
-from app.engine.privacy import mailbox_codes
+from app.features.privacy_requests import mailbox_codes
 from app.infra.crypto import encryption
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base

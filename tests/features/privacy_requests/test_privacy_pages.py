@@ -24,13 +24,13 @@ from app.engine.contacts.emails import Email
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.events import events
-from app.engine.privacy import erased_people, mailbox_proofs
-from app.engine.privacy.mailbox_codes import MailboxCode
-from app.engine.privacy.mailbox_proofs import MailboxProof
+from app.engine.privacy import erased_people
+from app.features.privacy_requests import mailbox_proofs, pages
+from app.features.privacy_requests.mailbox_codes import MailboxCode
+from app.features.privacy_requests.mailbox_proofs import MailboxProof
+from app.features.privacy_requests.work import mail_code
 from app.infra.database.db import Database
-from app.pages import privacy
 from app.web import admission
-from workers.jobs import mailbox_codes
 
 ADDRESS = "ada@acme.com"
 
@@ -52,7 +52,7 @@ class Person:
         with self.database.reading() as session:
             due = list(session.scalars(select(MailboxCode.id).where(MailboxCode.sent_at.is_(None))))
         for code_id in due:
-            mailbox_codes.mail_code(code_id, services)
+            mail_code(code_id, services)
 
     def prove(self, address: str = ADDRESS) -> str:
         """Ask for a code, enter it, and return the page behind it."""
@@ -338,7 +338,7 @@ def test_requests_of_a_stranger_neither_fill_the_mailbox_nor_lock_its_owner_out(
 
 
 def test_a_network_is_limited(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(privacy, "PER_NETWORK", "1/hour")
+    monkeypatch.setattr(pages, "PER_NETWORK", "1/hour")
 
     statuses = [ada.browser.send("/privacy", email=f"a{n}@acme.com").status_code for n in range(3)]
 
@@ -359,7 +359,7 @@ def test_what_a_proof_opens_is_limited_too(
     ada: Person, monkeypatch: pytest.MonkeyPatch, method: str, path: str, limit: str
 ) -> None:
     ada.prove()
-    monkeypatch.setattr(privacy, limit, "1/hour")
+    monkeypatch.setattr(pages, limit, "1/hour")
 
     statuses = [getattr(ada.browser, method)(path).status_code for _ in range(3)]
 

@@ -1,6 +1,6 @@
 """Takes the screenshots of /privacy for the documentation; pytest does not collect this file.
 
-python3 dev.py test -p no:randomly tests/pages/take_privacy_pictures.py
+python3 dev.py test -p no:randomly tests/features/privacy_requests/take_privacy_pictures.py
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ from datetime import timedelta
 from jobs_support import NOW
 from sqlalchemy import func, select
 
-from app.engine.privacy import mailbox_proofs
-from app.engine.privacy.mailbox_codes import USABLE_FOR
-from app.engine.privacy.mailbox_proofs import MailboxProof
+from app.features.privacy_requests import mailbox_proofs
+from app.features.privacy_requests.mailbox_codes import USABLE_FOR
+from app.features.privacy_requests.mailbox_proofs import MailboxProof
 from app.infra.database.session import Session
 
 
