@@ -13,7 +13,6 @@ from app.api import (
     company_by_hash,
     company_filter,
     company_filter_evaluation,
-    company_login,
     contacts,
     enrichment_request,
     events,
@@ -50,7 +49,6 @@ from app.web.services import AppServices
 BLUEPRINTS = (
     sign_in_options.blueprint,
     login.blueprint,
-    company_login.blueprint,
     session.blueprint,
     lookup.blueprint,
     reveal.blueprint,

@@ -3,9 +3,9 @@
 A feature is a package `app.features.<name>`. Its parts are modules with fixed names, because no process may
 import all of them: `web` (`WEB`, a `WebPart`: endpoints, pages and gauges) never imports Celery, `work`
 (`WORK`, a `WorkPart`: tasks, steps of sweeps and purges) never Flask. `tables` (`TABLES`) declares the
-tables, `holdings` (`HOLDINGS`) says what they hold about people and what is secret, and `commands` has the
-group of `flask <name>`. Nothing imports a feature, and features do not import one another: a feature is
-deleted with its folder and its line below.
+tables, `holdings` (`HOLDINGS`) says what they hold about people and what is secret, `commands` has the
+group of `flask <name>`, and `account_commands` (`COMMANDS`) what it adds to `flask accounts`. Nothing imports
+a feature, and features do not import one another: a feature is deleted with its folder and its line below.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from types import ModuleType
 from typing import Literal, TypeAlias
 
 FEATURES = (
+    "company_sign_in",
     "crm",
     "privacy_requests",
     "usage",
     "webhooks",
 )
 
-Part: TypeAlias = Literal["web", "work", "tables", "holdings", "commands"]
+Part: TypeAlias = Literal["web", "work", "tables", "holdings", "commands", "account_commands"]
 
 
 def parts(part: Part) -> Iterator[ModuleType]:

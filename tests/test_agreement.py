@@ -42,7 +42,6 @@ OPEN_TO_ALL = {
     "/",
     "/api/ext/sign-in-options",
     "/api/ext/login",
-    "/api/ext/company-login",
     "/healthz",
     "/readyz",
     "/metrics",
@@ -54,8 +53,6 @@ OPEN_TO_ALL = {
     "/docs/assets/<path:name>",
     "/sign-in",
     "/sign-in/code",
-    "/sign-in/company",
-    "/sign-in/company/callback",
     "/static/<path:filename>",
     "/manual",
     "/manual/",
@@ -63,8 +60,8 @@ OPEN_TO_ALL = {
 } | {
     route.partition(" ")[2]
     for part in feature_tests.parts("access")
-    for route, needs in part.PAGES.items()
-    if needs == OPEN
+    for route, needs in (part.PAGES | {name: rule.needs for name, rule in part.ACCESS_RULES.items()}).items()
+    if needs in {OPEN, "nothing"}
 }
 
 

@@ -8,7 +8,6 @@ from flask import Blueprint, Flask, Response
 
 from app.pages import (
     account,
-    company_sign_in,
     contacts,
     events,
     history,
@@ -40,7 +39,6 @@ CACHE_SECONDS = 31_536_000
 BLUEPRINTS = (
     sign_in.blueprint,
     sign_in_code.blueprint,
-    company_sign_in.blueprint,
     start.blueprint,
     search.blueprint,
     contacts.blueprint,

@@ -30,7 +30,7 @@ from werkzeug.test import TestResponse
 from app.domain.callers import Scope
 from app.domain.ids import new_id
 from app.domain.tokens import TokenKind, new_token
-from app.engine.accounts import accounts, api_keys, sessions, sign_in_codes
+from app.engine.accounts import accounts, api_keys, sessions
 from app.engine.accounts.accounts import Account, Role
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession
@@ -44,7 +44,6 @@ from app.infra import clock
 ADDRESS = "ada@acme.com"
 PROFILE = "https://www.linkedin.com/in/ada-lovelace"
 HASH = "0" * 64
-VERIFIER = "v" * 43
 
 
 def of_an_upload(*statuses: int, **extra: Any) -> AccessRule:
@@ -59,10 +58,6 @@ NAMED = re.compile(r"[<{](\w+)[>}]")
 SUBJECT = {"subject": {"linkedin_url": PROFILE}}
 ACCESS_RULES = {
     "GET /api/ext/sign-in-options": open_to_all("the form of a client that no one has signed in to shows it"),
-    "POST /api/ext/company-login": open_to_all(
-        "it hands out tokens for codes, which are random; failures are limited by network",
-        body={"code": "{sign_in_code}", "code_verifier": VERIFIER},
-    ),
     "POST /api/ext/login": open_to_all(
         "it hands out tokens; failures are limited by network and by e-mail",
         body={"email": "ada@acme.example", "password": PASSWORD},
@@ -209,12 +204,6 @@ class SampleTenants:
             )
         return token
 
-    def sign_in_code(self) -> str:
-        """Issue a code of a sign-in with the owner's company account."""
-        with self.owner.database.transaction() as session:
-            challenge = sign_in_codes.challenge_of(VERIFIER)
-            return sign_in_codes.issue(session, self.owner.account_id, challenge, now=clock.now())
-
     def key(self, *scopes: Scope, **changes: Any) -> tuple[str, str]:
         """Create an API key of the owner; return its id and its text."""
         now = clock.now()
@@ -263,7 +252,6 @@ class SampleTenants:
             "contact_id": lambda: self.contact_id,
             "account_id": lambda: self.owner.account_id,
             "job_id": lambda: self.job_id,
-            "sign_in_code": self.sign_in_code,
             **{
                 name: partial(make, self.owner, self.contact_id)
                 for part in FEATURES

@@ -23,10 +23,12 @@ TESTS_OF_THE_REST = (
     "tests/engine/privacy/test_reencrypted_secrets.py",
     "tests/isolation/test_hidden_everywhere.py",
     "tests/workers/jobs/test_upkeep.py",
+    "tests/pages/test_admin_pages.py",
     "tests/pages/test_events_page.py",
     "tests/pages/test_keys_page.py",
     "tests/pages/test_recorded_once.py",
     "tests/pages/test_search_page.py",
+    "tests/pages/test_sign_in.py",
     "tests/pages/test_who_may_see_what.py",
     "tests/web",
 )

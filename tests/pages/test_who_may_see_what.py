@@ -24,8 +24,6 @@ PAGES = {
     "POST /sign-in": OPEN,
     "GET /sign-in/code": OPEN,
     "POST /sign-in/code": OPEN,
-    "GET /sign-in/company": OPEN,
-    "GET /sign-in/company/callback": OPEN,
     "POST /sign-out": MEMBER,
     "GET /static/<path:filename>": OPEN,
     "GET /manual": OPEN,

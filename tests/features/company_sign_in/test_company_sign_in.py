@@ -20,7 +20,7 @@ from werkzeug.test import TestResponse
 
 from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Account
-from app.engine.accounts.sign_in_codes import challenge_of
+from app.features.company_sign_in.codes import challenge_of
 from app.infra import clock
 
 EXTENSION = f"https://{'a' * 32}.chromiumapp.org/sign-in"
@@ -217,7 +217,7 @@ def test_the_keys_are_read_once_more_after_each_change(
     browser.provider.names_keys = names_keys
     browser.sign_in()
     getattr(browser.provider, change)()
-    monkeypatch.setattr("app.infra.openid.id_tokens.MIN_REFRESH_SECONDS", -1.0)
+    monkeypatch.setattr("app.features.company_sign_in.openid.id_tokens.MIN_REFRESH_SECONDS", -1.0)
 
     assert browser.sign_in().status_code == 303
     assert browser.provider.key_requests == 2

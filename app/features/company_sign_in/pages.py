@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 from flask import Response, request, url_for
 
-from app.domain.company_users import CompanyUser, RoleRules
 from app.domain.errors import (
     AccountDisabled,
     CompanyAccountRefused,
@@ -21,20 +20,21 @@ from app.domain.errors import (
     Problem,
     Unavailable,
 )
-from app.engine.accounts import company_identities, sign_in_codes
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.sessions import Method
+from app.features.company_sign_in import codes, identities
+from app.features.company_sign_in.openid.id_tokens import SignInInvalid
+from app.features.company_sign_in.openid.json_client import ProviderUnreachable
+from app.features.company_sign_in.openid.provider import Attempt, Client, OpenIdProvider, provider
+from app.features.company_sign_in.targets import Target
+from app.features.company_sign_in.users import CompanyUser, RoleRules
 from app.infra.database import database_clock
 from app.infra.database.session import Session
-from app.infra.openid.id_tokens import SignInInvalid
-from app.infra.openid.json_client import ProviderUnreachable
-from app.infra.openid.provider import Attempt, Client, OpenIdProvider, provider
 from app.infra.telemetry.log import log
 from app.pages.sign_in_form import CLIENT, complete, sentence, sign_in_form
 from app.web import admission, public_urls
 from app.web.failure_limits import FailureCounter
 from app.web.pages.blueprint import PageBlueprint
-from app.web.pages.company_targets import Target
 from app.web.pages.rendering import go_to_path
 from app.web.pages.sealed_cookie import SealedCookie
 from app.web.services import services
@@ -107,14 +107,14 @@ def _finish(target: Target, user: CompanyUser) -> Response:
     """Sign the user in, and return to the page or to the extension."""
     if user.access == "none":
         with admission.transaction() as session:
-            company_identities.withdraw(session, user, now=database_clock.now())
+            identities.withdraw(session, user, now=database_clock.now())
         raise CompanyAccountRefused
     with admission.transaction() as session:
         now = database_clock.value(session)
         workspaces = dict(services().settings.oidc_create_accounts)
-        account = company_identities.sign_in(session, user, workspaces, now=now)
+        account = identities.sign_in(session, user, workspaces, now=now)
         if target.redirect_uri:
-            code = sign_in_codes.issue(session, account.id, target.challenge, now=now)
+            code = codes.issue(session, account.id, target.challenge, now=now)
             return go_to_path(f"{target.redirect_uri}?{urlencode({'code': code, 'state': target.state})}")
         token = _start_session(session, account)
     return complete(token, target.next_path)

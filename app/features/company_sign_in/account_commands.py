@@ -1,25 +1,16 @@
-"""`flask accounts link`, `unlink` and `reset-totp`: how an account signs in besides its password."""
+"""`flask accounts link` and `unlink`: the company accounts with which an account signs in."""
 
 from __future__ import annotations
 
 import click
 from flask.cli import with_appcontext
 
-from app.engine.accounts import company_identities, totp
+from app.features.company_sign_in import identities
 from app.infra.database import database_clock
 from app.web.services import services
-from cli.account_changes import change, find_account
+from cli.account_changes import find_account
 from cli.account_options import email_argument
 from cli.command_group import as_json_option, database, show
-
-
-@click.command("reset-totp")
-@email_argument
-@as_json_option
-@with_appcontext
-def reset_totp(email: str, *, as_json: bool) -> None:
-    """Turn two-factor sign-in of EMAIL off, for a user who lost the app and the recovery codes."""
-    change(email, totp.disable, "signs in without a code until it sets up an app again.", as_json=as_json)
 
 
 @click.command()
@@ -35,9 +26,7 @@ def link(email: str, subject: str, *, as_json: bool) -> None:
         raise click.ClickException(message)
     with database().transaction() as session:
         account_id = find_account(session, email).id
-        is_linked = company_identities.link(
-            session, issuer, subject, account_id, now=database_clock.value(session)
-        )
+        is_linked = identities.link(session, issuer, subject, account_id, now=database_clock.value(session))
     if not is_linked:
         message = "This company account signs in to another account. Remove it there: flask accounts unlink"
         raise click.ClickException(message)
@@ -51,5 +40,8 @@ def link(email: str, subject: str, *, as_json: bool) -> None:
 def unlink(email: str, *, as_json: bool) -> None:
     """Remove the company accounts of EMAIL; its sessions and API keys continue."""
     with database().transaction() as session:
-        removed = company_identities.unlink(session, find_account(session, email).id)
+        removed = identities.unlink(session, find_account(session, email).id)
     show({"removed": removed}, f"{email} has no company account now: {removed} removed.", as_json=as_json)
+
+
+COMMANDS = (link, unlink)

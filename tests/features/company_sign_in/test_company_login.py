@@ -6,9 +6,10 @@ from settings_support import change_settings
 from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
-from app.domain.company_users import CompanyUser
-from app.engine.accounts import accounts, company_identities, sign_in_codes
+from app.engine.accounts import accounts
 from app.engine.accounts.sessions import LoginSession
+from app.features.company_sign_in import codes, identities
+from app.features.company_sign_in.users import CompanyUser
 from app.infra.database import database_clock
 
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -17,9 +18,9 @@ VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 @pytest.fixture
 def code(user: SignedInUser) -> str:
     """A code of a sign-in with the user's company account in the browser."""
-    challenge = sign_in_codes.challenge_of(VERIFIER)
+    challenge = codes.challenge_of(VERIFIER)
     with user.database.transaction() as session:
-        return sign_in_codes.issue(session, user.account_id, challenge, now=database_clock.now())
+        return codes.issue(session, user.account_id, challenge, now=database_clock.now())
 
 
 def exchange(user: SignedInUser, code: str, verifier: str = VERIFIER) -> TestResponse:
@@ -62,8 +63,8 @@ def test_a_user_who_lost_access_meanwhile_gets_no_session(user: SignedInUser, co
     gone = CompanyUser("https://login.acme.example", "ada", None, "Ada", "none")
     with user.database.transaction() as session:
         now = database_clock.now()
-        company_identities.link(session, gone.issuer, gone.subject, user.account_id, now=now)
-        company_identities.withdraw(session, gone, now=now)
+        identities.link(session, gone.issuer, gone.subject, user.account_id, now=now)
+        identities.withdraw(session, gone, now=now)
 
     assert outcome(exchange(user, code)) == (401, "company_sign_in_failed")
 
@@ -73,6 +74,14 @@ def test_an_account_that_was_disabled_meanwhile_gets_no_session(user: SignedInUs
         accounts.disable(session, user.account_id, now=database_clock.now())
 
     assert outcome(exchange(user, code)) == (403, "account_disabled")
+
+
+def test_the_error_of_a_verifier_says_what_to_send(user: SignedInUser) -> None:
+    response = exchange(user, "a-code", "x")
+
+    [error] = response.get_json()["errors"]
+    assert (response.status_code, error["pointer"]) == (422, "/code_verifier")
+    assert "43 to 128 letters" in error["detail"]
 
 
 def test_guesses_are_limited(app: APIFlask, user: SignedInUser) -> None:

@@ -14,12 +14,13 @@ from sqlalchemy import ForeignKey, String, delete, exists, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
-from app.domain.company_users import CompanyUser
 from app.domain.errors import AccountDisabled, CompanyAccountRefused
-from app.engine.accounts import accounts, sign_in_codes, totp
+from app.engine.accounts import accounts, totp
 from app.engine.accounts.accounts import Account, EmailTaken, Role
 from app.engine.accounts.workspaces import Workspace
 from app.engine.audit_log import entries as audit_log
+from app.features.company_sign_in import codes
+from app.features.company_sign_in.users import CompanyUser
 from app.infra.crypto import passwords
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base, insert
@@ -63,7 +64,7 @@ def withdraw(session: Session, user: CompanyUser, *, now: Moment) -> None:
     account_id = _account_id(session, user)
     if account_id is not None:
         accounts.end_all(session, account_id, now=now)
-        sign_in_codes.revoke_all(session, account_id)
+        codes.revoke_all(session, account_id)
 
 
 def link(session: Session, issuer: str, subject: str, account_id: str, *, now: Moment) -> bool:
@@ -130,7 +131,7 @@ def _linked(session: Session, user: CompanyUser, now: Moment) -> str | None:
 
 def _end_earlier_access(session: Session, account: Account, now: Moment) -> None:
     accounts.set_password(session, account.id, passwords.unusable(), now=now)
-    sign_in_codes.revoke_all(session, account.id)
+    codes.revoke_all(session, account.id)
     if account.totp_enabled_at is not None:
         totp.disable(session, account.id)
 

@@ -14,7 +14,7 @@ from joserfc.errors import (
 )
 from joserfc.jwt import JWTClaimsRegistry
 
-from app.infra.openid.documents import MIN_REFRESH_SECONDS, ProviderDocuments
+from app.features.company_sign_in.openid.documents import MIN_REFRESH_SECONDS, ProviderDocuments
 
 CLOCK_SKEW_SECONDS = 60
 MAX_SUBJECT = 255

@@ -10,8 +10,9 @@ from marshmallow import fields, validate
 
 from app.api.login import LoginResponseSchema, signed_in
 from app.domain.errors import AccountDisabled, CompanySignInFailed, TooManyAttempts
-from app.engine.accounts import accounts, sign_in_codes
+from app.engine.accounts import accounts
 from app.engine.accounts.sessions import Method
+from app.features.company_sign_in import codes
 from app.infra.database import database_clock
 from app.web import admission
 from app.web.bodies.body import json_response
@@ -41,7 +42,7 @@ class CompanyLoginSchema(StrictSchema):
         required=True,
         load_only=True,
         validate=validate.Regexp(
-            rf"{sign_in_codes.VERIFIER.pattern}\Z",
+            rf"{codes.VERIFIER.pattern}\Z",
             error="Send 43 to 128 letters, digits, hyphens, dots, underscores or tildes (RFC 7636).",
         ),
         metadata={"example": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
@@ -58,9 +59,7 @@ def company_login(body: dict[str, Any]) -> Response:
     failures = FailureCounter.for_client("login", services().settings.limit_login_address)
     failures.check()
     with admission.transaction() as session:
-        account_id = sign_in_codes.redeem(
-            session, body["code"], body["code_verifier"], now=database_clock.now()
-        )
+        account_id = codes.redeem(session, body["code"], body["code_verifier"], now=database_clock.now())
     if account_id is None:
         failures.add()
         raise CompanySignInFailed("The code is not valid, or not any more. Sign in again.")

@@ -10,7 +10,7 @@ from typing import Any
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from app.infra.openid.json_client import OK, JsonClient, JsonResponse, ProviderUnreachable
+from app.features.company_sign_in.openid.json_client import OK, JsonClient, JsonResponse, ProviderUnreachable
 
 CACHE_SECONDS = 3600.0
 MIN_REFRESH_SECONDS = 60.0

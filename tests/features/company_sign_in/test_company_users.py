@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.company_users import CompanyUser, RoleRules
+from app.features.company_sign_in.users import CompanyUser, RoleRules
 
 CLAIMS = {"iss": "https://login.example", "sub": "1", "email": "Ada@Acme.example", "email_verified": True}
 RULES = RoleRules("groups", ("sales-admins",), ("sales",))

@@ -10,10 +10,10 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from app.infra.openid import id_tokens
-from app.infra.openid.documents import ProviderDocuments
-from app.infra.openid.id_tokens import SignInInvalid
-from app.infra.openid.json_client import OK, SERVER_ERROR, JsonClient, ProviderUnreachable
+from app.features.company_sign_in.openid import id_tokens
+from app.features.company_sign_in.openid.documents import ProviderDocuments
+from app.features.company_sign_in.openid.id_tokens import SignInInvalid
+from app.features.company_sign_in.openid.json_client import OK, SERVER_ERROR, JsonClient, ProviderUnreachable
 
 SCOPE = "openid email profile"
 

@@ -8,7 +8,7 @@ from typing import Self
 from flask import request
 
 from app.domain.errors import FieldError, ValidationFailed
-from app.engine.accounts.sign_in_codes import CHALLENGE
+from app.features.company_sign_in.codes import CHALLENGE
 from app.web.pages.error_pages import local_path
 from app.web.services import services
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.infra.openid import documents
-from app.infra.openid.documents import ProviderDocuments
-from app.infra.openid.json_client import JsonClient, JsonResponse, ProviderUnreachable
+from app.features.company_sign_in.openid import documents
+from app.features.company_sign_in.openid.documents import ProviderDocuments
+from app.features.company_sign_in.openid.json_client import JsonClient, JsonResponse, ProviderUnreachable
 
 
 class SilentClient(JsonClient):
