@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias
 FEATURES = (
     "company_sign_in",
     "crm",
+    "lists",
     "privacy_requests",
     "usage",
     "webhooks",

@@ -34,7 +34,6 @@ from app.engine.accounts import accounts, api_keys, sessions
 from app.engine.accounts.accounts import Account, Role
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession
-from app.engine.contacts.saved import contact_lists
 from app.engine.jobs import jobs
 from app.engine.ledger import acquisition
 from app.engine.uploads import uploads
@@ -85,13 +84,6 @@ ACCESS_RULES = {
         Scope.LOOKUP, 200, owned_by="the workspace's", code_if_missing="contact_not_found"
     ),
     "POST /api/contacts/<contact_id>": requires(Scope.SAVE, 200, body={"note": "hi"}),
-    "GET /api/lists": requires(Scope.LOOKUP, 200),
-    "POST /api/lists": requires(Scope.SAVE, 200, 201, body={"name": "Hot"}),
-    "POST /api/lists/<list_id>": requires(Scope.SAVE, 200, body={"name": "Hot"}, owned_by="the workspace's"),
-    "DELETE /api/lists/<list_id>": requires(Scope.SAVE, 204, owned_by="the workspace's"),
-    "POST /api/lists/<list_id>/contacts": requires(
-        Scope.SAVE, 200, body={"add": []}, owned_by="the workspace's"
-    ),
     "POST /api/feedback": requires(
         Scope.REVEAL,
         200,
@@ -159,8 +151,6 @@ BY_ID = (
     "DELETE /api/keys/<key_id>",
     "DELETE /api/sessions/<session_id>",
     "GET /api/contacts/<contact_id>",
-    "POST /api/lists/<list_id>",
-    "DELETE /api/lists/<list_id>",
     "GET /api/ext/jobs?id={job_id}",
     "POST /api/feedback",
     *(route for part in FEATURES for route in part.BY_ID),
@@ -220,11 +210,6 @@ class SampleTenants:
                 session, self.owner.account_id, network=b"", lifetime=LIFETIME, now=clock.now()
             )[0].id
 
-    def a_list_id(self) -> str:
-        """Return the id of the owner's only list; renaming a second one to its name would be refused."""
-        with self.owner.database.transaction() as session:
-            return contact_lists.ensure(session, self.owner.workspace_id, "Hot", now=clock.now())[0].id
-
     def an_upload_id(self) -> str:
         """Return the id of the owner's only upload, whose file has been read."""
         now = clock.now()
@@ -247,7 +232,6 @@ class SampleTenants:
         return {
             "key_id": lambda: self.key(*Scope)[0],
             "session_id": self.a_session_id,
-            "list_id": self.a_list_id,
             "upload_id": self.an_upload_id,
             "contact_id": lambda: self.contact_id,
             "account_id": lambda: self.owner.account_id,

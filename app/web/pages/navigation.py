@@ -35,7 +35,6 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
         (
             Entry("start.start", "Search", position=10),
             Entry("contacts_page.index", "Contacts", position=20),
-            Entry("lists_page.index", "Lists", position=30),
             Entry("uploads_page.index", "Uploads", position=40),
             Entry("history.index", "History", position=50),
             Entry("events_page.index", "Events", position=70),

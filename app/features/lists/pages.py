@@ -6,7 +6,7 @@ from flask import Response, flash, request
 
 from app.domain.errors import ValidationFailed
 from app.engine.contacts.saved import contact_lists
-from app.web.owned import owned_changes
+from app.features.lists import changes
 from app.web.pages import contact_table, forms
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -20,7 +20,7 @@ from app.web.schemas.owned_schemas import NamedListSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
-blueprint = PageBlueprint("lists_page", __name__)
+blueprint = PageBlueprint("lists_page", __name__, template_folder="templates")
 
 
 @blueprint.get("/lists")
@@ -40,7 +40,7 @@ def create() -> Response:
         name = forms.load(NamedListSchema(), forms.texts("name"))["name"]
     except InvalidForm as invalid:
         return _index(422, errors=invalid.messages)
-    created = owned_changes.create_list(name)
+    created = changes.create(name)
     if not created.is_new:
         flash("There is a list of this name already.")
     return go_to("lists_page.one", list_id=created.shown["id"])
@@ -63,9 +63,9 @@ def add() -> Response:
         flash(f"The name of the list is not accepted. {invalid.messages['name']}", "failure")
         return go_to_path(back)
     if named:
-        change = owned_changes.add_to_named_list(named, chosen)
+        change = changes.add_to_named(named, chosen)
     else:
-        change, _ = owned_changes.change_list(forms.text("list_id"), add=chosen)
+        change, _ = changes.change_members(forms.text("list_id"), add=chosen)
     flash(_sentence(change.added, "added to the list", len(chosen) - change.added), "success")
     return go_to_path(back)
 
@@ -84,7 +84,7 @@ def one(list_id: str) -> Response:
 def remove(list_id: str) -> Response:
     """Remove the marked contacts from the list; they stay saved."""
     chosen = request.form.getlist("contact")[:ROWS]
-    change, _ = owned_changes.change_list(list_id, remove=chosen)
+    change, _ = changes.change_members(list_id, remove=chosen)
     flash(_sentence(change.removed, "removed from the list", 0), "success")
     return go_to_path(local_path(forms.text("next") or f"/lists/{list_id}"))
 
@@ -96,7 +96,7 @@ def rename(list_id: str) -> Response:
     """Rename the list."""
     try:
         name = forms.load(NamedListSchema(), forms.texts("name"))["name"]
-        owned_changes.rename_list(list_id, name)
+        changes.rename(list_id, name)
     except InvalidForm as invalid:
         return _one(list_id, 422, errors=invalid.messages)
     except ValidationFailed as problem:
@@ -109,7 +109,7 @@ def rename(list_id: str) -> Response:
 @limited(Policy.WRITE)
 def delete(list_id: str) -> Response:
     """Delete the list; the contacts on it stay saved."""
-    owned_changes.delete_list(list_id)
+    changes.delete(list_id)
     flash("The list is deleted. Its contacts are still saved.", "success")
     return go_to("lists_page.index")
 

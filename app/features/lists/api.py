@@ -12,10 +12,10 @@ from app.domain.callers import Scope
 from app.domain.errors import ContactNotFound, NotFound, ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.engine.contacts.saved import contact_lists
+from app.features.lists import changes
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
 from app.web.operations import documented, id_parameter
-from app.web.owned import owned_changes
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema, StrictSchema
 from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema, NamedListSchema
@@ -102,7 +102,7 @@ def index(query: dict[str, Any]) -> Response:
 @blueprint.doc(responses=KNOWN_LIST)
 def create(body: dict[str, Any]) -> Response:
     """Create a list; if the workspace has one of this name, that one is returned."""
-    created = owned_changes.create_list(body["name"])
+    created = changes.create(body["name"])
     return json_response(
         created.shown, 201 if created.is_new else 200, REPLAYED if created.replayed else None
     )
@@ -116,7 +116,7 @@ def create(body: dict[str, Any]) -> Response:
 @blueprint.output(ContactListResponseSchema)
 def rename(list_id: str, body: dict[str, Any]) -> Response:
     """Rename a list."""
-    renamed = owned_changes.rename_list(list_id, body["name"])
+    renamed = changes.rename(list_id, body["name"])
     return json_response(renamed.shown, 200, REPLAYED if renamed.replayed else None)
 
 
@@ -127,7 +127,7 @@ def rename(list_id: str, body: dict[str, Any]) -> Response:
 @blueprint.output({}, status_code=204)
 def delete(list_id: str) -> Response:
     """Delete a list; the people on it stay saved."""
-    owned_changes.delete_list(list_id)
+    changes.delete(list_id)
     return Response(status=204)
 
 
@@ -143,7 +143,7 @@ def change_members(list_id: str, body: dict[str, Any]) -> Response:
     A stored contact that was not saved yet is saved by that. Repeating a change is harmless: nobody is on a
     list twice.
     """
-    change, replayed = owned_changes.change_list(list_id, add=body["add"], remove=body["remove"])
+    change, replayed = changes.change_members(list_id, add=body["add"], remove=body["remove"])
     return json_response(
         {"added": change.added, "removed": change.removed}, 200, REPLAYED if replayed else None
     )

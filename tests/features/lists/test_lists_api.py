@@ -59,6 +59,23 @@ def test_a_replay_returns_the_list(user: SignedInUser) -> None:
     assert lists(user) == [("Cold", 0)]
 
 
+def test_a_replayed_change_changes_nothing(user: SignedInUser) -> None:
+    list_id, contact_id = create(user), a_stored_contact(user)
+    name, members = {"name": "Cold"}, {"add": [contact_id]}
+    post(user, f"/api/lists/{list_id}", name, **{"Idempotency-Key": "name"})
+    post(user, f"/api/lists/{list_id}/contacts", members, **{"Idempotency-Key": "members"})
+    post(user, f"/api/lists/{list_id}", {"name": "Warm"})
+    post(user, f"/api/lists/{list_id}/contacts", {"remove": [contact_id]})
+
+    renamed = post(user, f"/api/lists/{list_id}", name, **{"Idempotency-Key": "name"})
+    added = post(user, f"/api/lists/{list_id}/contacts", members, **{"Idempotency-Key": "members"})
+
+    assert {response.headers["Idempotent-Replay"] for response in (renamed, added)} == {"true"}
+    assert renamed.get_json()["name"] == "Warm"
+    assert added.get_json() == {"added": 0, "removed": 0}
+    assert lists(user) == [("Warm", 0)]
+
+
 def test_lists_are_paged_by_name(user: SignedInUser) -> None:
     for name in ("b", "c", "a"):
         create(user, name)
