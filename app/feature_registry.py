@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias
 FEATURES = (
     "company_sign_in",
     "crm",
+    "limits",
     "lists",
     "privacy_requests",
     "usage",

@@ -21,7 +21,6 @@ GROUPS = (
     "database",
     "jobs",
     "keys",
-    "limits",
     "people",
     "providers",
     "suppressions",

@@ -25,7 +25,6 @@ from app.pages.admin import audit_log as admin_audit_log
 from app.pages.admin import imports as admin_imports
 from app.pages.admin import jobs as admin_jobs
 from app.pages.admin import ledger as admin_ledger
-from app.pages.admin import limits as admin_limits
 from app.pages.admin import providers as admin_providers
 from app.pages.admin import queues as admin_queues
 from app.pages.admin import start as admin_start
@@ -51,7 +50,6 @@ BLUEPRINTS = (
     admin_jobs.blueprint,
     admin_ledger.blueprint,
     admin_audit_log.blueprint,
-    admin_limits.blueprint,
     admin_workspaces.blueprint,
     admin_providers.blueprint,
     admin_suppressions.blueprint,

@@ -96,13 +96,6 @@ ACCESS_RULES = {
     "DELETE /api/keys/<key_id>": requires(
         "session", 204, owned_by="the account's", code_for_keys="api_access_required"
     ),
-    "GET /api/limits": requires("token", 200),  # of keys, those that may spend: test_usage_api
-    "PUT /api/limits/accounts/<account_id>": requires(
-        "admin", 200, body={"monthly_limit": 5}, owned_by="the workspace's"
-    ),
-    "PUT /api/limits/keys/<key_id>": requires(
-        "session", 200, body={"spending_cap": 5}, owned_by="the account's"
-    ),
     "GET /api/sessions": requires("session", 200),
     "DELETE /api/sessions": requires("session", 204),
     "DELETE /api/sessions/<session_id>": requires("session", 204, owned_by="the account's"),

@@ -40,7 +40,8 @@ from cli.commands import group_names
 from workers import main
 
 routes = {str(rule) for rule in create_app().url_map.iter_rules()}
-print(sorted(route for route in routes if sys.argv[1] in route), sys.argv[1] in group_names())
+own = sorted(route for route in routes if sys.argv[1] in route.split("/")[1:3])
+print(own, sys.argv[1] in group_names())
 """
 
 

@@ -48,7 +48,6 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
             Entry("admin.index", "Overview", position=10),
             Entry("admin_accounts.index", "Accounts", position=20),
             Entry("admin_jobs.index", "Requests", position=30),
-            Entry("admin_limits.index", "Limits", position=40),
             Entry("admin_ledger.index", "Ledger", position=50),
             Entry("admin_audit_log.index", "Audit log", position=60),
         ),

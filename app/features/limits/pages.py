@@ -7,6 +7,7 @@ from flask import Response, flash, request
 from app.domain.ids import Prefix
 from app.domain.spending import Period
 from app.engine.ledger import limit_settings
+from app.features.limits.schemas import AccountLimitsSchema
 from app.web.accounts import limit_changes
 from app.web.pages import forms, paging
 from app.web.pages.access import admin_only
@@ -14,11 +15,11 @@ from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
 from app.web.pages.rendering import go_to, page
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.limit_schemas import PERIODS, AccountLimitsSchema, KeyLimitsSchema
+from app.web.schemas.limit_schemas import PERIODS, KeyLimitsSchema
 from app.web.services import services
 from app.web.sign_in.auth import caller
 
-blueprint = PageBlueprint("admin_limits", __name__)
+blueprint = PageBlueprint("admin_limits", __name__, template_folder="templates")
 
 MAX_SUBJECTS = 1000
 """The most accounts, and the most keys, that the form offers."""
@@ -91,7 +92,7 @@ def _page(errors: dict[str, str]) -> Response:
     shown, older = paging.split(limits, lambda limit: limit.id)
     form = request.form if errors else {}
     return page(
-        "admin/limits.html",
+        "limits.html",
         422 if errors else 200,
         limits=shown,
         older=older,

@@ -14,17 +14,13 @@ from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, FieldError, InsufficientScope, NotFound, ValidationFailed
 from app.engine.ledger import limit_settings
 from app.engine.ledger.limit_settings import SubjectLimit
+from app.features.limits.schemas import AccountLimitsSchema, SpendingLimitSchema
 from app.web.accounts import limit_changes
 from app.web.bodies.body import json_response
 from app.web.operations import documented, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
-from app.web.schemas.limit_schemas import (
-    PERIODS,
-    AccountLimitsSchema,
-    KeyLimitsSchema,
-    SpendingLimitSchema,
-)
+from app.web.schemas.limit_schemas import PERIODS, KeyLimitsSchema
 from app.web.schemas.paging import IdCursor, page_size, split
 from app.web.services import services
 from app.web.sign_in.admins import admin_caller

@@ -9,6 +9,7 @@ from stored_support import a_company, a_contact, an_email, own
 from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
+from app.domain.callers import Scope
 from app.engine.accounts.accounts import Account, Role
 from app.engine.jobs.jobs import Job
 from app.engine.lookups.field_requests import ContactField
@@ -51,6 +52,16 @@ def limits(user: SignedInUser, token: str = "", query: str = "") -> list[tuple[s
         (limit["subject"]["type"], limit["subject"]["name"], limit["credits"], limit["held"])
         for limit in response.get_json()["limits"]
     ]
+
+
+def test_only_keys_that_may_spend_read_limits(user: SignedInUser) -> None:
+    statuses = {
+        scope: user.client.get("/api/limits", headers=bearer(user.make_key(scope))).status_code
+        for scope in Scope
+    }
+
+    spending = {Scope.REVEAL, Scope.ENRICH}
+    assert statuses == {scope: 200 if scope in spending else 403 for scope in Scope}
 
 
 def test_a_key_with_a_cap_spends_it_and_is_then_refused(user: SignedInUser) -> None:

@@ -10,8 +10,8 @@ from users_support import SignedInUser, create_user
 
 from app.domain.callers import Scope
 from app.engine.accounts import api_keys
+from app.features.limits.commands import group
 from app.infra import clock
-from cli.limits import group
 
 
 @pytest.fixture
