@@ -21,8 +21,12 @@ from typing import Literal, TypeAlias
 FEATURES = (
     "backup",
     "company_filter",
+    "company_sign_in",
     "crm",
     "imports",
+    "limits",
+    "lists",
+    "privacy_requests",
     "providers",
     "quality",
     "suppressions",

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from app.engine.accounts import accounts, sessions
+from app.engine.accounts import accounts, sessions, totp
 from app.engine.accounts.accounts import EmailTaken, Role
 from app.engine.accounts.sessions import LoginSession, SessionLifetime
 from app.infra import clock
@@ -15,16 +15,12 @@ from app.infra.database import database_clock
 from app.web.services import services
 from cli.account_commands.changes import account_json, change, find_account
 from cli.account_commands.options import email_argument, password_option, read_password
-from cli.account_commands.sign_in import link, reset_totp, unlink
 from cli.groups.command_group import DatabaseGroup, as_json_option, database, show
 from cli.options.single_lines import SingleLine
 from cli.tables import table
 from cli.workspaces import find
 
 group = DatabaseGroup("accounts", help="Create accounts and change their access.")
-group.add_command(reset_totp)
-group.add_command(link)
-group.add_command(unlink)
 COLUMNS = ("account", "workspace", "e-mail", "role", "api access", "two-factor", "disabled")
 _ROLES = {Role.MEMBER: "a member", Role.ADMIN: "an admin"}
 
@@ -151,6 +147,14 @@ def disable(email: str, *, as_json: bool) -> None:
 def enable(email: str, *, as_json: bool) -> None:
     """Enable EMAIL again; its ended sessions and API keys stay ended."""
     change(email, accounts.enable, "can sign in again.", as_json=as_json)
+
+
+@group.command("reset-totp")
+@email_argument
+@as_json_option
+def reset_totp(email: str, *, as_json: bool) -> None:
+    """Turn two-factor sign-in of EMAIL off, for a user who lost the app and the recovery codes."""
+    change(email, totp.disable, "signs in without a code until it sets up an app again.", as_json=as_json)
 
 
 @group.command("grant-api-access")

@@ -20,7 +20,6 @@ GROUPS = (
     "database",
     "jobs",
     "keys",
-    "limits",
     "people",
     "workers",
     "workspaces",

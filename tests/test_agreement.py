@@ -11,7 +11,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import feature_tests
 import pytest
+from access_support import OPEN
 from apiflask import APIFlask
 from local_servers import empty_database
 from sqlalchemy import inspect as inspect_database
@@ -40,7 +42,6 @@ OPEN_TO_ALL = {
     "/",
     "/api/ext/sign-in-options",
     "/api/ext/login",
-    "/api/ext/company-login",
     "/healthz",
     "/readyz",
     "/metrics",
@@ -52,19 +53,15 @@ OPEN_TO_ALL = {
     "/docs/assets/<path:name>",
     "/sign-in",
     "/sign-in/code",
-    "/sign-in/company",
-    "/sign-in/company/callback",
     "/static/<path:filename>",
     "/manual",
     "/manual/",
     "/manual/<path:name>",
-    "/privacy",
-    "/privacy/code",
-    "/privacy/data",
-    "/privacy/data.json",
-    "/privacy/rectify",
-    "/privacy/erase",
-    "/privacy/leave",
+} | {
+    route.partition(" ")[2]
+    for part in feature_tests.parts("access")
+    for route, needs in (part.PAGES | {name: rule.needs for name, rule in part.ACCESS_RULES.items()}).items()
+    if needs in {OPEN, "nothing"}
 }
 
 

@@ -18,7 +18,6 @@ from workers.jobs import (  # noqa: F401 -- their tasks are registered by the im
     company_by_hash,
     enrichment_request,
     leads_by_website_hash,
-    mailbox_codes,
     mentions,
     reencryption,
     reveal,

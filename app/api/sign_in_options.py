@@ -7,13 +7,11 @@ from flask import Response
 from marshmallow import fields
 
 from app.web.bodies.body import json_response
+from app.web.feature import sign_in_option
 from app.web.schemas.fields import ResponseSchema
 from app.web.services import services
 
 blueprint = APIBlueprint("sign_in_options", __name__, tag="Login")
-
-COMPANY_PATH = "/sign-in/company"
-"""The page that starts a sign-in with a company account."""
 
 
 class CompanyOptionSchema(ResponseSchema):
@@ -23,7 +21,7 @@ class CompanyOptionSchema(ResponseSchema):
         required=True, metadata={"example": "Acme", "description": "What follows 'Sign in with'."}
     )
     path = fields.String(
-        required=True, metadata={"example": COMPANY_PATH, "description": "Where a browser starts."}
+        required=True, metadata={"example": "/sign-in/company", "description": "Where a browser starts."}
     )
     extension_ids = fields.List(
         fields.String(metadata={"example": "abcdefghijklmnopabcdefghijklmnop"}),
@@ -44,11 +42,5 @@ class SignInOptionsResponseSchema(ResponseSchema):
 def sign_in_options() -> Response:
     """List the ways to sign in, for the form of a client that no one has signed in to."""
     settings = services().settings
-    company = {
-        "name": settings.oidc_name,
-        "path": COMPANY_PATH,
-        "extension_ids": list(settings.oidc_extension_ids),
-    }
-    return json_response(
-        {"password": settings.password_sign_in, "company": company if settings.oidc_issuer else None}
-    )
+    option = sign_in_option(settings)
+    return json_response({"password": settings.password_sign_in, "company": option and option._asdict()})

@@ -8,14 +8,11 @@ from flask import Blueprint, Flask, Response
 
 from app.pages import (
     account,
-    company_sign_in,
     contacts,
     events,
     history,
     keys,
-    lists,
     manual,
-    privacy,
     search,
     sign_in,
     sign_in_code,
@@ -26,7 +23,6 @@ from app.pages.admin import accounts as admin_accounts
 from app.pages.admin import audit_log as admin_audit_log
 from app.pages.admin import jobs as admin_jobs
 from app.pages.admin import ledger as admin_ledger
-from app.pages.admin import limits as admin_limits
 from app.pages.admin import queues as admin_queues
 from app.pages.admin import start as admin_start
 from app.pages.admin import workspaces as admin_workspaces
@@ -37,11 +33,9 @@ CACHE_SECONDS = 31_536_000
 BLUEPRINTS = (
     sign_in.blueprint,
     sign_in_code.blueprint,
-    company_sign_in.blueprint,
     start.blueprint,
     search.blueprint,
     contacts.blueprint,
-    lists.blueprint,
     history.blueprint,
     keys.blueprint,
     account.blueprint,
@@ -51,12 +45,10 @@ BLUEPRINTS = (
     admin_jobs.blueprint,
     admin_ledger.blueprint,
     admin_audit_log.blueprint,
-    admin_limits.blueprint,
     admin_workspaces.blueprint,
     admin_queues.blueprint,
     events.blueprint,
     manual.blueprint,
-    privacy.blueprint,
 )
 _FOLDER = Path(__file__).parent
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response, request
 
 from app.domain.errors import Problem, TooManyAttempts
+from app.web.feature import sign_in_option
 from app.web.pages.error_pages import local_path
 from app.web.pages.rendering import go_to_path, page
 from app.web.services import services
@@ -39,7 +40,7 @@ def sign_in_form(
         session_ended=session_ended,
         is_allowed=session_cookie.is_allowed(),
         has_passwords=settings.password_sign_in,
-        company=settings.oidc_name if settings.oidc_issuer else "",
+        option=sign_in_option(settings),
     )
 
 

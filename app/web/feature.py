@@ -25,6 +25,17 @@ class EventText(NamedTuple):
     hint: str = ""
 
 
+class SignInOption(NamedTuple):
+    """A way to sign in besides a password: its name, and the path of the page at which a browser starts.
+
+    `extension_ids` are the Chrome extensions that may use it.
+    """
+
+    name: str
+    path: str
+    extension_ids: tuple[str, ...]
+
+
 DescribeEvent: TypeAlias = Callable[[Mapping[str, Any]], EventText]
 
 
@@ -34,7 +45,9 @@ class WebPart:
 
     `event_texts` has a function for each type of event that the feature records, which is given its data.
     `gauges` are read from the database at each scrape of `/metrics`. `hash_lookup` returns fields of
-    `hash_lookup` in a session.
+    `hash_lookup` in a session. `sign_in_option` is None if the settings do not have it. `owns_domain` returns
+    whether a workspace has an e-mail domain, so that its admins may create accounts there; None if the
+    feature does not know.
     """
 
     api: tuple[APIBlueprint, ...] = ()
@@ -43,6 +56,20 @@ class WebPart:
     event_texts: Mapping[EventType, DescribeEvent] = field(default_factory=dict)
     gauges: Callable[[Session, datetime], Iterable[Metric]] = lambda *_: ()
     hash_lookup: Callable[[Settings], Mapping[str, str]] = lambda _: {}
+    sign_in_option: Callable[[Settings], SignInOption | None] = lambda _: None
+    owns_domain: Callable[[Session, str, str], bool | None] = lambda *_: None
+
+
+def sign_in_option(settings: Settings) -> SignInOption | None:
+    """Return the way to sign in that a feature adds to passwords, if one does."""
+    options = (part.sign_in_option(settings) for part in web_parts())
+    return next(filter(None, options), None)
+
+
+def owns_domain(session: Session, workspace_id: str, domain: str) -> bool | None:
+    """Return whether the workspace has the e-mail domain, None if no feature knows."""
+    answers = (part.owns_domain(session, workspace_id, domain) for part in web_parts())
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def web_parts() -> list[WebPart]:

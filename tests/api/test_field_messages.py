@@ -7,7 +7,6 @@ from apiflask import Schema
 from marshmallow import ValidationError
 
 from app.api.company_by_hash import CompanyByHashSchema
-from app.api.company_login import CompanyLoginSchema
 from app.web.schemas.key_schemas import NewKeySchema
 from app.web.schemas.saved_profile_schemas import LinkedinSaveSchema
 
@@ -19,7 +18,6 @@ from app.web.schemas.saved_profile_schemas import LinkedinSaveSchema
         (NewKeySchema, "expires_at", "tomorrow", "such as 2030-01-31T09:30:00Z"),
         (LinkedinSaveSchema, "captured_at", "2030-01-01", "such as 2030-01-31T09:30:00Z"),
         (CompanyByHashSchema, "key", "x", "64 lower-case hexadecimal digits"),
-        (CompanyLoginSchema, "code_verifier", "x", "43 to 128 letters"),
     ],
 )
 def test_the_error_of_a_field_says_what_to_send(

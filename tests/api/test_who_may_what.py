@@ -30,11 +30,10 @@ from werkzeug.test import TestResponse
 from app.domain.callers import Scope
 from app.domain.ids import new_id
 from app.domain.tokens import TokenKind, new_token
-from app.engine.accounts import accounts, api_keys, sessions, sign_in_codes
+from app.engine.accounts import accounts, api_keys, sessions
 from app.engine.accounts.accounts import Account, Role
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession
-from app.engine.contacts.saved import contact_lists
 from app.engine.jobs import jobs
 from app.engine.ledger import acquisition
 from app.infra import clock
@@ -42,7 +41,6 @@ from app.infra import clock
 ADDRESS = "ada@acme.com"
 PROFILE = "https://www.linkedin.com/in/ada-lovelace"
 HASH = "0" * 64
-VERIFIER = "v" * 43
 
 
 FEATURES = feature_tests.parts("access")
@@ -51,10 +49,6 @@ NAMED = re.compile(r"[<{](\w+)[>}]")
 SUBJECT = {"subject": {"linkedin_url": PROFILE}}
 ACCESS_RULES = {
     "GET /api/ext/sign-in-options": open_to_all("the form of a client that no one has signed in to shows it"),
-    "POST /api/ext/company-login": open_to_all(
-        "it hands out tokens for codes, which are random; failures are limited by network",
-        body={"code": "{sign_in_code}", "code_verifier": VERIFIER},
-    ),
     "POST /api/ext/login": open_to_all(
         "it hands out tokens; failures are limited by network and by e-mail",
         body={"email": "ada@acme.example", "password": PASSWORD},
@@ -82,24 +76,10 @@ ACCESS_RULES = {
         Scope.LOOKUP, 200, owned_by="the workspace's", code_if_missing="contact_not_found"
     ),
     "POST /api/contacts/<contact_id>": requires(Scope.SAVE, 200, body={"note": "hi"}),
-    "GET /api/lists": requires(Scope.LOOKUP, 200),
-    "POST /api/lists": requires(Scope.SAVE, 200, 201, body={"name": "Hot"}),
-    "POST /api/lists/<list_id>": requires(Scope.SAVE, 200, body={"name": "Hot"}, owned_by="the workspace's"),
-    "DELETE /api/lists/<list_id>": requires(Scope.SAVE, 204, owned_by="the workspace's"),
-    "POST /api/lists/<list_id>/contacts": requires(
-        Scope.SAVE, 200, body={"add": []}, owned_by="the workspace's"
-    ),
     "POST /api/keys": requires("api access", 201, body={"name": "CRM"}, code_for_keys="api_access_required"),
     "GET /api/keys": requires("session", 200, code_for_keys="api_access_required"),
     "DELETE /api/keys/<key_id>": requires(
         "session", 204, owned_by="the account's", code_for_keys="api_access_required"
-    ),
-    "GET /api/limits": requires("token", 200),  # of keys, those that may spend: test_usage_api
-    "PUT /api/limits/accounts/<account_id>": requires(
-        "admin", 200, body={"monthly_limit": 5}, owned_by="the workspace's"
-    ),
-    "PUT /api/limits/keys/<key_id>": requires(
-        "session", 200, body={"spending_cap": 5}, owned_by="the account's"
     ),
     "GET /api/sessions": requires("session", 200),
     "DELETE /api/sessions": requires("session", 204),
@@ -131,8 +111,6 @@ BY_ID = (
     "DELETE /api/keys/<key_id>",
     "DELETE /api/sessions/<session_id>",
     "GET /api/contacts/<contact_id>",
-    "POST /api/lists/<list_id>",
-    "DELETE /api/lists/<list_id>",
     "GET /api/ext/jobs?id={job_id}",
     *(route for part in FEATURES for route in part.BY_ID),
 )
@@ -175,12 +153,6 @@ class SampleTenants:
             )
         return token
 
-    def sign_in_code(self) -> str:
-        """Issue a code of a sign-in with the owner's company account."""
-        with self.owner.database.transaction() as session:
-            challenge = sign_in_codes.challenge_of(VERIFIER)
-            return sign_in_codes.issue(session, self.owner.account_id, challenge, now=clock.now())
-
     def key(self, *scopes: Scope, **changes: Any) -> tuple[str, str]:
         """Create an API key of the owner; return its id and its text."""
         now = clock.now()
@@ -197,21 +169,14 @@ class SampleTenants:
                 session, self.owner.account_id, network=b"", lifetime=LIFETIME, now=clock.now()
             )[0].id
 
-    def a_list_id(self) -> str:
-        """Return the id of the owner's only list; renaming a second one to its name would be refused."""
-        with self.owner.database.transaction() as session:
-            return contact_lists.ensure(session, self.owner.workspace_id, "Hot", now=clock.now())[0].id
-
     def _makers(self) -> dict[str, Callable[[], str]]:
         """Return what makes the owner's thing for each name in a path or a body."""
         return {
             "key_id": lambda: self.key(*Scope)[0],
             "session_id": self.a_session_id,
-            "list_id": self.a_list_id,
             "contact_id": lambda: self.contact_id,
             "account_id": lambda: self.owner.account_id,
             "job_id": lambda: self.job_id,
-            "sign_in_code": self.sign_in_code,
             **{
                 name: partial(make, self.owner, self.contact_id)
                 for part in FEATURES

@@ -7,7 +7,6 @@ import pytest
 from apiflask import APIFlask
 from click.testing import Result
 from jobs_support import LIFETIME
-from settings_support import change_settings
 
 from app.domain.callers import Scope
 from app.engine.accounts import accounts, api_keys, sessions, workspaces
@@ -260,32 +259,3 @@ def test_a_user_who_lost_the_app_signs_in_without_a_code_after_a_reset(
 
     assert result.output == f"{EMAIL} signs in without a code until it sets up an app again.\n"
     assert stored(app).totp_enabled_at is None
-
-
-def test_a_company_account_is_linked_to_one_account_until_it_is_removed(
-    app: APIFlask, run: Any, workspace_id: str
-) -> None:
-    change_settings(app, oidc_issuer="https://login.example")
-    create(run)
-    run(
-        "create", "bob@acme.example", "--workspace", "Acme", "--name", "B", "--password-stdin", typed=PASSWORD
-    )
-
-    linked = run("link", EMAIL, "sub-1")
-    taken = run("link", "bob@acme.example", "sub-1")
-    removed = run("unlink", EMAIL)
-    free = run("link", "bob@acme.example", "sub-1")
-
-    assert linked.output == f"{EMAIL} signs in with sub-1.\n"
-    assert (taken.exit_code, free.exit_code) == (1, 0)
-    assert "signs in to another account" in taken.output
-    assert removed.output == f"{EMAIL} has no company account now: 1 removed.\n"
-
-
-def test_without_a_provider_no_company_account_can_be_linked(run: Any, workspace_id: str) -> None:
-    create(run)
-
-    result = run("link", EMAIL, "sub-1")
-
-    assert result.exit_code == 1
-    assert "OIDC_ISSUER is not set" in result.output

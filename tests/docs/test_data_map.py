@@ -7,10 +7,9 @@ from datetime import datetime
 
 from sqlalchemy import Column
 
+from app.engine import tables
 from app.infra.database.db import Base
-from cli.application import create_app
 from tools.state import ROOT
-from workers import main
 
 PAGE = ROOT / "docs/privacy.md"
 NEVER_PERSONAL = {
@@ -65,8 +64,7 @@ def _without_personal_data() -> set[str]:
 
 
 def _tables() -> dict[str, dict[str, Column[object]]]:
-    assert create_app  # importing these two defines every table
-    assert main
+    tables.register()
     return {
         table.name: {column.name: column for column in table.columns} for table in Base.metadata.sorted_tables
     }

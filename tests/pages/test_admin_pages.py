@@ -11,7 +11,7 @@ from settings_support import change_settings
 from sqlalchemy import select
 from users_support import PASSWORD, SignedInUser, bearer, create_user
 
-from app.engine.accounts import accounts, company_identities
+from app.engine.accounts import accounts
 from app.engine.accounts.accounts import Account, Role
 from app.engine.jobs.jobs import Job
 from app.infra import clock
@@ -74,64 +74,6 @@ def test_an_invalid_account_is_not_created(
     assert page.status_code == 422
     assert f'id="{field}-error"' in page.text
     assert PASSWORD not in page.text
-
-
-def test_an_admin_creates_no_account_of_the_domain_of_another_workspace(
-    app: APIFlask, user: SignedInUser, admin: Visitor
-) -> None:
-    other = create_user(app, email="bob@example.org")
-    change_settings(app, oidc_create_accounts=(("acme.example", other.workspace_id),))
-    refused = admin.send("/admin/accounts", **NEW)
-    change_settings(app, oidc_create_accounts=(("acme.example", user.workspace_id),))
-
-    created = admin.send("/admin/accounts", **NEW)
-
-    assert (refused.status_code, created.status_code) == (422, 200)
-    assert ASK_AN_OPERATOR in refused.text
-
-
-def test_with_company_sign_in_an_admin_creates_accounts_of_the_domains_of_the_workspace_only(
-    app: APIFlask, user: SignedInUser, admin: Visitor
-) -> None:
-    """Otherwise the owner of the address would be signed in to an account of a workspace of strangers."""
-    issuer = "https://login.acme.example"
-    change_settings(app, oidc_issuer=issuer, oidc_client_id="c")
-    link(user, "https://an-earlier-issuer.example")
-    refused = admin.send("/admin/accounts", **NEW)
-    link(user, issuer)
-
-    created = admin.send("/admin/accounts", **NEW)
-    other_domain = admin.send("/admin/accounts", **NEW | {"email": "bob@sub.acme.example"})
-
-    assert (refused.status_code, created.status_code, other_domain.status_code) == (422, 200, 422)
-    assert ASK_AN_OPERATOR in refused.text
-
-
-def test_with_company_sign_in_an_admin_creates_accounts_of_mapped_domains(
-    app: APIFlask, user: SignedInUser, admin: Visitor
-) -> None:
-    change_settings(
-        app,
-        oidc_issuer="https://login.acme.example",
-        oidc_client_id="c",
-        oidc_create_accounts=(("acme.example", user.workspace_id),),
-    )
-
-    assert admin.send("/admin/accounts", **NEW).status_code == 200
-
-
-def test_with_company_sign_in_an_operator_creates_accounts_of_every_domain(
-    app: APIFlask, user: SignedInUser, admin: Visitor
-) -> None:
-    issuer = "https://login.acme.example"
-    change_settings(app, oidc_issuer=issuer, oidc_client_id="c", operators=(user.email,))
-
-    assert admin.send("/admin/accounts", **NEW).status_code == 200
-
-
-def link(user: SignedInUser, issuer: str) -> None:
-    with user.database.transaction() as session:
-        company_identities.link(session, issuer, user.account_id, user.account_id, now=clock.now())
 
 
 def test_only_an_operator_creates_the_account_of_an_operator(

@@ -65,7 +65,7 @@ def test_every_page_has_a_content_policy_and_is_not_embedded(app: APIFlask, user
         if "html" in ((page := browser.open(path, buffered=True)).mimetype or "")
     }
 
-    assert {"/", "/docs", "/problems", "/sign-in", "/privacy", "/no-such-page"} <= pages.keys()
+    assert {"/", "/docs", "/problems", "/sign-in", "/no-such-page"} <= pages.keys()
     for path, page in pages.items():
         policy = page.headers.get("Content-Security-Policy", "")
         assert "default-src 'none'" in policy, path

@@ -17,7 +17,6 @@ from app.engine.accounts.accounts import Account, Role
 FEATURES = feature_tests.parts("access")
 NEW_PASSWORD = "another correct horse battery staple"
 PASSWORDS = {"current_password": PASSWORD, "new_password": NEW_PASSWORD}
-LIMITS = {"monthly_limit": 5, "spending_cap": 9}
 
 
 def an_admin(app: APIFlask, email: str, path: str) -> tuple[SignedInUser, str]:
@@ -53,11 +52,6 @@ def entries(user: SignedInUser) -> list[tuple[str, str, str]]:
             "api_key.create",
         ),
         (("DELETE /api/keys/{key}", None), ("POST /keys/{key}/revoke", {}), "api_key.revoke"),
-        (
-            ("PUT /api/limits/keys/{key}", LIMITS),
-            ("POST /keys/{key}/limits", LIMITS),
-            "limit.set limit.set",
-        ),
         (
             ("POST /api/password", PASSWORDS),
             ("POST /account/password", PASSWORDS),

@@ -39,7 +39,7 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/domain/data/vectors.json", BASIC): (1, "a URL with a user name, for clients to test against"),
     ("app/domain/data/vectors.json", HEX): (22, "published hashes of websites; a test recomputes each"),
     ("app/domain/ids.py", BASE64): (4, "the alphabet of ids, and ids of examples"),
-    ("app/api/company_login.py", BASE64): (1, "an example of a verifier, that of RFC 7636"),
+    ("app/features/company_sign_in/api.py", BASE64): (1, "an example of a verifier, that of RFC 7636"),
     ("app/features/webhooks/endpoints_api.py", BASE64): (
         1,
         "an example of a secret, that of Standard Webhooks",

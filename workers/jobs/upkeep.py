@@ -20,7 +20,7 @@ from app.engine.ledger import spending_limits
 from app.engine.lists import imported_rows
 from app.engine.lookups import people_counts
 from app.engine.matching import reverse_lookups
-from app.engine.privacy import contact_retention, mailbox_proofs, redaction
+from app.engine.privacy import contact_retention, redaction
 from app.engine.queues import worker_heartbeats as presence
 from app.engine.work import items
 from app.infra.database import database_clock
@@ -75,7 +75,6 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(spending_limits.purge_expired, now=now),
         partial(events.purge_expired, now=now),
         partial(presence.purge_expired, now=now),
-        partial(mailbox_proofs.purge_expired, now=now),
         partial(imported_rows.purge_expired, now=now),
         partial(items.purge_expired, now=now),
         partial(reverse_lookups.purge_expired, now=now),

@@ -11,13 +11,14 @@ from marshmallow import validate
 
 from app.domain.errors import NotFound
 from app.domain.normal.emails import email_reasons
-from app.engine.accounts import accounts, company_identities, sessions, workspaces
+from app.engine.accounts import accounts, sessions, workspaces
 from app.engine.accounts.accounts import Account, DisabledByOperator, EmailTaken, Role
 from app.infra.crypto import passwords
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission
+from app.web.feature import owns_domain
 from app.web.pages import forms
 from app.web.pages.access import admin_only, viewer
 from app.web.pages.blueprint import PageBlueprint
@@ -156,15 +157,13 @@ def _may_create(address: str) -> bool:
     if settings.is_operator(address):
         return False
     domain = address.rpartition("@")[2]
-    mapped_to = dict(settings.oidc_create_accounts).get(domain)
     with services().database.reading() as session:
         users = accounts.workspaces_of_domain(session, domain)
         if users - {workspace_id}:
             return False
-        if mapped_to is not None:
-            return mapped_to == workspace_id
-        if settings.oidc_issuer:
-            return company_identities.have_domain(session, settings.oidc_issuer, workspace_id, domain)
+        is_owned = owns_domain(session, workspace_id, domain)
+        if is_owned is not None:
+            return is_owned
         is_company = not {"webmail", "disposable"}.intersection(email_reasons(address))
         return (is_company and bool(users)) or not workspaces.are_several(session)
 

@@ -1,29 +1,18 @@
-"""Changes of the people and the lists of the caller's workspace."""
+"""Changes of the people of the caller's workspace."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from app.engine.contacts.saved import contact_lists
 from app.engine.owned import owned_contacts, owned_edits
 from app.engine.owned.owned_contacts import OwnedContact
-from app.engine.owned.owned_edits import Edit, ListChange
+from app.engine.owned.owned_edits import Edit
 from app.infra.database import database_clock
 from app.web import admission
-from app.web.bodies.idempotency_header import begin, finish, is_replay
+from app.web.bodies.idempotency_header import is_replay
 from app.web.sign_in.auth import caller
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedList:
-    """A list as it is after a change, whether it was created, and whether the request is a replay."""
-
-    shown: dict[str, Any]
-    is_new: bool = False
-    replayed: bool = False
 
 
 def edit(now: datetime) -> Edit:
@@ -39,60 +28,3 @@ def annotate(person_id: str, notes: Mapping[str, Any]) -> tuple[OwnedContact, bo
         if not replayed:
             owned_edits.annotate(session, edit(now), person_id, **notes)
         return owned_contacts.get(session, caller().workspace_id, person_id), replayed
-
-
-def create_list(name: str) -> ChangedList:
-    """Create a list, or return the one that the workspace has of this name."""
-    workspace_id = caller().workspace_id
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        list_id, is_new = begin(session, now=now), False
-        replayed = list_id is not None
-        if list_id is None:
-            contact_list, is_new = contact_lists.ensure(session, workspace_id, name, now=now)
-            list_id = contact_list.id
-            finish(session, list_id)
-        shown = contact_lists.public(contact_lists.get_with_count(session, workspace_id, list_id))
-    return ChangedList(shown, is_new=is_new, replayed=replayed)
-
-
-def rename_list(list_id: str, name: str) -> ChangedList:
-    """Rename a list.
-
-    Raises:
-        ValidationFailed: another list of the workspace has the name.
-
-    """
-    workspace_id = caller().workspace_id
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        replayed = is_replay(session, list_id, now=now)
-        if not replayed:
-            contact_lists.rename(session, workspace_id, list_id, name, now=now)
-        shown = contact_lists.public(contact_lists.get_with_count(session, workspace_id, list_id))
-    return ChangedList(shown, replayed=replayed)
-
-
-def delete_list(list_id: str) -> None:
-    """Delete a list; the people on it stay saved."""
-    with admission.transaction() as session:
-        contact_lists.remove(session, caller().workspace_id, list_id)
-
-
-def change_list(
-    list_id: str, *, add: Collection[str] = (), remove: Collection[str] = ()
-) -> tuple[ListChange, bool]:
-    """Add people to a list and remove others; return the change, and whether the request is a replay."""
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        if is_replay(session, list_id, now=now):
-            return ListChange(contact_lists.get(session, caller().workspace_id, list_id), 0, 0), True
-        return owned_edits.change_list(session, edit(now), list_id, add=add, remove=remove), False
-
-
-def add_to_named_list(name: str, people: Collection[str]) -> ListChange:
-    """Add people to the list of this name, which is created if needed."""
-    with admission.transaction() as session:
-        now = database_clock.value(session)
-        contact_list, _ = contact_lists.ensure(session, caller().workspace_id, name, now=now)
-        return owned_edits.change_list(session, edit(now), contact_list.id, add=people, remove=())

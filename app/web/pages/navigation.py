@@ -35,7 +35,6 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
         (
             Entry("start.start", "Search", position=10),
             Entry("contacts_page.index", "Contacts", position=20),
-            Entry("lists_page.index", "Lists", position=30),
             Entry("history.index", "History", position=50),
             Entry("events_page.index", "Events", position=70),
             Entry("keys_page.index", "API keys", position=90),
@@ -48,7 +47,6 @@ GROUPS: dict[Needs, tuple[str, tuple[Entry, ...]]] = {
             Entry("admin.index", "Overview", position=10),
             Entry("admin_accounts.index", "Accounts", position=20),
             Entry("admin_jobs.index", "Requests", position=30),
-            Entry("admin_limits.index", "Limits", position=40),
             Entry("admin_ledger.index", "Ledger", position=50),
             Entry("admin_audit_log.index", "Audit log", position=60),
         ),

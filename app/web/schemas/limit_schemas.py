@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from marshmallow import fields, validate
 
-from app.domain.ids import EXAMPLES
 from app.domain.spending import LimitUsage, Period
 from app.engine.ledger.limit_settings import MAX_LIMIT
 from app.web.schemas.fields import ResponseSchema, StrictSchema
@@ -29,12 +28,6 @@ def limit_field(description: str, **options: Any) -> fields.Integer:
     )
 
 
-class AccountLimitsSchema(StrictSchema):
-    """The limit of an account."""
-
-    monthly_limit = limit_field(f"{MONTHLY_LIMIT} Null removes the limit.", required=True)
-
-
 class KeyLimitsSchema(StrictSchema):
     """The limits of an API key; one that is absent stays as it is."""
 
@@ -53,22 +46,6 @@ class LimitUsageSchema(ResponseSchema):
     resets_at = fields.DateTime(required=True, allow_none=True, metadata=RESET)
 
     PUBLIC: ClassVar[tuple[str, ...]] = ("credits", "held", "spent", "left", "resets_at")
-
-
-class LimitSubjectSchema(ResponseSchema):
-    """The account or API key that has a limit; `account_id` is the account, or the owner of the key."""
-
-    type = fields.String(required=True, validate=validate.OneOf(["account", "key"]))
-    id = fields.String(required=True, metadata={"example": EXAMPLES["key"]})
-    name = fields.String(required=True, metadata={"example": "CRM sync"})
-    account_id = fields.String(required=True, metadata={"example": EXAMPLES["acc"]})
-
-
-class SpendingLimitSchema(LimitUsageSchema):
-    """A limit with its subject and its use in the current period."""
-
-    subject = fields.Nested(LimitSubjectSchema, required=True)
-    period = fields.String(required=True, validate=validate.OneOf(list(Period)))
 
 
 def usage_json(usage: LimitUsage | None) -> dict[str, Any] | None:

@@ -14,10 +14,13 @@ from stored_support import a_company, a_contact, an_email, own, suppress
 from users_support import SignedInUser
 
 from app.engine.accounts.accounts import Account, Role
-from app.engine.contacts.saved.contact_lists import ContactList
+from app.engine.contacts.saved import contact_lists
+from app.engine.owned import owned_edits
+from app.engine.owned.owned_edits import Edit
 from app.features.crm import connections
 from app.features.crm.connections import CrmConnection
 from app.features.crm.pushes import CrmPush, PushItem
+from app.infra import clock
 
 TOKEN = "pat-eu1-0123456789"
 OAUTH = (("CRM_HUBSPOT_CLIENT_ID", "client-1"), ("CRM_HUBSPOT_CLIENT_SECRET", "client-secret-1"))
@@ -214,18 +217,19 @@ def test_an_authorization_that_is_abandoned_leaves_the_connection_as_it_is(
     assert (connection(user).status, credentials.token) == ("checking", TOKEN)
 
 
-def test_a_contact_and_a_list_lead_to_the_push(app: APIFlask, admin: Visitor, user: SignedInUser) -> None:
+def test_a_contact_leads_to_the_push_and_a_list_is_pushed(admin: Visitor, user: SignedInUser) -> None:
     admin.send("/crm", vendor="hubspot", token=TOKEN)
     contact_id = owned_contact(user)
-    admin.send("/lists/members", contact=contact_id, name="Q4")
-    with user.database.reading() as session:
-        list_id = session.scalars(select(ContactList.id)).one()
+    now = clock.now()
+    with user.database.transaction() as session:
+        list_id = contact_lists.ensure(session, user.workspace_id, "Q4", now=now)[0].id
+        edit = Edit(workspace_id=user.workspace_id, account_id=user.account_id, now=now)
+        owned_edits.add_contacts(session, edit, list_id, [contact_id])
 
-    shown = admin.open(f"/contacts/{contact_id}"), admin.open(f"/lists/{list_id}")
+    shown = admin.open(f"/contacts/{contact_id}")
     pushed = admin.send("/crm/pushes", connection_id=connection(user).id, list=list_id)
 
-    assert f"/crm/push?contact_id={contact_id}" in shown[0].text
-    assert f"/crm/push?list={list_id}" in shown[1].text
+    assert f"/crm/push?contact_id={contact_id}" in shown.text
     assert "1 person of the list" in admin.open(f"/crm/push?list={list_id}").text
     assert "Grace Hopper" in pushed.text
 

@@ -24,7 +24,7 @@ from app.web.pages import forms, purpose_choices
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
 from app.web.pages.forms import InvalidForm
-from app.web.pages.rendering import go_to, page
+from app.web.pages.rendering import go_to, go_to_path, page
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.owned_schemas import NamedListSchema
 from app.web.services import services
@@ -170,7 +170,7 @@ def add_to_list(upload_id: str) -> Response:
         return _show(upload_id, 422, errors=invalid.messages)
     list_id, added = actions.add_to_list(upload_id, name)
     flash(f"{added:,} {'person is' if added == 1 else 'people are'} new on the list.", "success")
-    return go_to("lists_page.one", list_id=list_id)
+    return go_to_path(f"/lists/{list_id}")
 
 
 @blueprint.get("/uploads/<upload_id>/result")

@@ -1,0 +1,1 @@
+"""Sign-in with company accounts, which are users of the OpenID provider of the settings."""
