@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import InvalidValue
@@ -92,6 +92,8 @@ FORMULA_PARTS = "=+-@'\"a ;,|\t\n\u2028\uff1d\uff0b\uff0d\uff20"
 @given(
     st.one_of(st.text(st.characters(exclude_categories=("C", "Z"))), st.text(FORMULA_PARTS).map(str.strip))
 )
+@example("|'=")
+@example("a|''=1")
 def test_an_escaped_formula_is_read_back_unchanged(text: str) -> None:
     written = cells.escape_formula(text)
 

@@ -45,7 +45,7 @@ _EMPTY_NAMES = frozenset(
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]"  # also full-width and small ones
 # A blank after | begins no formula: "CTO | @Acme" is how people write their titles.
-_SEPARATORS = re.compile(rf"([;,\t\r\n\x0b\x0c\x85\u2028\u2029]|\|(?='?{_SIGNS}))")
+_SEPARATORS = re.compile(rf"([;,\t\r\n\x0b\x0c\x85\u2028\u2029]|\|(?='*{_SIGNS}))")
 _FORMULA = re.compile(rf"[\s\x00-\x1f\ufeff\u200b\"']*+{_SIGNS}")
 _EMAILS = re.compile(r":::|[;,|\s]|/(?=[^@/\s]{1,64}@)")
 _SPACED_AT = re.compile(r" {1,3}@ {0,3}|@ {1,3}")
