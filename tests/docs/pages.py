@@ -33,8 +33,8 @@ NOT_RUN = {
     ("docs/privacy-requests.md", ""): "erases a person; tests/cli/test_people_cli.py runs the commands",
     ("docs/upgrading.md", ""): "needs PostgreSQL; tests/cli/test_database_move.py runs the commands",
     ("docs/operating.md", "systemctl"): "needs root and systemd",
-    ("docs/backup.md", ""): "needs a key in the settings; tests/cli/test_backup_cli.py runs the commands",
-    ("docs/suppressions.md", ""): "needs lists and a backup; tests/cli/test_suppressions_cli.py runs it",
+    ("docs/backup.md", ""): "needs a key in the settings; tests/features/backup runs the commands",
+    ("docs/suppressions.md", ""): "needs lists and a backup; tests/features/suppressions runs it",
     ("docs/website-privacy.md", ""): "prints a random key; tests/test_settings_hash_lookups.py reads one",
     ("docs/reliability.md", ""): "runs for an hour; .ci/run runs the short forms",
 }

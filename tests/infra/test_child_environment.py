@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sqlalchemy import make_url
 
-from app.features.backup.copies import programs
 from app.infra import child_environment
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +19,6 @@ SECRETS = ("SECRET_KEY", "DATABASE_URL", "HUNTER_API_KEY", "SALESFORCE_CLIENT_SE
 def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in SECRETS:
         monkeypatch.setenv(name, "concealed")
-    monkeypatch.setenv("PGSSLMODE", "require")
 
 
 def test_it_has_no_settings_of_the_service_and_starts_a_program() -> None:
@@ -36,13 +33,6 @@ def test_it_has_no_settings_of_the_service_and_starts_a_program() -> None:
     ).stdout
 
     assert "concealed" not in printed
-
-
-def test_the_programs_of_postgresql_get_the_password_and_their_own_variables_only() -> None:
-    environment = programs.environment(make_url("postgresql+psycopg://u:pw@host/db"))
-
-    assert (environment["PGPASSWORD"], environment["PGSSLMODE"]) == ("pw", "require")
-    assert "concealed" not in environment.values()
 
 
 def test_every_program_is_started_with_an_environment_of_its_own() -> None:
