@@ -47,6 +47,8 @@ TESTS_OF_THE_REST = (
     "tests/pages/test_who_may_see_what.py",
     "tests/web",
 )
+TESTED_WITHOUT = os.environ.get("TESTED_WITHOUT", "crm,uploads").split(",")
+"""The features without which the tests of the rest run too, which takes a minute each."""
 START = """
 import sys
 
@@ -61,11 +63,10 @@ print(own, feature in group_names())
 """
 
 
-@pytest.mark.release
-@pytest.mark.parametrize("feature", FEATURES)
-def test_without_a_feature_the_service_starts_and_the_tests_of_the_rest_pass(
-    feature: str, tmp_path: Path
-) -> None:
+@pytest.fixture
+def without(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of the source without the feature of the parameter and its line in the registry."""
+    feature: str = request.param
     for name in COPIED:
         shutil.copytree(
             ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules")
@@ -76,13 +77,25 @@ def test_without_a_feature_the_service_starts_and_the_tests_of_the_rest_pass(
     registry = tmp_path / "app" / "feature_registry.py"
     lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
     registry.write_text("".join(line for line in lines if line != f'    "{feature}",\n'), encoding="utf-8")
+    return tmp_path
 
-    started = _run(tmp_path, "-c", START, feature)
-    others = (f"tests/features/{other}" for other in FEATURES if other != feature)
-    selected = ("-m", "not slow and not release", *TESTS_OF_THE_REST, *others)
-    tested = _run(tmp_path, "-m", "pytest", "-q", "-n0", "--no-cov", *selected)
+
+@pytest.mark.release
+@pytest.mark.parametrize(("without", "feature"), zip(FEATURES, FEATURES, strict=True), indirect=["without"])
+def test_without_a_feature_the_service_starts(without: Path, feature: str) -> None:
+    started = _run(without, "-c", START, feature)
 
     assert started.stdout.splitlines()[-1] == "[] False", started.stderr
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("without", TESTED_WITHOUT, indirect=True)
+def test_without_a_feature_the_tests_of_the_rest_pass(without: Path) -> None:
+    others = map(str, (without / "tests" / "features").iterdir())
+    selected = ("-m", "not slow and not release", *TESTS_OF_THE_REST, *others)
+
+    tested = _run(without, "-m", "pytest", "-q", "-n0", "--no-cov", *selected)
+
     assert tested.returncode == 0, tested.stdout
 
 

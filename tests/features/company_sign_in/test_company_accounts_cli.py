@@ -10,14 +10,14 @@ from click.testing import Result
 from settings_support import change_settings
 from users_support import SignedInUser
 
-from cli.accounts import group
+from cli.commands import group
 
 Run = Callable[..., Result]
 
 
 @pytest.fixture
 def run(app: APIFlask) -> Run:
-    return lambda *arguments: app.test_cli_runner().invoke(group, arguments)
+    return lambda *arguments: app.test_cli_runner().invoke(group("accounts"), arguments)
 
 
 def test_a_company_account_is_linked_to_one_account_until_it_is_removed(

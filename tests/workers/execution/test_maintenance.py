@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
+from app import feature_registry
 from app.domain import kinds
 from app.domain.errors import Unavailable
 from app.infra.broker import celery_app
 from workers import main
 from workers.execution import worker_services
 
-TASKS = sorted(
-    value for value in vars(kinds).values() if isinstance(value, str) and value.startswith("upkeep.")
-)
+NAMED = {value for value in vars(kinds).values() if isinstance(value, str) and value.startswith("upkeep.")}
+PERIODIC = {name for module in feature_registry.parts("schedule") for name in module.PERIODS}
+TASKS = sorted(NAMED | PERIODIC)
 
 
 def test_every_task_of_maintenance_is_registered() -> None:
