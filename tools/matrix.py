@@ -33,7 +33,7 @@ POOLED = "PostgreSQL 17, PgBouncer"
 DATABASES = ("SQLite", *postgres_versions.VERSIONS, POOLED)
 BROKERS = ("Valkey", "Redis", "RabbitMQ")
 SUITE = (
-    "tests/api/test_statement_budgets.py",
+    "tests/api/all_endpoints/test_statement_budgets.py",
     "tests/engine/jobs/test_races.py",
     "tests/engine/jobs/test_leases.py",
     "tests/engine/ledger",

@@ -28,7 +28,7 @@ COPIED = (
 TESTS_OF_THE_REST = (
     "tests/api/ops",
     "tests/api/test_erased_people.py",
-    "tests/api/test_who_may_what.py",
+    "tests/api/all_endpoints/test_who_may_what.py",
     "tests/cli/lists/test_contacts_cli.py",
     "tests/engine/audit/test_audits.py",
     "tests/engine/mentions",

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.findings import FoundCompany
 from app.domain.records.merging import Change
 from app.engine.contacts.bulk import lock_resolution, update_all
-from app.engine.contacts.company_resolution import UPDATED_COLUMNS, CompanyResolver
+from app.engine.contacts.resolution.company_resolution import UPDATED_COLUMNS, CompanyResolver
 from app.engine.contacts.stored_rows import StoredCompany
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.db import Base

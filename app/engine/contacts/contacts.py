@@ -29,10 +29,10 @@ from app.domain.records.merging import Change
 from app.engine.contacts import companies, emails, former_addresses, job_changes, phones
 from app.engine.contacts.bulk import lock_resolution, update_all
 from app.engine.contacts.companies import UpsertedCompany
-from app.engine.contacts.contact_index import name_of
-from app.engine.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver
 from app.engine.contacts.emails import EmailEntry
 from app.engine.contacts.phones import Numbers, PhoneEntry
+from app.engine.contacts.resolution.contact_index import name_of
+from app.engine.contacts.resolution.contact_resolution import UPDATED_COLUMNS, ContactResolver
 from app.engine.contacts.saved import saved_profile_urls
 from app.engine.contacts.seniorities import RANK_SQL
 from app.engine.contacts.stored_rows import StoredContact

@@ -22,8 +22,8 @@ from app.domain.records.merging import sortable
 from app.engine.audit_log import entries as audit_log
 from app.engine.contacts import emails, phones, rejected_values
 from app.engine.contacts.bulk import lock_resolution
-from app.engine.contacts.contact_resolution import keys_of
 from app.engine.contacts.contacts import Contact
+from app.engine.contacts.resolution.contact_resolution import keys_of
 from app.engine.privacy import recipient_events
 from app.infra.database.db import Base
 from app.infra.database.session import Session

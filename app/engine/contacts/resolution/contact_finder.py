@@ -30,7 +30,7 @@ from app.domain.records.shared_identifiers import (
     values_of,
     without_profiles,
 )
-from app.engine.contacts.contact_index import ContactIndex, Row, name_of, profiles_in
+from app.engine.contacts.resolution.contact_index import ContactIndex, Row, name_of, profiles_in
 
 MAX_SHARING = 10
 """The most people with one address whose names are compared with the name of a record that has it.

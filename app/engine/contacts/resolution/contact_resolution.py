@@ -15,9 +15,9 @@ from app.domain.normal.names.name_keys import person_key
 from app.domain.records.merging import Change, initial_provenance, merge, value_time
 from app.domain.records.profile_links import linked, urls_of
 from app.engine.contacts.bulk import new_ids
-from app.engine.contacts.contact_finder import ContactFinder
-from app.engine.contacts.contact_index import ContactIndex, Row, profiles_in
 from app.engine.contacts.job_changes import Employer, Move
+from app.engine.contacts.resolution.contact_finder import ContactFinder
+from app.engine.contacts.resolution.contact_index import ContactIndex, Row, profiles_in
 from app.infra.database.session import Session
 
 _UNITS = (
