@@ -81,7 +81,9 @@ def without(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.mark.release
-@pytest.mark.parametrize(("without", "feature"), zip(FEATURES, FEATURES, strict=True), indirect=["without"])
+@pytest.mark.parametrize(
+    ("without", "feature"), list(zip(FEATURES, FEATURES, strict=True)), indirect=["without"]
+)
 def test_without_a_feature_the_service_starts(without: Path, feature: str) -> None:
     started = _run(without, "-c", START, feature)
 
