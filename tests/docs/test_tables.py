@@ -14,6 +14,7 @@ from pages import text_of
 from app.api.ops import activity_gauges, gauges
 from app.domain.errors import all_problems
 from app.domain.kinds import TraceOutcome
+from app.feature_registry import FEATURES
 from app.infra.telemetry import metrics
 from app.settings import REQUIRED, Settings
 from cli.commands import Commands
@@ -118,3 +119,7 @@ def test_the_pages_on_installing_name_the_settings_without_a_default(page: str, 
     by_compose = {"POSTGRES_PASSWORD": "DATABASE_URL", "REDIS_PASSWORD": "REDIS_URL"}
 
     assert {by_compose.get(name, name) for name in first_cells(table)} == set(REQUIRED)
+
+
+def test_the_table_of_features_has_every_feature() -> None:
+    assert first_cells(section("docs/architecture.md", "Features")) == set(FEATURES)
