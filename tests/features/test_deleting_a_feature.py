@@ -53,14 +53,17 @@ START = """
 import sys
 
 from app.factory import create_app
-from cli.commands import group_names
+from cli.commands import Commands
 from workers import main
 
-feature = sys.argv[1]
-routes = {str(rule) for rule in create_app().url_map.iter_rules()}
-own = sorted(route for route in routes if feature.replace("_", "-") in route.split("/")[1:3])
-print(own, feature in group_names())
+create_app()
+commands = Commands()
+names = commands.list_commands(None)
+for name in names:
+    commands.get_command(None, name)
+print(sys.argv[1] in names)
 """
+"""Loads the application, the workers and every command."""
 
 
 @pytest.fixture
@@ -87,7 +90,7 @@ def without(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_without_a_feature_the_service_starts(without: Path, feature: str) -> None:
     started = _run(without, "-c", START, feature)
 
-    assert started.stdout.splitlines()[-1] == "[] False", started.stderr
+    assert started.stdout.splitlines()[-1:] == ["False"], started.stderr
 
 
 @pytest.mark.release

@@ -25,6 +25,7 @@ EDGE_NAMES = (
     "vendors/*",
     "vendors/*/*",
     "*commands",
+    "copies/*",
     "openid/*",
 )
 EDGES = ",".join(f"app/features/*/{edge}.py" for edge in EDGE_NAMES)
