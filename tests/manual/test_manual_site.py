@@ -98,8 +98,8 @@ def test_the_search_works_without_any_other_server(playwright: Playwright, addre
     page.keyboard.type("suppression", delay=30)
     expect(page.get_by_text(re.compile(r"^\d+ results?$"))).to_be_visible()
     page.goto(f"{address}/manual/architecture.html")
-    expect(page.locator("img[src*='diagram-']").first).to_be_visible()
-    widths = page.locator("img[src*='diagram-']").evaluate_all(
+    expect(page.locator("img[src*='pictures/diagrams/']").first).to_be_visible()
+    widths = page.locator("img[src*='pictures/diagrams/']").evaluate_all(
         "nodes => nodes.map(node => node.naturalWidth)"
     )
 
