@@ -15,7 +15,10 @@ from sqlalchemy import select, text
 
 from app.domain.errors import Unavailable
 from app.engine.contacts.phones import Phone
+from app.engine.contacts.suppressions import suppressions
+from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.lists import import_runs, importer
+from app.infra import clock
 from app.infra.database.db import Database
 from cli import contacts
 from cli.lists import list_commands
@@ -27,6 +30,7 @@ PEOPLE = (
     "Bob Ray,bob@acme.example,Acme,no number,=1+1,2026-10-01\n"
     "nobody,,,,,\n"
 )
+ADA = [Identifier("email", "ada@acme.example")]
 CUT = "name,email\nAda Lovelace,ada@acme.example\nBob Ray,"
 
 
@@ -410,7 +414,8 @@ def test_a_sheet_can_be_chosen(run: Run, tmp_path: Path) -> None:
 
 def test_suppressed_people_are_not_exported(run: Run, file: Path, app: APIFlask) -> None:
     run("import", file)
-    app.test_cli_runner().invoke(args=["suppressions", "add", "--email", "ada@acme.example"])
+    with app.extensions["services"].database.transaction() as session:
+        suppressions.suppress(session, ADA, reason="asked", now=clock.now())
 
     result = run("export", "-")
 
@@ -427,24 +432,18 @@ def test_a_confidence_of_one_is_not_exported_as_a_yes(run: Run, tmp_path: Path) 
     assert (row["email_confidence"], row["phone_do_not_call"]) == ("1.0", "yes")
 
 
-def test_people_who_opted_out_are_rejected_and_counted_and_their_rows_can_be_suppressed(
-    run: Run, app: APIFlask, tmp_path: Path
-) -> None:
+def test_people_who_opted_out_are_rejected_and_counted(run: Run, tmp_path: Path) -> None:
     header = "Name,Email,Email Opt Out\n"
     rows = "Ada Lovelace,ada@acme.example,WAHR\nBob Ray,bob@acme.example,FALSCH\n"
     rows += "Cy Dee,cy@acme.example,perhaps\n"
-    rejects = tmp_path / "rejects.csv"
 
-    result = run("import", written(tmp_path / "people.csv", header + rows), "--rejects", rejects, "--json")
-    app.test_cli_runner().invoke(args=["suppressions", "import", str(rejects)])
+    result = run("import", written(tmp_path / "people.csv", header + rows), "--json")
 
     assert figures(result) == {"read": 3, "new": 1, "rejected": 2}
     assert [(warning["code"], warning["count"]) for warning in answer(result)["warnings"]] == [
         ("opted_out", 2),
         ("unread_flag", 1),
     ]
-    counted = app.test_cli_runner().invoke(args=["suppressions", "count"])
-    assert counted.stdout == "2 values are suppressed.\n"
 
 
 def test_the_json_of_an_export_has_the_number_of_rows(run: Run, file: Path, tmp_path: Path) -> None:

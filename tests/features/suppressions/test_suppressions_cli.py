@@ -452,3 +452,17 @@ def test_an_export_that_fails_leaves_the_earlier_file(
 
 def _unavailable(_session: object) -> None:
     raise Unavailable
+
+
+def test_the_rejected_rows_of_people_who_opted_out_can_be_imported(
+    run: Run, app: APIFlask, tmp_path: Path
+) -> None:
+    people, rejects = tmp_path / "people.csv", tmp_path / "rejects.csv"
+    people.write_text(
+        "Name,Email,Email Opt Out\nAda Lovelace,ada@acme.example,WAHR\nCy Dee,cy@acme.example,perhaps\n"
+    )
+    app.test_cli_runner().invoke(args=["contacts", "import", str(people), "--rejects", str(rejects)])
+
+    run("import", rejects)
+
+    assert run("count").stdout == "2 values are suppressed.\n"
