@@ -19,9 +19,7 @@ PROCESSES = "4"  # more than processors: many tests wait for a time limit or ano
 MARKERS = {FAST: "not slow", RELEASE: "release", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
     frozenset(): "The tests on SQLite, without those of a release: about seven minutes.",
-    frozenset(
-        {RELEASE}
-    ): "The builds, long walks and measurements of a release, on SQLite: about a quarter of an hour.",
+    frozenset({RELEASE}): "The builds, walks and measurements of a release, on SQLite: a quarter of an hour.",
     frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about four minutes.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about eight minutes.",
     frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
