@@ -25,6 +25,7 @@ __all__ = ["REQUIRED", "ProviderSettings", "Settings", "SettingsError", "load", 
 REQUIRED = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SUPPRESSION_KEY", "FLOWER_BASIC_AUTH")
 """Settings without a default. Docker Compose derives the first two from the passwords it requires."""
 READER = "reader"
+"""The key of the reader in the metadata of a field."""
 P = ParamSpec("P")
 R = TypeVar("R")
 MIN_JOB_RETENTION_DAYS = 8
@@ -43,14 +44,18 @@ def _setting(reader: Callable[Concatenate[Environment, str, P], R], *args: P.arg
 
     The annotation of the field must be the type that the reader returns.
     """
-    return cast("R", field(metadata={READER: lambda env, name: reader(env, name, *args, **options)}))
+    return cast("R", field(metadata=_read_by(reader, args, options)))
 
 
 def _secret(reader: Callable[Concatenate[Environment, str, P], R], *args: P.args, **options: P.kwargs) -> R:
     """Declare a setting that is not shown in the representation of the settings."""
-    return cast(
-        "R", field(metadata={READER: lambda env, name: reader(env, name, *args, **options)}, repr=False)
-    )
+    return cast("R", field(metadata=_read_by(reader, args, options), repr=False))
+
+
+def _read_by(
+    reader: Callable[..., object], args: tuple[object, ...], options: Mapping[str, object]
+) -> dict[str, Callable[[Environment, str], object]]:
+    return {READER: lambda env, name: reader(env, name, *args, **options)}
 
 
 def _prices(env: Environment, _name: str) -> Mapping[str, int]:

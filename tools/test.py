@@ -18,7 +18,7 @@ FAST, RELEASE, ON_POSTGRES = "--fast", "--release", "--postgres"
 PROCESSES = "4"  # more than processors: many tests wait for a time limit or another process
 MARKERS = {FAST: "not slow", RELEASE: "release", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
-    frozenset(): "The tests on SQLite, without those of a release: about seven minutes.",
+    frozenset(): "The tests on SQLite, without the lane of a release: about seven minutes.",
     frozenset({RELEASE}): "The builds, walks and measurements of a release, on SQLite: a quarter of an hour.",
     frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about four minutes.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about eight minutes.",

@@ -38,7 +38,7 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/domain/data/vectors.json", BASIC): (1, "a URL with a user name, for clients to test against"),
     ("app/domain/data/vectors.json", HEX): (22, "published hashes of websites; a test recomputes each"),
     ("app/domain/ids.py", BASE64): (4, "the alphabet of ids, and ids of examples"),
-    ("app/features/company_sign_in/api.py", BASE64): (1, "an example of a verifier, that of RFC 7636"),
+    ("app/features/company_sign_in/api.py", BASE64): (1, "the example of a verifier in RFC 7636"),
     ("app/features/webhooks/endpoints_api.py", BASE64): (
         1,
         "an example of a secret, that of Standard Webhooks",
@@ -47,7 +47,7 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/sign_in_readers.py", KEYWORD): (1, "the name of a setting, with a message"),
     ("benchmarks/sign_in_timing.py", KEYWORD): (1, "a wrong password, intentionally"),
     ("app/domain/tokens.py", KEYWORD): (1, "the format of a token"),
-    ("app/features/company_filter/api/evaluation.py", HEX): (4, "examples, those of RFC 9497"),
+    ("app/features/company_filter/api/evaluation.py", HEX): (4, "the examples of RFC 9497"),
     ("app/api/session.py", BASE64): (1, "an example of a public key, that of RFC 8037"),
     ("app/engine/privacy/reencryption.py", KEYWORD): (1, "the name of a group of columns"),
     ("app/features/crm/sentences.py", KEYWORD): (1, "a sentence about a key"),

@@ -53,9 +53,9 @@ class Holdings:
 
     Rows that refer to a contact are deleted with it: `count` returns how many there are about these contacts
     by table, for the receipt of an erasure, and `export` what they say, for the person. `find` returns the
-    rows that mention a person, by the name under which they are counted; `sources` are those of its rows that
-    the index of mentions covers, and `texts` the columns that may name people. `await_writers` waits until
-    transactions that may store more about a person have ended; those that begin later know who is suppressed.
+    rows that mention a person, by the name under which they are counted; `sources` are its rows in the index
+    of mentions, and `texts` the columns that may name people. `await_writers` waits until transactions that
+    may store more about a person have ended; transactions that begin later know who is suppressed.
 
     `encrypt_again` encrypts the secrets under the current key and returns how many. Values that are too large
     to be encrypted together have functions that encrypt the next one, by table.
