@@ -18,7 +18,6 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from local_servers import free_port
 from polling import wait_until
 
 pytestmark = pytest.mark.slow
@@ -133,12 +132,17 @@ def serving(folder: Path, *options: str, seconds: float = 30, configuration: str
     """Run a server with this timeout for clients, in seconds; reading has a second of grace."""
     (folder / "tiny.py").write_text(APP)
     (folder / "conf.py").write_text(configuration.format(seconds=seconds))
-    port, log = free_port(), folder / "web.log"
-    command = [sys.executable, "-m", "gunicorn", "-c", str(folder / "conf.py"), "-b", f"127.0.0.1:{port}"]
+    log = folder / "web.log"
     path = f"{ROOT}{os.pathsep}{folder}"
-    with log.open("wb") as file:
+    with log.open("wb") as file, socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
+        port, fd = listener.getsockname()[1], listener.fileno()
+        command = [sys.executable, "-m", "gunicorn", "-c", str(folder / "conf.py"), "-b", f"fd://{fd}"]
         process = subprocess.Popen(
-            [*command, *options, "tiny:app"], env=os.environ | {"PYTHONPATH": path}, stderr=file, cwd=folder
+            [*command, *options, "tiny:app"],
+            env=os.environ | {"PYTHONPATH": path},
+            stderr=file,
+            cwd=folder,
+            pass_fds=[fd],
         )
     server = Server(port, process, log)
     try:

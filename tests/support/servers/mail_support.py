@@ -16,6 +16,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from dnslib import MX, QTYPE, RCODE, RR, SOA, A, DNSRecord
 from dnslib.server import DNSLogger, DNSServer
+from local_servers import free_port
 
 from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
@@ -128,9 +129,7 @@ class FakeMailServer:
 @contextmanager
 def mail_server(fake: object, **more: Any) -> Iterator[int]:
     """Run a well-behaved SMTP server with this handler; yield the port."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
+    port = free_port()
     controller = Controller(fake, LOOPBACK, port, server_hostname="mail.acme.com", **more)
     controller.start()
     try:
