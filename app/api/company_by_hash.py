@@ -18,7 +18,7 @@ from app.engine.jobs.submission import JobRequest
 from app.engine.lookups.company_overviews import HashKind
 from app.infra.crypto import oprf
 from app.web.jobs.job_requests import submit_and_wait
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, count, limited
 from app.web.schemas.contact_schemas import CompanySchema
 from app.web.schemas.fields import ResponseSchema, exactly_one
@@ -121,7 +121,7 @@ class CompanyByHashResponseSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/company-by-hash")
-@documented(BadHash, PrefixNotAllowed, FilterKeyUnknown)
+@Operation(errors=(BadHash, PrefixNotAllowed, FilterKeyUnknown))
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(CompanyByHashSchema, arg_name="body", example={"hash": EXAMPLE})

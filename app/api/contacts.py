@@ -18,7 +18,7 @@ from app.engine.owned.owned_filters import Order, Selection, Sort
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, json_file
 from app.web.bodies.idempotency_header import REPLAYED
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.owned import owned_changes
 from app.web.owned.owned_pages import download, may_see_values, parse_cursor, read_page
 from app.web.rate_limits import Policy, limited
@@ -86,7 +86,7 @@ PERSON_ID = {
 
 
 @blueprint.get("/api/contacts")
-@documented(ValidationFailed, other_body=json_file("contacts"), sends_file=True)
+@Operation(errors=(ValidationFailed,), other_body=json_file("contacts"), sends_file=True)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.input(ContactsQuery, location="query", arg_name="query")
@@ -112,7 +112,7 @@ def index(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/api/contacts/<contact_id>")
-@documented(ContactNotFound, path_parameters=PERSON_ID)
+@Operation(errors=(ContactNotFound,), path_parameters=PERSON_ID)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.output(OwnedContactResponseSchema)
@@ -123,7 +123,7 @@ def show(contact_id: str) -> Response:
 
 
 @blueprint.post("/api/contacts/<contact_id>")
-@documented(ContactNotFound, takes_idempotency_key=True, path_parameters=PERSON_ID)
+@Operation(errors=(ContactNotFound,), takes_idempotency_key=True, path_parameters=PERSON_ID)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(NotesSchema, arg_name="body")

@@ -13,7 +13,7 @@ from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
 from app.engine.lookups.enrichment_estimates import Estimate
 from app.web.jobs import enrichments
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import (
     CompanySchema,
@@ -86,7 +86,7 @@ DRY_RUN: dict[str, Any] = {
 
 
 @blueprint.post("/api/ext/enrichment-request")
-@documented(InsufficientCredits, SpendingLimitReached, PurposeRequired, other_body=DRY_RUN)
+@Operation(errors=(InsufficientCredits, SpendingLimitReached, PurposeRequired), other_body=DRY_RUN)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(EnrichmentSchema, arg_name="body", example=EXAMPLE)

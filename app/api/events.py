@@ -14,7 +14,7 @@ from app.domain.errors import ValidationFailed
 from app.domain.event_types import EventType
 from app.engine.events import events as core
 from app.web.bodies.body import json_response
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema
@@ -59,7 +59,7 @@ class EventsResponseSchema(ResponseSchema):
 
 
 @blueprint.get("/api/events")
-@documented(ValidationFailed)
+@Operation(errors=(ValidationFailed,))
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.input(EventsQuery, location="query", arg_name="query")

@@ -14,7 +14,7 @@ from app.domain.kinds import KINDS, Status
 from app.engine.jobs import job_history, jobs
 from app.web.bodies.body import json_response
 from app.web.jobs.job_requests import poll
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.job_schemas import JobResponseSchema
 from app.web.schemas.paging import IdCursor, page_size, split
@@ -53,7 +53,7 @@ JOB_LIST: dict[str, Any] = {
 
 
 @blueprint.get("/api/ext/jobs")
-@documented(JobNotFound, ValidationFailed, other_body=JOB_LIST)
+@Operation(errors=(JobNotFound, ValidationFailed), other_body=JOB_LIST)
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.input(JobsQuery, location="query", arg_name="query")

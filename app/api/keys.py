@@ -19,7 +19,7 @@ from app.infra.database import database_clock
 from app.web.accounts import key_changes
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.key_schemas import NewKeySchema
@@ -73,7 +73,7 @@ class KeysResponseSchema(ResponseSchema):
 
 
 @blueprint.post("/api/keys")
-@documented(ApiAccessRequired, takes_idempotency_key=True)
+@Operation(errors=(ApiAccessRequired,), takes_idempotency_key=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(NewKeySchema, arg_name="body")
@@ -94,7 +94,7 @@ def create(body: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/api/keys")
-@documented(ApiAccessRequired)
+@Operation(errors=(ApiAccessRequired,))
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.output(KeysResponseSchema)
@@ -107,7 +107,7 @@ def index() -> Response:
 
 
 @blueprint.delete("/api/keys/<key_id>")
-@documented(ApiAccessRequired, NotFound, path_parameters={"key_id": id_parameter("key")})
+@Operation(errors=(ApiAccessRequired, NotFound), path_parameters={"key_id": id_parameter("key")})
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)

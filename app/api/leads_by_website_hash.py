@@ -16,7 +16,7 @@ from app.domain.normal.texts import vocabularies
 from app.engine.jobs.submission import JobRequest
 from app.engine.lookups.company_people import HAS, PageCursor
 from app.web.jobs.job_requests import submit_and_wait
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import AvailableSchema, CompanySchema, SavedSchema
 from app.web.schemas.fields import NormalizedString, ResponseSchema, exactly_one
@@ -130,7 +130,7 @@ class LeadsResponseSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/leads-by-website-hash")
-@documented(BadHash, PrefixNotAllowed)
+@Operation(errors=(BadHash, PrefixNotAllowed))
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(LeadsByWebsiteHashSchema, arg_name="body", example={"hash": EXAMPLE, "limit": 25})

@@ -18,7 +18,7 @@ from app.infra.database.session import Session
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.owned import profile_saves
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import AvailableSchema, SavedProfileSchema
@@ -73,7 +73,7 @@ KNOWN_CONTACT: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 
 
 @blueprint.post("/api/ext/linkedin-save")
-@documented(NotAProfileUrl, takes_idempotency_key=True)
+@Operation(errors=(NotAProfileUrl,), takes_idempotency_key=True)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(LinkedinSaveSchema, arg_name="body")

@@ -20,7 +20,7 @@ from app.domain.errors import (
 from app.infra import clock
 from app.infra.database.session import Session
 from app.web.bodies.body import json_response
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.schemas.sign_in_schemas import LoginSchema
 from app.web.services import services
 from app.web.sign_in import password_sign_in
@@ -47,8 +47,15 @@ class LoginResponseSchema(SessionResponseSchema):
 
 
 @blueprint.post("/api/ext/login")
-@documented(
-    InvalidCredentials, TotpRequired, InvalidTotp, AccountDisabled, PasswordSignInOff, TooManyAttempts
+@Operation(
+    errors=(
+        InvalidCredentials,
+        TotpRequired,
+        InvalidTotp,
+        AccountDisabled,
+        PasswordSignInOff,
+        TooManyAttempts,
+    )
 )
 @blueprint.input(LoginSchema, arg_name="body")
 @blueprint.output(LoginResponseSchema)

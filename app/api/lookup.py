@@ -14,7 +14,7 @@ from app.domain.records.subjects import Subject
 from app.engine.lookups import lookups
 from app.web.bodies.body import json_response
 from app.web.jobs import reverse_lookups
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import (
     AvailableSchema,
@@ -109,7 +109,7 @@ class LookupResponseSchema(ResultSchema):
 
 
 @blueprint.post("/api/ext/lookup")
-@documented(InsufficientIdentifiers, NotAProfileUrl)
+@Operation(errors=(InsufficientIdentifiers, NotAProfileUrl))
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(

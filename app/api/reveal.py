@@ -18,7 +18,7 @@ from app.domain.errors import (
 )
 from app.engine.lookups.field_requests import ContactField
 from app.web.jobs import reveals
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import EmailSchema, PhoneSchema
 from app.web.schemas.fields import ResponseSchema
@@ -55,7 +55,7 @@ class RevealResponseSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/reveal/email")
-@documented(*ERRORS)
+@Operation(errors=ERRORS)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealEmailSchema, arg_name="body", example=EXAMPLE)
@@ -71,7 +71,7 @@ def email(body: RevealRequest) -> Response:
 
 
 @blueprint.post("/api/ext/reveal/phone")
-@documented(*ERRORS)
+@Operation(errors=ERRORS)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealPhoneSchema, arg_name="body", example=EXAMPLE)

@@ -15,7 +15,7 @@ from app.engine.accounts.sessions import LoginSession
 from app.infra import clock
 from app.infra.database import database_clock
 from app.web.bodies.body import json_response
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.services import services
@@ -81,7 +81,7 @@ def end_others() -> Response:
 
 
 @blueprint.delete("/api/sessions/<session_id>")
-@documented(NotFound, path_parameters={"session_id": id_parameter("ses")})
+@Operation(errors=(NotFound,), path_parameters={"session_id": id_parameter("ses")})
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)

@@ -13,7 +13,7 @@ from app.engine.accounts import totp
 from app.engine.accounts.accounts import Account
 from app.infra import clock
 from app.web.bodies.body import json_response
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema, StrictSchema
 from app.web.schemas.sign_in_schemas import CurrentPasswordSchema
@@ -82,7 +82,7 @@ def show() -> Response:
 
 @blueprint.post("/api/totp")
 @blueprint.auth_required(bearer)
-@documented(TotpAlreadyOn)
+@Operation(errors=(TotpAlreadyOn,))
 @limited(Policy.WRITE)
 @blueprint.input(CurrentPasswordSchema, arg_name="body")
 @blueprint.output(SecretResponseSchema, status_code=201)
@@ -94,7 +94,7 @@ def enrol(body: dict[str, Any]) -> Response:
 
 @blueprint.post("/api/totp/confirm")
 @blueprint.auth_required(bearer)
-@documented(TotpAlreadyOn)
+@Operation(errors=(TotpAlreadyOn,))
 @limited(Policy.WRITE)
 @blueprint.input(CodeSchema, arg_name="body")
 @blueprint.output(RecoveryCodesResponseSchema)

@@ -18,7 +18,7 @@ from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.database.db import Database
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import FORMATS, csv_download, json_download, json_file
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import NonBlankString, ResponseSchema, UtcTime
 from app.web.schemas.job_schemas import JobSchema, TraceSchema
@@ -70,7 +70,7 @@ class WorkspaceJobsSchema(ResponseSchema):
 
 
 @blueprint.get("/api/jobs")
-@documented(ValidationFailed, other_body=json_file("jobs"), sends_file=True)
+@Operation(errors=(ValidationFailed,), other_body=json_file("jobs"), sends_file=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.input(WorkspaceJobsQuery, location="query", arg_name="query")

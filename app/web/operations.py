@@ -12,14 +12,15 @@ from app.domain.ids import EXAMPLES, Prefix
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """The declarations of one view; queued endpoints are recognized by their response schema.
+    """The declarations of one view, which it decorates directly below the route.
 
-    `errors` are added to the errors of all endpoints, of all with a body and of all with a token.
-    `other_body` is the schema of a 200 response that contains no job. `path_parameters` describes the
-    parameters of the path. `file_types` are the media types of a body that is a file. With `sends_file`, a
-    200 response may be a CSV file. With `cacheable`, the caller may cache a 200 response, which has an ETag.
+    Queued endpoints are recognized by their response schema. `errors` are added to the errors of all
+    endpoints, of all with a body and of all with a token. `other_body` is the schema of a 200 response that
+    contains no job. `path_parameters` describes the parameters of the path. `file_types` are the media types
+    of a body that is a file. With `sends_file`, a 200 response may be a CSV file. With `cacheable`, callers
+    may cache a 200 response, which has an ETag.
     """
 
     errors: tuple[type[Problem], ...] = ()
@@ -31,34 +32,10 @@ class Operation:
     sends_file: bool = False
     cacheable: bool = False
 
-
-def documented(
-    *errors: type[Problem],
-    takes_idempotency_key: bool = False,
-    sends_credits: bool = False,
-    other_body: dict[str, Any] | None = None,
-    path_parameters: dict[str, dict[str, Any]] | None = None,
-    file_types: tuple[str, ...] = (),
-    sends_file: bool = False,
-    cacheable: bool = False,
-) -> Callable[[View], View]:
-    """Declare the fields of `Operation` for a view; place it directly below the route."""
-    operation = Operation(
-        errors,
-        takes_idempotency_key,
-        sends_credits,
-        other_body,
-        path_parameters or {},
-        file_types,
-        sends_file,
-        cacheable,
-    )
-
-    def decorate(view: View) -> View:
-        view.operation = operation  # type: ignore[attr-defined]  # functions accept attributes
+    def __call__(self, view: View) -> View:
+        """Attach the declarations to a view, for `operation_of`."""
+        view.operation = self  # type: ignore[attr-defined]  # functions accept attributes
         return view
-
-    return decorate
 
 
 def operation_of(view: Callable[..., Any]) -> Operation:

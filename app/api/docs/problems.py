@@ -10,14 +10,15 @@ from flask import Response
 from app.domain.errors import NotFound, Problem, all_problems
 from app.web import html_pages
 from app.web.bodies.body import json_response
-from app.web.operations import documented
+from app.web.operations import Operation
 
 blueprint = APIBlueprint("problems", __name__, tag="Problems")
 
 
 @blueprint.get("/problems/<code>")
-@documented(
-    NotFound, path_parameters={"code": {"schema": {"enum": [*all_problems()]}, "example": NotFound.code}}
+@Operation(
+    errors=(NotFound,),
+    path_parameters={"code": {"schema": {"enum": [*all_problems()]}, "example": NotFound.code}},
 )
 @blueprint.doc(responses={200: "The meaning of the code and its remedy."})
 def problem(code: str) -> Response:

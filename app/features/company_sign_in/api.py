@@ -17,7 +17,7 @@ from app.infra.database import database_clock
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.failure_limits import FailureCounter
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.schemas.fields import StrictSchema
 from app.web.schemas.sign_in_schemas import ClientSchema
 from app.web.services import services
@@ -51,7 +51,7 @@ class CompanyLoginSchema(StrictSchema):
 
 
 @blueprint.post("/api/ext/company-login")
-@documented(CompanySignInFailed, AccountDisabled, TooManyAttempts)
+@Operation(errors=(CompanySignInFailed, AccountDisabled, TooManyAttempts))
 @blueprint.input(CompanyLoginSchema, arg_name="body")
 @blueprint.output(LoginResponseSchema)
 def company_login(body: dict[str, Any]) -> Response:

@@ -17,7 +17,7 @@ from app.engine.ledger.limit_settings import SubjectLimit
 from app.features.limits.schemas import AccountLimitsSchema, SpendingLimitSchema
 from app.web.accounts import limit_changes
 from app.web.bodies.body import json_response
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.schemas.limit_schemas import PERIODS, KeyLimitsSchema
@@ -51,7 +51,7 @@ class LimitsPageSchema(LimitsResponseSchema):
 
 
 @blueprint.get("/api/limits")
-@documented(ValidationFailed)
+@Operation(errors=(ValidationFailed,))
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL, Scope.ENRICH])
 @limited(Policy.READ)
 @blueprint.input(LimitsQuery, location="query", arg_name="query")
@@ -69,7 +69,7 @@ def index(query: dict[str, Any]) -> Response:
 
 
 @blueprint.put("/api/limits/accounts/<account_id>")
-@documented(AdminRequired, NotFound, path_parameters={"account_id": id_parameter("acc")})
+@Operation(errors=(AdminRequired, NotFound), path_parameters={"account_id": id_parameter("acc")})
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(AccountLimitsSchema, arg_name="body")
@@ -85,7 +85,7 @@ def put_account_limits(account_id: str, body: dict[str, int | None]) -> Response
 
 
 @blueprint.put("/api/limits/keys/<key_id>")
-@documented(NotFound, path_parameters={"key_id": id_parameter("key")})
+@Operation(errors=(NotFound,), path_parameters={"key_id": id_parameter("key")})
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(KeyLimitsSchema, arg_name="body")

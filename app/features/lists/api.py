@@ -15,7 +15,7 @@ from app.engine.contacts.saved import contact_lists
 from app.features.lists import changes
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema, StrictSchema
 from app.web.schemas.owned_schemas import ContactListResponseSchema, ContactListSchema, NamedListSchema
@@ -78,7 +78,7 @@ KNOWN_LIST: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 
 
 @blueprint.get("/api/lists")
-@documented(ValidationFailed)
+@Operation(errors=(ValidationFailed,))
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.input(ListsQuery, location="query", arg_name="query")
@@ -94,7 +94,7 @@ def index(query: dict[str, Any]) -> Response:
 
 
 @blueprint.post("/api/lists")
-@documented(takes_idempotency_key=True)
+@Operation(takes_idempotency_key=True)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(NamedListSchema, arg_name="body")
@@ -109,7 +109,7 @@ def create(body: dict[str, Any]) -> Response:
 
 
 @blueprint.post("/api/lists/<list_id>")
-@documented(NotFound, takes_idempotency_key=True, path_parameters=LIST_ID)
+@Operation(errors=(NotFound,), takes_idempotency_key=True, path_parameters=LIST_ID)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(NamedListSchema, arg_name="body")
@@ -121,7 +121,7 @@ def rename(list_id: str, body: dict[str, Any]) -> Response:
 
 
 @blueprint.delete("/api/lists/<list_id>")
-@documented(NotFound, path_parameters=LIST_ID)
+@Operation(errors=(NotFound,), path_parameters=LIST_ID)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)
@@ -132,7 +132,7 @@ def delete(list_id: str) -> Response:
 
 
 @blueprint.post("/api/lists/<list_id>/contacts")
-@documented(NotFound, ContactNotFound, takes_idempotency_key=True, path_parameters=LIST_ID)
+@Operation(errors=(NotFound, ContactNotFound), takes_idempotency_key=True, path_parameters=LIST_ID)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(MembersSchema, arg_name="body")

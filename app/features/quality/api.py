@@ -24,7 +24,7 @@ from app.infra.telemetry.log import log
 from app.web import admission
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema, StrictSchema, contact_id, email
@@ -85,7 +85,7 @@ class FeedbackResponseSchema(ResponseSchema):
 
 
 @blueprint.post("/api/feedback")
-@documented(ContactNotFound, takes_idempotency_key=True, sends_credits=True)
+@Operation(errors=(ContactNotFound,), takes_idempotency_key=True, sends_credits=True)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.WRITE)
 @blueprint.input(FeedbackSchema, arg_name="body")

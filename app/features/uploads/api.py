@@ -28,7 +28,7 @@ from app.web.bodies import received_files
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
 from app.web.bodies.received_files import received_file
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import split
 from app.web.services import services
@@ -56,7 +56,7 @@ RESULT: dict[int | str, Any] = {
 
 
 @blueprint.post("/api/uploads")
-@documented(UploadNotReady, takes_idempotency_key=True, file_types=FILE_TYPES)
+@Operation(errors=(UploadNotReady,), takes_idempotency_key=True, file_types=FILE_TYPES)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.WRITE)
 @blueprint.input(FileSchema, location="query", arg_name="query")
@@ -77,7 +77,7 @@ def create_upload(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/api/uploads")
-@documented(ValidationFailed)
+@Operation(errors=(ValidationFailed,))
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.READ)
 @blueprint.input(UploadsQuery, location="query", arg_name="query")
@@ -94,7 +94,7 @@ def list_uploads(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/api/uploads/<upload_id>")
-@documented(UploadNotFound, path_parameters=PATH)
+@Operation(errors=(UploadNotFound,), path_parameters=PATH)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.READ)
 @blueprint.output(UploadSchema)
@@ -106,7 +106,7 @@ def get_upload(upload_id: str) -> Response:
 
 
 @blueprint.put("/api/uploads/<upload_id>/mapping")
-@documented(UploadNotFound, UploadNotReady, path_parameters=PATH)
+@Operation(errors=(UploadNotFound, UploadNotReady), path_parameters=PATH)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.WRITE)
 @blueprint.input(MappingSchema, arg_name="body")
@@ -120,7 +120,9 @@ def map_upload(upload_id: str, body: dict[str, Any]) -> Response:
 
 
 @blueprint.post("/api/uploads/<upload_id>/start")
-@documented(UploadNotFound, UploadNotReady, PurposeRequired, takes_idempotency_key=True, path_parameters=PATH)
+@Operation(
+    errors=(UploadNotFound, UploadNotReady, PurposeRequired), takes_idempotency_key=True, path_parameters=PATH
+)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(StartSchema, arg_name="body")
@@ -136,7 +138,7 @@ def start_upload(upload_id: str, body: dict[str, Any]) -> Response:
 
 
 @blueprint.post("/api/uploads/<upload_id>/cancel")
-@documented(UploadNotFound, takes_idempotency_key=True, path_parameters=PATH)
+@Operation(errors=(UploadNotFound,), takes_idempotency_key=True, path_parameters=PATH)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.WRITE)
 @blueprint.output(UploadSchema)
@@ -147,7 +149,7 @@ def cancel_upload(upload_id: str) -> Response:
 
 
 @blueprint.get("/api/uploads/<upload_id>/result")
-@documented(UploadNotFound, UploadNotReady, ValidationFailed, path_parameters=PATH, sends_file=True)
+@Operation(errors=(UploadNotFound, UploadNotReady, ValidationFailed), path_parameters=PATH, sends_file=True)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.READ)
 @blueprint.input(ResultQuery, location="query", arg_name="query")
@@ -168,7 +170,7 @@ def get_upload_result(upload_id: str, query: dict[str, Any]) -> Response:
 
 
 @blueprint.delete("/api/uploads/<upload_id>")
-@documented(UploadNotFound, path_parameters=PATH)
+@Operation(errors=(UploadNotFound,), path_parameters=PATH)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)

@@ -18,7 +18,7 @@ from app.features.usage.usage import FIGURES, Grouping
 from app.features.usage.usage_query import UsageQuery
 from app.web.bodies.body import json_response
 from app.web.bodies.downloads import csv_download, json_download, json_file
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema
 from app.web.sign_in.auth import bearer, caller
@@ -66,7 +66,7 @@ class UsageResponseSchema(ResponseSchema):
 
 
 @blueprint.get("/api/usage")
-@documented(ValidationFailed, other_body=json_file("usage"), sends_file=True)
+@Operation(errors=(ValidationFailed,), other_body=json_file("usage"), sends_file=True)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL, Scope.ENRICH])
 @limited(Policy.READ)
 @blueprint.input(UsageQuery, location="query", arg_name="query")

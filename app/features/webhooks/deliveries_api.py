@@ -18,7 +18,7 @@ from app.features.webhooks.delivery_log import DeliveryState
 from app.infra.database import database_clock
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema
@@ -108,7 +108,7 @@ class WebhooksResponseSchema(ResponseSchema):
 
 
 @blueprint.get("/api/webhooks")
-@documented(ValidationFailed)
+@Operation(errors=(ValidationFailed,))
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.input(WebhooksQuery, location="query", arg_name="query")
@@ -128,7 +128,7 @@ def index(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/api/webhooks/<webhook_id>")
-@documented(NotFound, path_parameters=WEBHOOK_ID)
+@Operation(errors=(NotFound,), path_parameters=WEBHOOK_ID)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.output(WebhookLogSchema)
@@ -143,7 +143,9 @@ def show(webhook_id: str) -> Response:
 
 
 @blueprint.post("/api/webhooks/<webhook_id>/replay")
-@documented(AdminRequired, NotFound, EndpointDisabled, takes_idempotency_key=True, path_parameters=WEBHOOK_ID)
+@Operation(
+    errors=(AdminRequired, NotFound, EndpointDisabled), takes_idempotency_key=True, path_parameters=WEBHOOK_ID
+)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output(ReplayedWebhookSchema)

@@ -18,7 +18,7 @@ from app.features.webhooks.endpoint_schemas import EndpointChangeSchema, NewEndp
 from app.infra.clock import rfc3339
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.contact_schemas import TIME
 from app.web.schemas.fields import ResponseSchema
@@ -92,7 +92,7 @@ REPLAY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 
 
 @blueprint.get("/api/webhook-endpoints")
-@documented(AdminRequired)
+@Operation(errors=(AdminRequired,))
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.output(EndpointsResponseSchema)
@@ -104,7 +104,7 @@ def index() -> Response:
 
 
 @blueprint.post("/api/webhook-endpoints")
-@documented(AdminRequired, takes_idempotency_key=True)
+@Operation(errors=(AdminRequired,), takes_idempotency_key=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(NewEndpointSchema, arg_name="body")
@@ -119,7 +119,7 @@ def create(body: dict[str, Any]) -> Response:
 
 
 @blueprint.post("/api/webhook-endpoints/<endpoint_id>")
-@documented(AdminRequired, NotFound, takes_idempotency_key=True, path_parameters=ENDPOINT_ID)
+@Operation(errors=(AdminRequired, NotFound), takes_idempotency_key=True, path_parameters=ENDPOINT_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(EndpointChangeSchema, arg_name="body")
@@ -135,7 +135,7 @@ def change(endpoint_id: str, body: dict[str, Any]) -> Response:
 
 
 @blueprint.delete("/api/webhook-endpoints/<endpoint_id>")
-@documented(AdminRequired, NotFound, path_parameters=ENDPOINT_ID)
+@Operation(errors=(AdminRequired, NotFound), path_parameters=ENDPOINT_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)
@@ -146,7 +146,7 @@ def delete(endpoint_id: str) -> Response:
 
 
 @blueprint.post("/api/webhook-endpoints/<endpoint_id>/test")
-@documented(AdminRequired, NotFound, takes_idempotency_key=True, path_parameters=ENDPOINT_ID)
+@Operation(errors=(AdminRequired, NotFound), takes_idempotency_key=True, path_parameters=ENDPOINT_ID)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output(TestedEndpointSchema)

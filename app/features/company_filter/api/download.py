@@ -12,7 +12,7 @@ from app.domain.callers import Scope
 from app.domain.errors import CompanyFilterNotReady, ValidationFailed
 from app.engine.lookups.company_filters import SIZES
 from app.features.company_filter import filters
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import AsciiInteger
 from app.web.services import services
@@ -37,7 +37,7 @@ class CompanyFilterQuery(Schema):
 
 
 @blueprint.get("/api/ext/company-filter")
-@documented(ValidationFailed, CompanyFilterNotReady, cacheable=True)
+@Operation(errors=(ValidationFailed, CompanyFilterNotReady), cacheable=True)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.READ)
 @blueprint.input(CompanyFilterQuery, location="query", arg_name="query")

@@ -13,7 +13,7 @@ from app.domain.errors import FieldError, FilterKeyUnknown, ValidationFailed
 from app.infra.crypto import oprf
 from app.infra.crypto.oprf import InvalidElement
 from app.web.bodies.body import json_response
-from app.web.operations import documented
+from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.fields import ResponseSchema, StrictSchema
 from app.web.schemas.hash_schemas import KEY_METADATA, MAX_HASHES, OPRF_KEY_EXAMPLE, hexadecimal
@@ -52,7 +52,7 @@ class EvaluatedSchema(ResponseSchema):
 
 
 @blueprint.post("/api/ext/company-filter/evaluate")
-@documented(FilterKeyUnknown)
+@Operation(errors=(FilterKeyUnknown,))
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.EVALUATE)
 @blueprint.input(EvaluationSchema, arg_name="body", example={"key": OPRF_KEY_EXAMPLE, "blinded": [BLINDED]})

@@ -24,7 +24,7 @@ from app.features.crm.vendors.person import CrmField
 from app.infra import clock
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.services import services
 from app.web.sign_in.auth import bearer, caller
@@ -39,7 +39,7 @@ REPLAY: dict[int | str, Any] = {
 
 
 @blueprint.get("/api/crm/vendors")
-@documented()
+@Operation()
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.output(VendorsResponseSchema)
@@ -60,7 +60,7 @@ def vendors() -> Response:
 
 
 @blueprint.get("/api/crm/connections")
-@documented()
+@Operation()
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.READ)
 @blueprint.output(ConnectionsResponseSchema)
@@ -72,7 +72,7 @@ def index() -> Response:
 
 
 @blueprint.post("/api/crm/connections")
-@documented(AdminRequired, takes_idempotency_key=True)
+@Operation(errors=(AdminRequired,), takes_idempotency_key=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(NewConnectionSchema, arg_name="body")
@@ -92,9 +92,8 @@ def create(body: NewConnection) -> Response:
 
 
 @blueprint.post("/api/crm/connections/<connection_id>")
-@documented(
-    AdminRequired,
-    NotFound,
+@Operation(
+    errors=(AdminRequired, NotFound),
     takes_idempotency_key=True,
     path_parameters={"connection_id": id_parameter("crm")},
 )
@@ -112,7 +111,7 @@ def change(connection_id: str, body: dict[str, Any]) -> Response:
 
 
 @blueprint.delete("/api/crm/connections/<connection_id>")
-@documented(AdminRequired, NotFound, path_parameters={"connection_id": id_parameter("crm")})
+@Operation(errors=(AdminRequired, NotFound), path_parameters={"connection_id": id_parameter("crm")})
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)

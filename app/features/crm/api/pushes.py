@@ -26,7 +26,7 @@ from app.infra.database.session import Session
 from app.web import admission, public_urls
 from app.web.bodies.body import json_response
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
-from app.web.operations import documented, id_parameter
+from app.web.operations import Operation, id_parameter
 from app.web.rate_limits import Policy, limited
 from app.web.schemas.paging import IdCursor, page_size, split
 from app.web.services import services
@@ -53,7 +53,7 @@ class ItemsQuery(Schema):
 
 
 @blueprint.post("/api/crm/pushes")
-@documented(ContactNotFound, NotFound, takes_idempotency_key=True)
+@Operation(errors=(ContactNotFound, NotFound), takes_idempotency_key=True)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(NewPushSchema, arg_name="body")
@@ -89,7 +89,7 @@ def create(body: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/api/crm/pushes")
-@documented(ValidationFailed)
+@Operation(errors=(ValidationFailed,))
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.READ)
 @blueprint.input(PushesQuery, location="query", arg_name="query")
@@ -110,7 +110,7 @@ def index(query: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/api/crm/pushes/<push_id>")
-@documented(NotFound, ValidationFailed, path_parameters={"push_id": id_parameter("psh")})
+@Operation(errors=(NotFound, ValidationFailed), path_parameters={"push_id": id_parameter("psh")})
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.READ)
 @blueprint.input(ItemsQuery, location="query", arg_name="query")
