@@ -140,6 +140,7 @@ def listed(header: str, rows: Sequence[Sequence[str]]) -> str:
 @example([(('Earl L. "Buddy"', "Carter"), "", "", ""), (("0", '"A" 0'), "", "", "")])
 @example([(("0 A", ",?"), "", "", "")])
 @example([(("A", "))"), "", "", "")])
+@example([(("DUPONT", "H c"), "", "", "")])
 def test_a_full_name_comes_back(
     database: Database, rows: list[tuple[tuple[str, str], str, str, str]]
 ) -> None:

@@ -149,10 +149,11 @@ def _ordered(text: str, *, family_first: bool) -> PersonName:
         parts = split_family_first(text.split())
     if parts is None:
         return _parsed(text)
-    (first, *middle), last = parts
-    while middle and is_title(first):
-        first, *middle = middle
-    return PersonName(first, " ".join(last), " ".join([first, *middle, *last]))
+    words, last = parts
+    words = words[title_count([*words, *last]) :]
+    while len(words) > 1 and is_title(words[0]):
+        words = words[1:]
+    return PersonName(words[0] if words else "", " ".join(last), " ".join([*words, *last]))
 
 
 def _parsed(text: str) -> PersonName:
