@@ -141,6 +141,7 @@ def listed(header: str, rows: Sequence[Sequence[str]]) -> str:
 @example([(("0 A", ",?"), "", "", "")])
 @example([(("A", "))"), "", "", "")])
 @example([(("DUPONT", "H c"), "", "", "")])
+@example([(("DUPONT", '"" a'), "", "", "")])
 def test_a_full_name_comes_back(
     database: Database, rows: list[tuple[tuple[str, str], str, str, str]]
 ) -> None:

@@ -44,6 +44,7 @@ _TWO_FAMILIES = re.compile(
 """The family names of a woman in West Africa, and her given names: OUEDRAOGO / SERE KORTIMI."""
 _NUMBERED = re.compile(r"(?<=[^\W\d_]) (0\d{3})$")
 """The number of a bibliography for one of several people of a name: Lan Zhang 0002."""
+_HAS_QUOTED = re.compile(r"""["\u201c][^"\u201c\u201d]*["\u201d]|\([^()]*\)|(?<!\S)'[^']*'(?!\S)""")
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
 _CAPITALS = re.compile(r"\b[^\W\d_a-z]{2}")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
@@ -153,6 +154,9 @@ def _ordered(text: str, *, family_first: bool) -> PersonName:
     words = words[title_count([*words, *last]) :]
     while len(words) > 1 and is_title(words[0]):
         words = words[1:]
+    if _HAS_QUOTED.search(given := " ".join(words)):
+        text = f"{' '.join(last)}, {given}"
+        return _from_parsed(library().parse(text), text)
     return PersonName(words[0] if words else "", " ".join(last), " ".join([*words, *last]))
 
 
