@@ -116,9 +116,9 @@ def _parser() -> argparse.ArgumentParser:
         )
     commands.add_parser(
         "test",
-        help="run the tests; --fast leaves out those that start a browser or the service, --release runs the"
-        " builds and long walks that are left out otherwise, --postgres runs those that use a database on"
-        " PostgreSQL, and other arguments go to pytest",
+        help="run the tests; --fast leaves out those that use a browser, the service or a database, --release"
+        " runs the builds and long walks that are left out otherwise, --postgres runs those that use a"
+        " database on PostgreSQL, and other arguments go to pytest",
     )
     check = commands.add_parser(
         "check", help="run what CI runs: format, lint, types, supply chain, tests with coverage"

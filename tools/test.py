@@ -1,6 +1,7 @@
 """`dev.py test [--fast | --release] [--postgres] [pytest arguments]`: run the tests.
 
-`--fast` leaves out the tests that start a browser or processes of the service, or take seconds.
+`--fast` leaves out the tests that start a browser or processes of the service, or take seconds. Unless paths
+name what to run, it leaves out the tests that use a database, too.
 `--release` runs those that build what is released or walk the service and its operation, left out otherwise.
 `--postgres` runs the tests that use a database, on a throw-away PostgreSQL server instead of SQLite.
 """
@@ -20,7 +21,7 @@ MARKERS = {FAST: "not slow", RELEASE: "release", ON_POSTGRES: "database"}  # set
 ESTIMATES = {  # on two processors
     frozenset(): "The tests on SQLite, without the lane of a release: about seven minutes.",
     frozenset({RELEASE}): "The builds, walks and measurements of a release, on SQLite: a quarter of an hour.",
-    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about four minutes.",
+    frozenset({FAST}): "The tests that use no browser, no service and no database: about a minute.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about eight minutes.",
     frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
     "about two minutes.",
@@ -51,7 +52,10 @@ def _defaults(chosen: frozenset[str], arguments: list[str]) -> list[str]:
     if not any(argument.startswith(("-n", "--numprocesses")) for argument in arguments):
         defaults += ["-n", PROCESSES]
     markers = [MARKERS[option] for option in sorted(chosen)]
-    if RELEASE not in chosen and not any(_is_path(argument) for argument in arguments):
+    names_paths = any(_is_path(argument) for argument in arguments)
+    if chosen == {FAST} and not names_paths:
+        markers.append(f"not {MARKERS[ON_POSTGRES]}")
+    if RELEASE not in chosen and not names_paths:
         markers.append(f"not {MARKERS[RELEASE]}")
     if markers and "-m" not in arguments:
         defaults += ["-m", " and ".join(markers)]
