@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import secrets
 from datetime import datetime, timedelta
 
 import pytest
@@ -110,6 +111,18 @@ def test_a_used_code_is_void_and_one_of_another_address_never_valid(session: Ses
     again = mailbox_codes.use(session, digest, code, now=NOW)
 
     assert (first, again) == (address == ADDRESS, False)
+
+
+def test_using_a_code_leaves_the_same_code_of_another_address(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secrets, "randbelow", lambda _end: 123456)
+    code = sent(session)
+    other = mailbox_codes.request(session, "bob@acme.com", now=NOW)
+    send(session, other, now=NOW)
+
+    assert mailbox_codes.use(session, mailbox_codes.address_digest(session, ADDRESS), code, now=NOW)
+    assert session.get(MailboxCode, other) is not None
 
 
 def test_after_a_code_was_used_the_next_request_sends_another(session: Session) -> None:

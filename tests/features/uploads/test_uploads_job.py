@@ -233,6 +233,21 @@ def test_only_a_window_of_jobs_is_open_and_holds_credits(
     assert balances(ada) == (1000 - 2 * chunks.WINDOW, 2 * chunks.WINDOW, 0)
 
 
+def test_credits_that_open_jobs_hold_are_awaited(ada: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "SIZE", 2)
+    poor = uploader(ada.harness, balance=2)
+    upload_id = poor.ready(a_list(*people(4)))  # of whom nothing is known
+    poor.start(upload_id)
+
+    poor.turn(upload_id)
+    poor.turn(upload_id)
+
+    assert len(poor.open_jobs()) == 1
+    assert poor.get(upload_id).status == UploadStatus.RUNNING
+    assert poor.run(upload_id).status == UploadStatus.FINISHED
+    assert balances(poor) == (2, 0, 0)
+
+
 def test_a_turn_that_is_repeated_submits_no_job_twice(ada: Uploader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "SIZE", 2)
     ada.know(*addresses(5))
