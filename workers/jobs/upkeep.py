@@ -130,9 +130,13 @@ def _sweep_batch(services: WorkerServices) -> int:
     now = database_clock.now()
     stale = timedelta(seconds=settings.republish_seconds)
     with services.database.reading() as session:
-        if not sweeper.needs_sweeping(session, stale=stale, now=now):
+        if not sweeper.needs_sweeping(session, stale=stale, now=now, empty=tuple(Queue)):
             return 0
     queues = [queue for queue in Queue if not services.publisher.is_full(queue, FULL_QUEUE)]
+    empty = [queue for queue in queues if services.publisher.is_empty(queue)]
+    with services.database.reading() as session:
+        if not sweeper.needs_sweeping(session, stale=stale, now=now, empty=empty):
+            return 0
     with services.database.transaction() as session:
         if not sweeper.try_lock(session):
             return 0
@@ -143,7 +147,7 @@ def _sweep_batch(services: WorkerServices) -> int:
             crashed=WorkerLost().as_dict(),
             now=now,
         )
-        stale_jobs = sweeper.republish(session, stale=stale, now=now, queues=queues)
+        stale_jobs = sweeper.republish(session, stale=stale, now=now, queues=queues, empty=empty)
     for job_id in ended:
         log.info("job ended without a worker", job=job_id)
         services.notifier.notify(job_id)

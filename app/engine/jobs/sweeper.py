@@ -39,15 +39,15 @@ def try_lock(session: Session) -> bool:
     return try_acquire(session, AdvisoryLock.SWEEP)
 
 
-def needs_sweeping(session: Session, *, stale: timedelta, now: Moment) -> bool:
-    """Return whether any job needs sweeping; a read without locks."""
-    return _needing(stale, now).first(session, {}) is not None
+def needs_sweeping(session: Session, *, stale: timedelta, now: Moment, empty: Collection[Queue] = ()) -> bool:
+    """Return whether any job needs sweeping (see `republish`); a read without locks."""
+    return _needing(stale, now, frozenset(empty)).first(session, {}) is not None
 
 
-@lru_cache(maxsize=8)
-def _needing(stale: timedelta, now: Moment) -> Statement[IdRow]:
+@lru_cache(maxsize=32)
+def _needing(stale: timedelta, now: Moment, empty: frozenset[Queue]) -> Statement[IdRow]:
     """Return the query for a job that needs sweeping, built once: every second, some worker executes it."""
-    condition = or_(_overdue(now), _unclaimed(stale, now), _unsent(stale, now))
+    condition = or_(_overdue(now), _unclaimed(stale, now), _unsent(stale, now, empty))
     return Statement(IdRow, lambda _dialect: select(Job.id).where(condition).limit(1))
 
 
@@ -79,12 +79,20 @@ def finish_orphaned(
 
 
 def republish(
-    session: Session, *, stale: timedelta, now: Moment, queues: Collection[Queue] = tuple(Queue)
+    session: Session,
+    *,
+    stale: timedelta,
+    now: Moment,
+    queues: Collection[Queue] = tuple(Queue),
+    empty: Collection[Queue] = (),
 ) -> list[StaleJob]:
-    """Return the jobs of these queues whose message was lost or never sent, marked as published now."""
+    """Return the jobs of these queues whose message was lost or never sent, marked as published now.
+
+    In the `empty` queues no message waits, so those that are older than `stale` are lost.
+    """
     lost = (  # PostgreSQL evaluates a CTE once; it might evaluate a subquery, and so its LIMIT, for each row
         select(Job.id)
-        .where(Job.queue.in_(queues), or_(_unsent(stale, now), _unclaimed(stale, now)))
+        .where(Job.queue.in_(queues), or_(_unsent(stale, now, empty), _unclaimed(stale, now)))
         .order_by(Job.run_after)
         .limit(BATCH)
         .with_for_update(skip_locked=True)
@@ -149,9 +157,10 @@ def _unclaimed(stale: timedelta, now: Moment) -> ColumnElement[bool]:
     return and_(_abandoned(now), recently)
 
 
-def _unsent(stale: timedelta, now: Moment) -> ColumnElement[bool]:
-    """Return the condition for due jobs whose last publish is too old; the interval doubles each time.
+def _unsent(stale: timedelta, now: Moment, empty: Collection[Queue]) -> ColumnElement[bool]:
+    """Return the condition for due jobs whose last publish is too old.
 
+    The interval doubles each time, because the message may wait behind many others; not in an `empty` queue.
     A new job is published when it is created, without being marked: `publishes` is 0. A job that waits for a
     retry, or whose publish failed, has `published_at` null and is published as soon as it is due.
     """
@@ -163,4 +172,5 @@ def _unsent(stale: timedelta, now: Moment) -> ColumnElement[bool]:
         for n in range(1, MAX_DOUBLINGS + 1)
     ]
     first = and_(Job.publishes == 0, Job.run_after <= now - stale)
-    return and_(Job.status == Status.QUEUED, Job.run_after <= now, or_(first, *steps))
+    lost = [and_(Job.queue == queue, Job.publishes > 0, Job.published_at < now - stale) for queue in empty]
+    return and_(Job.status == Status.QUEUED, Job.run_after <= now, or_(first, *steps, *lost))

@@ -66,6 +66,13 @@ class JobPublisher:
         with self._queues.breaker:
             return self._queues.broker.lengths([queue])[0]
 
+    def is_empty(self, queue: Queue) -> bool:
+        """Return whether no message waits in the queue; False if the broker is unavailable."""
+        try:
+            return self.depth(queue) == 0
+        except broker.UNAVAILABLE:
+            return False
+
     def is_full(self, queue: Queue, limit: int) -> bool:
         """Return whether the queue has more messages than the limit, or the broker is unavailable."""
         try:

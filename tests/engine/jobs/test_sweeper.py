@@ -161,6 +161,23 @@ def test_the_republish_interval_doubles_up_to_a_limit(session: Session, workspac
     assert sent == [5, 5 + 11, 16 + 21, 37 + 41, 78 + 41, 119 + 41]
 
 
+def test_the_republish_interval_does_not_double_while_the_queue_is_empty(
+    session: Session, workspace_id: str
+) -> None:
+    a_job(session, workspace_id)
+    seconds = range(int(STALE.total_seconds()) * 6)
+
+    def is_sent(second: int, empty: Queue) -> bool:
+        at = NOW + SECOND * second
+        needed = sweeper.needs_sweeping(session, stale=STALE, now=at, empty=[empty])
+        sent = sweeper.republish(session, stale=STALE, now=at, empty=[empty])
+        assert needed is bool(sent)
+        return needed
+
+    assert [second for second in seconds if is_sent(second, Queue.INTERACTIVE)] == [5, 11, 17, 23, 29]
+    assert [second for second in seconds if is_sent(second + 30, Queue.ENRICHMENT)] == []
+
+
 def test_a_requeued_job_is_published_as_soon_as_it_is_due(session: Session, workspace_id: str) -> None:
     job_id = a_job(session, workspace_id)
     later = NOW + timedelta(seconds=30)

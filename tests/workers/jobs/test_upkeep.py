@@ -82,6 +82,27 @@ def test_a_lost_message_is_published_again(
     assert job(services.database, job_id).publishes == 1
 
 
+@pytest.mark.parametrize(("is_empty", "publishes"), [(True, 4), (False, 3)])
+def test_a_message_that_was_published_again_is_lost_if_the_queue_is_empty(
+    services: WorkerServices,
+    client: Redis,
+    job_id: str,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_empty: bool,
+    publishes: int,
+) -> None:
+    with services.database.transaction() as session:
+        session.execute(update(Job).values(published_at=NOW, publishes=3))
+    at(monkeypatch, services.settings.republish_seconds + 1)
+    if not is_empty:
+        client.lpush(Queue.INTERACTIVE.value, "x")
+
+    upkeep.sweep_once(services)
+
+    assert job(services.database, job_id).publishes == publishes
+
+
 def test_each_kind_is_published_to_its_own_queue(
     services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
