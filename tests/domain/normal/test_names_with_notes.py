@@ -220,6 +220,7 @@ def test_a_name_in_two_scripts_has_its_latin_spelling(text: str, full: str) -> N
         ('DUPONT "the boss" Jean', "Jean", "DUPONT"),
         ("DUPONT 'Abd Jean", "'Abd", "DUPONT"),
         ("DUPONT Dr. h. c. Jean", "Jean", "DUPONT"),
+        ("DUPONT Judge Jean", "Jean", "DUPONT"),
         ("DUPONT H c", "", "DUPONT"),
         ("de la TOUR Jean", "Jean", "de la TOUR"),
         ("Jean DE LA TOUR", "Jean", "DE LA TOUR"),
