@@ -45,6 +45,7 @@ _TWO_FAMILIES = re.compile(
 _NUMBERED = re.compile(r"(?<=[^\W\d_]) (0\d{3})$")
 """The number of a bibliography for one of several people of a name: Lan Zhang 0002."""
 _HAS_QUOTED = re.compile(r"""["\u201c][^"\u201c\u201d]*["\u201d]|\([^()]*\)|(?<!\S)'[^']*'(?!\S)""")
+"""A nickname in quotes or parentheses, also one of several words: "the boss"."""
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
 _CAPITALS = re.compile(r"\b[^\W\d_a-z]{2}")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
