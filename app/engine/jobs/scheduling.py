@@ -2,8 +2,7 @@
 
 A message only signals that a queue has work; the job is chosen at the claim. It belongs to the workspace that
 occupies the fewest threads of the queue; workspaces with equally many take turns. Each message leads to one
-claim, so every job is claimed even if a message is late. A job whose message was not sent yet is left out: it
-would take the claim of another job, which would then wait for the sweeper.
+claim, so every job is claimed even if a message is late.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from sqlalchemy import (
     Select,
     String,
     Subquery,
-    and_,
     bindparam,
     case,
     func,
@@ -41,14 +39,6 @@ _LIVE = text("jobs.status IN ('queued', 'running')")
 _LIVE_HOLDER = text("holders.status IN ('queued', 'running')")
 _QUEUE = bindparam("of_queue", type_=String())
 _MAX_CRASHES = bindparam("max_crashes", type_=Integer())
-_WAS_SENT = or_(Job.publishes == 0, Job.published_at.is_not(None))
-"""The message of a queued job was sent when the job was created, or by the sweeper."""
-_HAS_MESSAGE = or_(
-    Job.id == bindparam("preferred"),
-    and_(Job.status == Status.QUEUED.value, _WAS_SENT),
-    and_(Job.status == Status.RUNNING.value, Job.published_at >= Job.lease_until),
-)
-"""A message leads to this job: it names it, or that of the job itself was sent since its lease expired."""
 
 
 def claim_next(
@@ -116,7 +106,7 @@ def _next_job(now: Moment) -> ScalarSelect[str]:
     return (
         select(Job.id)
         .outerjoin(running, running.c.workspace_id == Job.workspace_id)
-        .where(Job.queue == _QUEUE, _LIVE, claims.claimable(max_crashes=_MAX_CRASHES, now=now), _HAS_MESSAGE)
+        .where(Job.queue == _QUEUE, _LIVE, claims.claimable(max_crashes=_MAX_CRASHES, now=now))
         .order_by(
             func.coalesce(running.c.threads, 0),  # the workspace with the fewest threads
             case((Job.workspace_id > bindparam("served"), 0), else_=1),  # of several, the next in turn
@@ -143,7 +133,6 @@ def _waiting(now: Moment) -> Select[str]:
             Job.queue == _QUEUE,
             _LIVE,
             Job.status == Status.QUEUED.value,
-            _WAS_SENT,
             Job.workspace_id != bindparam("holder"),
             Job.run_after <= now,
             Job.deadline_at > now,

@@ -14,7 +14,7 @@ from polling import wait_until
 from sqlalchemy import ColumnElement, String, cast, func, text
 
 from app.domain.kinds import Kind, Outcome, Queue
-from app.engine.jobs import claims, leases, scheduling, sweeper
+from app.engine.jobs import claims, leases, scheduling
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
 from app.infra.database.db import Database
@@ -73,38 +73,6 @@ def test_a_message_about_a_claimed_job_claims_another(session: Session, heavy: s
 
     assert must_claim(session, first).job_id == second
     assert claim_next(session, second) is None
-
-
-@pytest.mark.parametrize("is_abandoned", [False, True])
-def test_a_job_without_a_message_takes_no_claim_of_another_workspace(
-    session: Session, heavy: str, light: str, *, is_abandoned: bool
-) -> None:
-    first, second = sorted((heavy, light))
-    waiting, new = a_job(session, first), a_job(session, second)
-    claimed = claim(session, waiting)
-    later = NOW + LEASE + timedelta(seconds=1)
-    if not is_abandoned:
-        leases.requeue(session, claimed, run_after=NOW)
-
-    of_new = claim_next(session, new, now=later)
-    republished = sweeper.republish(session, stale=timedelta(hours=1), now=later)
-    of_any = claim_next(session, "job_of_another_message", now=later)
-
-    assert of_new is not None
-    assert of_new.job_id == new
-    assert [job.job_id for job in republished] == [waiting]
-    assert of_any is not None
-    assert of_any.job_id == waiting
-
-
-def test_a_thread_is_not_yielded_to_a_job_without_a_message(session: Session, heavy: str, light: str) -> None:
-    held = [must_claim(session, job_id) for job_id in some_jobs(session, heavy, THREADS)]
-    leases.requeue(session, claim(session, a_job(session, light)), run_after=NOW)
-
-    before = scheduling.must_yield(session, held[0], now=NOW)
-    sweeper.republish(session, stale=LEASE, now=NOW)
-
-    assert (before, scheduling.must_yield(session, held[0], now=NOW)) == (False, True)
 
 
 def test_a_workspace_without_a_thread_comes_first(session: Session, heavy: str, light: str) -> None:
@@ -186,7 +154,6 @@ def test_jobs_with_an_expired_lease_do_not_count(session: Session, heavy: str, l
     for job_id in some_jobs(session, heavy, 3):
         claim(session, job_id)
     claim(session, some_jobs(session, light, 2)[0], now=NOW + LEASE)
-    sweeper.republish(session, stale=LEASE, now=later)
 
     claimed = claim_next(session, now=later)
 
