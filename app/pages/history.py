@@ -11,11 +11,10 @@ from app.domain.errors import JobNotFound, PurposeRequired, ValidationFailed
 from app.domain.ids import is_id
 from app.domain.kinds import Status
 from app.engine.jobs import job_history, jobs
+from app.engine.jobs.job_snapshots import JobSnapshot
 from app.engine.jobs.jobs import PURPOSE
 from app.pages import repeats
-from app.web.jobs import waiting
 from app.web.jobs.job_responses import job_body
-from app.web.jobs.waiting import JobSnapshot
 from app.web.pages import forms, paging, purpose_choices
 from app.web.pages.access import signed_in
 from app.web.pages.blueprint import PageBlueprint
@@ -95,4 +94,4 @@ def again(job_id: str) -> Response:
 def _read(job_id: str) -> JobSnapshot:
     if not is_id(job_id, "job"):
         raise JobNotFound
-    return waiting.read(services(), caller().workspace_id, job_id)
+    return services().job_reader.read(caller().workspace_id, job_id)

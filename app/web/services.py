@@ -9,11 +9,14 @@ from pathlib import Path
 from flask import current_app
 
 from app.engine import database
+from app.engine.accounts.authentication import Authenticator
 from app.engine.accounts.sessions import SessionLifetime
+from app.engine.jobs.job_snapshots import JobReader
 from app.infra.broker.job_notifications import JobListener
 from app.infra.broker.queue import JobPublisher
 from app.infra.broker.rate_limiter import Limiter
 from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import database_clock
 from app.infra.database.db import Database
 from app.server.bulkhead import Bulkhead
 from app.server.byte_shares import ByteShares
@@ -31,7 +34,9 @@ class AppServices:
     settings: Settings
     digest_keys: DigestKeys
     session_lifetime: SessionLifetime
+    authenticator: Authenticator
     database: Database
+    job_reader: JobReader
     publisher: JobPublisher
     listener: JobListener
     bulkhead: Bulkhead
@@ -43,14 +48,18 @@ class AppServices:
     def build(cls, settings: Settings) -> AppServices:
         """Return the services for these settings; none of them connects yet."""
         keys = DigestKeys.from_settings(settings)
+        opened = database.create(settings, keys)
+        lifetime = SessionLifetime(
+            idle=timedelta(days=settings.session_idle_days),
+            absolute=timedelta(days=settings.session_absolute_days),
+        )
         return cls(
             settings=settings,
             digest_keys=keys,
-            session_lifetime=SessionLifetime(
-                idle=timedelta(days=settings.session_idle_days),
-                absolute=timedelta(days=settings.session_absolute_days),
-            ),
-            database=database.create(settings, keys),
+            session_lifetime=lifetime,
+            authenticator=Authenticator(opened, lifetime, now=database_clock.now()),
+            database=opened,
+            job_reader=JobReader(opened),
             publisher=JobPublisher(settings.redis_url, settings.broker_url),
             listener=JobListener(settings.redis_url),
             bulkhead=Bulkhead(),

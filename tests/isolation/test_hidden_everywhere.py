@@ -21,6 +21,7 @@ from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import RegionalRules, parse_places
 from app.engine.contacts import hidden_values
 from app.engine.contacts.contacts import Contact
+from app.engine.jobs.job_snapshots import JobReader
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.lists import exports
 from app.engine.lookups import leads
@@ -28,9 +29,7 @@ from app.engine.owned import owned_contacts, owned_exports
 from app.engine.owned.owned_filters import Selection
 from app.engine.privacy import erasure, person_data
 from app.infra.database.session import Session
-from app.web.jobs import waiting
 from app.web.jobs.job_responses import job_body
-from app.web.services import AppServices
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 
 WORK, HOME, MOBILE, DESK = "ada@acme.com", "ada.byron@gmail.com", "+4915112345678", "+4930901820"
@@ -170,13 +169,12 @@ def test_answers_from_before_the_rule_lose_the_hidden_values(harness: WorkerHarn
     harness.enrich({"subject": subject}, ("profile", "email", "phone"))
     harness.enrich({"subject": subject}, ("phone",))
 
-    app = AppServices.build(harness.services.settings)
-    app = dataclasses.replace(app, database=harness.database)
+    reader = JobReader(harness.database)
 
     def answers() -> str:
         with harness.database.reading() as session:
             ids = session.scalars(select(Job.id)).all()
-        return repr([job_body(waiting.read(app, harness.workspace_id, id_), repeated=True) for id_ in ids])
+        return repr([job_body(reader.read(harness.workspace_id, id_), repeated=True) for id_ in ids])
 
     before = answers()
     hide(harness, place)

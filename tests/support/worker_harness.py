@@ -23,6 +23,7 @@ from app.engine.contacts import contacts
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.jobs import jobs
+from app.engine.jobs.job_snapshots import JobSnapshot
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.lookups import lookups
@@ -32,7 +33,6 @@ from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
 from app.settings import Settings
 from app.web.jobs.job_responses import job_body
-from app.web.jobs.waiting import JobSnapshot
 from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple, cast
 
-from sqlalchemy import bindparam, null, select, update
+from sqlalchemy import null, select, update
 
 from app.domain import tokens
 from app.domain.callers import Caller, Scope
@@ -20,22 +19,25 @@ from app.engine.accounts.sessions import LoginSession, SessionLifetime
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.db import Database
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement
+from app.infra.database.statements import Statement, any_of
+from app.infra.grouping import Grouped
 from app.infra.telemetry.log import log
 
 # Each request costs one read; `last_used_at` is written at most this often.
 WRITE_EVERY = timedelta(minutes=1)
+MAX_GROUP = 64
 _TABLES: dict[TokenKind, type[LoginSession | ApiKey]] = {
     TokenKind.SESSION: LoginSession,
     TokenKind.API_KEY: ApiKey,
 }
-_OWN = ("id", "account_id", "scopes", "expires_at", "last_used_at", "revoked_at")
+_OWN = ("id", "token_hash", "account_id", "scopes", "expires_at", "last_used_at", "revoked_at")
 
 
 class _Token(NamedTuple):
     """A session or a key, which alone has scopes, with its account; `now` is the time of the query."""
 
     id: str
+    token_hash: bytes
     account_id: str
     scopes: list[str] | None
     expires_at: datetime | None
@@ -49,53 +51,60 @@ class _Token(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _token(kind: TokenKind, name: str, now: Moment) -> Statement[_Token]:
-    """Return the query for a token by `token_hash` or by `id`, with its account and the current time."""
+    """Return the query for tokens by `token_hash` or `id`, with their accounts and the current time."""
     table, accounts = _TABLES[kind].__table__, Account.__table__
     columns = [table.c[name] if name in table.c else null().label(name) for name in _OWN]
     account = (accounts.c.workspace_id, accounts.c.disabled_at, accounts.c.role)
     query = select(*columns, *account, column(now).label("now")).join(
         accounts, accounts.c.id == table.c.account_id
     )
-    query = query.where(table.c[name] == bindparam(name))
-    return Statement(_Token, lambda _dialect: query)
+    return Statement(_Token, lambda dialect: query.where(any_of(dialect, table.c[name], "values")))
 
 
-def authenticate(
-    database: Database,
-    token: str,
-    *,
-    lifetime: SessionLifetime,
-    now: Moment,
-    slot: Callable[[], AbstractContextManager[None]] = nullcontext,
-) -> Caller:
-    """Return the caller that the token identifies; not cached, so a revoked token is refused at once.
+class Authenticator:
+    """Authenticates tokens; nothing is cached, so a revoked token is refused at once.
 
-    A malformed token, or one whose checksum is wrong, is refused without a query. The block of `slot` is the
-    read only: a write may wait for locks.
+    The tokens of concurrent calls are read in one statement.
     """
-    kind = tokens.kind_of(token)
-    statement = _token(kind, "token_hash", now)
-    with slot(), database.reading() as session:
-        row = _valid(statement.first(session, {"token_hash": tokens.digest(token)}), kind, lifetime)
-    if row.last_used_at is None or row.last_used_at <= row.now - WRITE_EVERY:
-        _record_use(database, kind, row)
-        row = row._replace(last_used_at=row.now)
-    return Caller(
-        account_id=row.account_id,
-        workspace_id=row.workspace_id,
-        kind=cast("Literal['session', 'api_key']", _TABLES[kind].kind),
-        token_id=row.id,
-        scopes=tuple(Scope) if kind is TokenKind.SESSION else tuple(map(Scope, row.scopes or ())),
-        expires_at=_ends_at(kind, row, lifetime),
-        is_admin=row.role == Role.ADMIN,
-    )
+
+    def __init__(self, database: Database, lifetime: SessionLifetime, *, now: Moment) -> None:
+        self._database, self._lifetime, self._now = database, lifetime, now
+        self._rows = {
+            kind: Grouped(partial(self._read, kind), name="token", size=MAX_GROUP) for kind in TokenKind
+        }
+
+    def authenticate(self, token: str) -> Caller:
+        """Return the caller that the token identifies.
+
+        A malformed token, or one whose checksum is wrong, is refused without a query.
+        """
+        kind, lifetime = tokens.kind_of(token), self._lifetime
+        row = _valid(self._rows[kind](tokens.digest(token)), kind, lifetime)
+        if row.last_used_at is None or row.last_used_at <= row.now - WRITE_EVERY:
+            _record_use(self._database, kind, row)
+            row = row._replace(last_used_at=row.now)
+        return Caller(
+            account_id=row.account_id,
+            workspace_id=row.workspace_id,
+            kind=cast("Literal['session', 'api_key']", _TABLES[kind].kind),
+            token_id=row.id,
+            scopes=tuple(Scope) if kind is TokenKind.SESSION else tuple(map(Scope, row.scopes or ())),
+            expires_at=_ends_at(kind, row, lifetime),
+            is_admin=row.role == Role.ADMIN,
+        )
+
+    def _read(self, kind: TokenKind, hashes: Sequence[bytes]) -> list[_Token | None]:
+        with self._database.reading() as session:
+            rows = _token(kind, "token_hash", self._now).all(session, {"values": list(set(hashes))})
+        found = {row.token_hash: row for row in rows}
+        return [found.get(token_hash) for token_hash in hashes]
 
 
 def recheck(session: Session, caller: Caller, *, lifetime: SessionLifetime, now: Moment) -> None:
     """Check the token again before a delayed response, since it may have ended during the wait."""
     kind = TokenKind(caller.token_id[:3])
     statement = _token(kind, "id", now)
-    row = _valid(statement.first(session, {"id": caller.token_id}), kind, lifetime)
+    row = _valid(statement.first(session, {"values": [caller.token_id]}), kind, lifetime)
     if row.workspace_id != caller.workspace_id:
         raise TokenRevoked
 

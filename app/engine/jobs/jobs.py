@@ -5,7 +5,7 @@ Jobs are created in `submission`, changed by workers in `leases`, and rescued or
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -37,7 +37,7 @@ from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson
 from app.infra.database.session import Session
-from app.infra.database.statements import IdRow, Statement, columns_of
+from app.infra.database.statements import IdRow, Statement, columns_of, pairs_of
 
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
@@ -159,12 +159,15 @@ _IS_REQUESTED = and_(Job.id == bindparam("job_id"), Job.workspace_id == bindpara
 STORED = columns_of(Job, StoredJob._fields)
 """The columns of a `StoredJob`."""
 _BY_ID = Statement(StoredJob, lambda _dialect: select(*STORED).where(_IS_REQUESTED))
-_BY_ID_WITH_BALANCE = Statement(
-    tuple,
-    lambda _dialect: (
-        select(*STORED, *_BALANCE).join(Workspace, Workspace.id == Job.workspace_id).where(_IS_REQUESTED)
-    ),
-)
+
+
+def _all_with_balances(dialect: str) -> Select[*tuple[Any, ...]]:
+    wanted = pairs_of(dialect, "wanted_workspace", "wanted_job").c
+    is_wanted = (Job.workspace_id == wanted.wanted_workspace, Job.id == wanted.wanted_job)
+    return select(*STORED, *_BALANCE).join(Workspace, Workspace.id == Job.workspace_id).where(*is_wanted)
+
+
+_ALL_WITH_BALANCES = Statement(tuple, _all_with_balances)
 _OPEN_ID = Statement(
     IdRow, lambda _dialect: select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
 )
@@ -178,17 +181,20 @@ def get(session: Session, workspace_id: str, job_id: str, *, kinds: Collection[s
     return row
 
 
-def get_with_balance(
-    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS
-) -> tuple[StoredJob, Balance]:
-    """Return the job as `get` does, and the balance of its workspace, in one query."""
-    row = _BY_ID_WITH_BALANCE.first(session, {"job_id": job_id, "workspace_id": workspace_id})
-    if row is None:
-        raise JobNotFound
-    job, balance = StoredJob._make(row[: len(STORED)]), Balance(*row[len(STORED) :])
-    if job.kind not in kinds:
-        raise JobNotFound
-    return job, balance
+def all_with_balances(
+    session: Session, wanted: Sequence[tuple[str, str]]
+) -> list[tuple[StoredJob, Balance] | None]:
+    """Return each workspace's job, given as the ids of both, with the workspace's balance, in one query.
+
+    None stands for a job that the workspace does not have.
+    """
+    workspace_ids, job_ids = zip(*dict.fromkeys(wanted), strict=True)
+    parameters = {"wanted_workspace": list(workspace_ids), "wanted_job": list(job_ids)}
+    found: dict[tuple[str, str], tuple[StoredJob, Balance]] = {}
+    for row in _ALL_WITH_BALANCES.all(session, parameters):
+        job = StoredJob._make(row[: len(STORED)])
+        found[job.workspace_id, job.id] = job, Balance(*row[len(STORED) :])
+    return [found.get(key) for key in wanted]
 
 
 def is_open(session: Session, job_id: str) -> bool:

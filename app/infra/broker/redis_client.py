@@ -6,6 +6,7 @@ checking a pooled connection. A reveal sends four commands, so the client here d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from queue import Empty
@@ -14,7 +15,7 @@ from typing import Any, cast
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
 from app.infra.circuit_breaker import CircuitBreaker
@@ -49,7 +50,7 @@ class _Pool(BlockingConnectionPool):
             self.pool.put_nowait(connection)
 
 
-class _Client(Redis):
+class Client(Redis):
     """The library's client, whose commands are sent once."""
 
     def execute_command(self, *arguments: Any, **options: Any) -> object:
@@ -69,13 +70,43 @@ class _Client(Redis):
         finally:
             pool.take_back(connection)
 
+    def execute_all(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Send commands in one round trip; return their replies, of which any may be a ResponseError.
+
+        They are sent as often as in `execute_command`.
+        """
+        pool = cast("_Pool", self.connection_pool)
+        connection = pool.lend()
+        try:
+            try:
+                return _exchange_all(connection, commands)
+            except RedisConnectionError:
+                connection.disconnect()
+                return _exchange_all(connection, commands)
+        except BaseException:
+            connection.disconnect()  # replies that were not read would be taken for those of other commands
+            raise
+        finally:
+            pool.take_back(connection)
+
     def _exchange(self, connection: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> object:  # noqa: ANN401 -- likewise
         """Send a command, after connecting if the connection is closed, and return its reply."""
         connection.send_command(*arguments)
         return self.parse_response(connection, arguments[0], **options)  # type: ignore[no-untyped-call]  # the library has no types there
 
 
-def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Redis:
+def _exchange_all(connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:  # noqa: ANN401 -- likewise
+    connection.send_packed_command(connection.pack_commands(commands))
+    replies: list[Any] = []
+    for _command in commands:
+        try:
+            replies.append(connection.read_response())
+        except ResponseError as error:
+            replies.append(error)
+    return replies
+
+
+def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Client:
     """Return a client with short timeouts and a pool of connections."""
     pool = _Pool.from_url(
         url,
@@ -86,14 +117,14 @@ def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Redis:
         retry=Retry(NoBackoff(), 0),
         health_check_interval=25,
     )
-    return _Client.from_pool(pool)  # closing the client closes its connections
+    return cast("Client", Client.from_pool(pool))  # closing the client closes its connections
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedRedis:
     """A client and the circuit breaker that all of its callers share."""
 
-    client: Redis
+    client: Client
     breaker: CircuitBreaker
 
 

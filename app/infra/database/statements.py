@@ -18,7 +18,9 @@ from sqlalchemy import (
     Delete,
     Dialect,
     Float,
+    FromClause,
     Insert,
+    LargeBinary,
     SelectBase,
     SQLColumnExpression,
     String,
@@ -46,15 +48,15 @@ Convert: TypeAlias = Callable[[Any], Any]
 _CURSOR = "statement_cursor"
 
 
-class _JsonList(TypeDecorator[list[str]]):
-    """A list of strings as a parameter of SQLite."""
+class _JsonList(TypeDecorator[list[str] | list[bytes]]):
+    """A list of strings as a parameter of SQLite, or of bytes, which are written as hexadecimal digits."""
 
     impl = String
     cache_ok = True
 
-    def process_bind_param(self, value: list[str] | None, _dialect: Dialect) -> str:
+    def process_bind_param(self, value: list[str] | list[bytes] | None, _dialect: Dialect) -> str:
         """Return the list as JSON."""
-        return json.dumps(value)
+        return json.dumps(value, default=bytes.hex)
 
 
 def items_of(dialect: str, name: str) -> TableValuedAlias:
@@ -64,18 +66,38 @@ def items_of(dialect: str, name: str) -> TableValuedAlias:
     return func.unnest(bindparam(name, type_=ARRAY(String))).table_valued("value").render_derived()
 
 
-def any_of(dialect: str, column: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
-    """Return the condition that the column equals an item of the parameter `name`, a list of strings.
-
-    On PostgreSQL the list is in a subquery, which hides its length from the planner. It would plan a list of
-    one item again at each execution, because it expects ten in a plan for all lists; the planning took four
-    times as long as the execution.
-    """
+def pairs_of(dialect: str, first: str, second: str) -> FromClause:
+    """Return a table of the items of two parameters, lists of strings of equal length, with their names."""
     if dialect == "sqlite":
-        return column.in_(select(items_of(dialect, name).c.value))
-    items = ARRAY(String)
-    listed = sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
-    return column == any_(listed)
+        one, other = (
+            func.json_each(bindparam(name, type_=_JsonList())).table_valued("key", "value")
+            for name in (first, second)
+        )
+        joined = one.join(other, one.c.key == other.c.key)
+        return select(one.c.value.label(first), other.c.value.label(second)).select_from(joined).subquery()
+    lists = (_hidden_list(name, ARRAY(String)) for name in (first, second))
+    return func.unnest(*lists).table_valued(first, second).render_derived()
+
+
+def any_of(dialect: str, column: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
+    """Return the condition that the column equals an item of the parameter `name`, a list of its values.
+
+    The values are strings or bytes.
+    """
+    is_binary = isinstance(cast("ColumnElement[Any]", column).type, LargeBinary)
+    if dialect == "sqlite":
+        value = items_of(dialect, name).c.value
+        return column.in_(select(func.unhex(value) if is_binary else value))
+    return column == any_(_hidden_list(name, ARRAY(LargeBinary if is_binary else String)))
+
+
+def _hidden_list(name: str, items: ARRAY[Any]) -> ColumnElement[Any]:
+    """Return the parameter in a subquery, which hides the length of the list from PostgreSQL's planner.
+
+    It would plan a list of one item again at each execution, because it expects ten in a plan for all lists;
+    the planning took four times as long as the execution.
+    """
+    return sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
 
 
 def columns_of(table: type[Base], names: Iterable[str]) -> list[ColumnElement[Any]]:

@@ -15,6 +15,12 @@ CONNECTIONS_CUT = Counter(
     "ext_connections_cut_total", "Connections closed by the service, by reason.", ["reason"]
 )
 WAITS = Counter("ext_waits_total", "Waits for a job by outcome.", ["outcome"])
+GROUP_SIZES = Histogram(
+    "ext_group_size",
+    "Calls that ran together in one transaction or round trip, by what they do.",
+    ["group"],
+    buckets=(1, 2, 4, 8, 16, 32, 64),
+)
 LOG_FAILURES = Counter("ext_log_failures_total", "Failed writes to the log, whose lines are lost.")
 API_START_TIME = Gauge(
     "ext_api_start_time_seconds",

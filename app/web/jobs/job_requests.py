@@ -21,7 +21,6 @@ from app.infra.database import database_clock
 from app.infra.telemetry import trace_links
 from app.web import admission
 from app.web.bodies.idempotency_header import REPLAYED, begin, finish
-from app.web.jobs import waiting
 from app.web.jobs.job_responses import job_response
 from app.web.jobs.waiting import WaitPreference, wait_budget, wait_for
 from app.web.services import AppServices, services
@@ -74,7 +73,7 @@ def submit_and_wait(
 def poll(job_id: str) -> Response:
     """Return the response with a job of the caller's workspace, after the wait that the caller prefers."""
     app = services()
-    snapshot = waiting.read(app, caller().workspace_id, job_id, kinds=kinds.visible_to(caller().scopes))
+    snapshot = app.job_reader.read(caller().workspace_id, job_id, kinds=kinds.visible_to(caller().scopes))
     with app.listener.subscribe(job_id) as finished, wait_budget(app, default=0) as preference:
         if preference.seconds and snapshot.job.finished_at is None:
             snapshot = wait_for(app, snapshot.job, finished, preference)

@@ -9,8 +9,9 @@ from flask import Response
 from app.domain.kinds import KINDS, Outcome
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs
+from app.engine.jobs.job_snapshots import JobSnapshot
 from app.web.bodies.body import json_response
-from app.web.jobs.waiting import JobSnapshot, WaitPreference
+from app.web.jobs.waiting import WaitPreference
 
 RETRY_AFTER_SECONDS = 1
 EMPTY_RESULT: dict[str, Any] = {

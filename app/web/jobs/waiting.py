@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Event
-from typing import Any
 
 from flask import request
 
 from app.domain.errors import Unavailable
-from app.domain.kinds import KINDS
-from app.engine.accounts.workspaces import Balance
-from app.engine.contacts import hidden_values
-from app.engine.jobs import jobs, provider_calls, traces
-from app.engine.jobs.jobs import JobItem
+from app.engine.jobs import jobs
+from app.engine.jobs.job_snapshots import JobSnapshot
 from app.engine.jobs.stored_jobs import StoredJob
-from app.infra.database import database_clock
 from app.infra.telemetry import metrics
 from app.web import admission
 from app.web.services import AppServices
@@ -38,23 +33,6 @@ class WaitPreference:
 
     seconds: int
     applied: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class JobSnapshot:
-    """A job, its items and the balance of its workspace, read in one transaction.
-
-    `client_reference` is the caller's. `trace` is the receipt so far. `asking` are the providers that
-    are being queried. `hidden` are the addresses and numbers in the results that a regional rule hides.
-    """
-
-    job: StoredJob
-    items: list[JobItem]
-    balance: Balance
-    client_reference: str | None
-    trace: list[dict[str, Any]]
-    asking: list[str] = field(default_factory=list)
-    hidden: frozenset[str] = frozenset()
 
 
 def wait_preference(default: int = DEFAULT_SECONDS) -> WaitPreference:
@@ -99,7 +77,7 @@ def wait_for(
     while True:
         finished.clear()
         with _name_job_on_error(job):
-            snapshot = read(app, job.workspace_id, job.id)
+            snapshot = app.job_reader.read(job.workspace_id, job.id)
         is_over = time.monotonic() >= deadline
         if snapshot.job.finished_at is not None or is_over or app.listener.is_closed:
             metrics.WAITS.labels(outcome="over" if snapshot.job.finished_at else "not_yet").inc()
@@ -132,20 +110,6 @@ def _is_open(app: AppServices, job: StoredJob) -> bool:
     slot = app.bulkhead.db_slot(job.workspace_id)
     with _name_job_on_error(job), slot, app.database.reading() as session:
         return jobs.is_open(session, job.id)
-
-
-def read(app: AppServices, workspace_id: str, job_id: str, *, kinds: Collection[str] = KINDS) -> JobSnapshot:
-    """Return the workspace's job of one of these kinds, as it is now."""
-    with app.bulkhead.db_slot(workspace_id), app.database.reading() as session:
-        job, balance = jobs.get_with_balance(session, workspace_id, job_id, kinds=kinds)
-        items = jobs.items(session, job_id) if KINDS[job.kind].has_items else []
-        trace, asking = job.trace, list[str]()
-        if job.finished_at is None:
-            lines, asking = provider_calls.progress(session, job_id, now=database_clock.now())
-            trace = traces.merge(trace, lines)
-        answers = [(job.result, job.request), *((item.result, item.request) for item in items)]
-        hidden = hidden_values.in_answers(session, answers)
-        return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking, hidden)
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from app.domain.tokens import kind_of
 from app.engine.accounts import authentication
 from app.infra.database import database_clock
 from app.infra.telemetry import metrics
-from app.web import admission
 from app.web.errors import problem_response
 from app.web.failure_limits import FailureCounter
 from app.web.services import services
@@ -37,13 +36,7 @@ RECHECK_AFTER_SECONDS = 1.0
 def _verify(token: str) -> Caller:
     kind_of(token)  # a malformed token is a typo, so it does not count as a guess
     try:
-        authenticated = authentication.authenticate(
-            services().database,
-            token,
-            lifetime=services().session_lifetime,
-            now=database_clock.now(),
-            slot=partial(services().bulkhead.db_slot, admission.holder()),
-        )
+        authenticated = services().authenticator.authenticate(token)
     except Unauthorized as error:
         metrics.TOKENS_REFUSED.labels(outcome=error.code).inc()
         if isinstance(error, InvalidToken):  # possibly a guess

@@ -131,7 +131,18 @@ def test_labels_are_names_of_parts_queues_states_and_providers_and_no_personal_d
         for line in re.findall(r"^ext_\w+\{(.*)\} ", text, re.MULTILINE)
         for name in re.findall(r'(\w+)="', line)
     }
-    allowed = {"part", "queue", "state", "status", "kind", "outcome", "provider", "process", "reason"}
+    allowed = {
+        "part",
+        "queue",
+        "state",
+        "status",
+        "kind",
+        "outcome",
+        "provider",
+        "process",
+        "reason",
+        "group",
+    }
     assert labels - {"endpoint", "le"} <= allowed
     assert "canary" not in text
 

@@ -15,6 +15,7 @@ from app.domain.tokens import TokenKind, new_token
 from app.engine.accounts import accounts, api_keys, authentication, sessions, workspaces
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
+from app.engine.accounts.authentication import Authenticator
 from app.engine.accounts.sessions import LoginSession
 from app.infra.database.db import Base, Database
 from app.infra.database.session import Session
@@ -66,14 +67,14 @@ def work_on(statements: list[str]) -> list[str]:
 
 def _works(database: Database, token: str, now: datetime) -> bool:
     try:
-        authentication.authenticate(database, token, lifetime=LIFETIME, now=now)
+        Authenticator(database, LIFETIME, now=now).authenticate(token)
     except (InvalidToken, TokenExpired):
         return False
     return True
 
 
 def test_a_session_token_identifies_the_caller(database: Database, account: Account, token: str) -> None:
-    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
+    caller = Authenticator(database, LIFETIME, now=NOW).authenticate(token)
 
     assert (caller.account_id, caller.workspace_id) == (account.id, account.workspace_id)
     assert (caller.kind, caller.scopes) == ("session", tuple(Scope))
@@ -83,7 +84,7 @@ def test_a_session_token_identifies_the_caller(database: Database, account: Acco
 def test_an_api_key_identifies_the_caller_and_the_scopes(
     database: Database, account: Account, key: str
 ) -> None:
-    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
+    caller = Authenticator(database, LIFETIME, now=NOW).authenticate(key)
 
     assert (caller.account_id, caller.kind, caller.scopes) == (account.id, "api_key", (Scope.LOOKUP,))
     assert caller.expires_at == NOW + timedelta(days=30)
@@ -92,7 +93,7 @@ def test_an_api_key_identifies_the_caller_and_the_scopes(
 
 def test_a_malformed_token_costs_no_query(database: Database, statements: list[str]) -> None:
     with pytest.raises(InvalidToken):
-        authentication.authenticate(database, "ses_" + "0" * 49, lifetime=LIFETIME, now=NOW)
+        Authenticator(database, LIFETIME, now=NOW).authenticate("ses_" + "0" * 49)
 
     assert statements == []
 
@@ -100,13 +101,13 @@ def test_a_malformed_token_costs_no_query(database: Database, statements: list[s
 @pytest.mark.parametrize("kind", list(TokenKind))
 def test_a_token_that_was_never_issued_is_invalid(database: Database, kind: TokenKind) -> None:
     with pytest.raises(InvalidToken):
-        authentication.authenticate(database, new_token(kind), lifetime=LIFETIME, now=NOW)
+        Authenticator(database, LIFETIME, now=NOW).authenticate(new_token(kind))
 
 
 def test_a_token_in_use_costs_one_query_and_no_write(
     database: Database, token: str, statements: list[str]
 ) -> None:
-    authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(seconds=59))
+    Authenticator(database, LIFETIME, now=NOW + timedelta(seconds=59)).authenticate(token)
 
     assert work_on(statements) == ["SELECT"]
 
@@ -116,14 +117,14 @@ def test_the_last_use_is_recorded_once_a_minute(
 ) -> None:
     later = NOW + timedelta(seconds=60)
 
-    authentication.authenticate(database, token, lifetime=LIFETIME, now=later)
-    authentication.authenticate(database, token, lifetime=LIFETIME, now=later)
+    Authenticator(database, LIFETIME, now=later).authenticate(token)
+    Authenticator(database, LIFETIME, now=later).authenticate(token)
 
     assert work_on(statements) == ["SELECT", "UPDATE", "SELECT"]
 
 
 def test_the_first_use_of_a_key_is_recorded(database: Database, key: str) -> None:
-    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
+    caller = Authenticator(database, LIFETIME, now=NOW).authenticate(key)
 
     with database.reading() as session:
         assert session.get_one(ApiKey, caller.token_id).last_used_at == NOW
@@ -132,15 +133,15 @@ def test_the_first_use_of_a_key_is_recorded(database: Database, key: str) -> Non
 def test_using_a_session_extends_its_idle_limit(database: Database, token: str) -> None:
     used = NOW + timedelta(days=13)
 
-    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=used)
+    caller = Authenticator(database, LIFETIME, now=used).authenticate(token)
 
     assert caller.expires_at == used + timedelta(days=14)
-    authentication.authenticate(database, token, lifetime=LIFETIME, now=used + timedelta(days=13))
+    Authenticator(database, LIFETIME, now=used + timedelta(days=13)).authenticate(token)
 
 
 def test_a_session_expires_when_it_is_idle_too_long(database: Database, token: str) -> None:
     with pytest.raises(TokenExpired):
-        authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(days=14))
+        Authenticator(database, LIFETIME, now=NOW + timedelta(days=14)).authenticate(token)
 
 
 def test_a_session_in_daily_use_expires_at_its_absolute_limit(database: Database, token: str) -> None:
@@ -148,39 +149,39 @@ def test_a_session_in_daily_use_expires_at_its_absolute_limit(database: Database
         session.execute(update(LoginSession).values(last_used_at=NOW + timedelta(days=89, hours=23)))
 
     with pytest.raises(TokenExpired):
-        authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(days=90))
+        Authenticator(database, LIFETIME, now=NOW + timedelta(days=90)).authenticate(token)
 
 
 def test_an_api_key_expires_at_the_given_time(database: Database, key: str) -> None:
     with pytest.raises(TokenExpired):
-        authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW + timedelta(days=30))
+        Authenticator(database, LIFETIME, now=NOW + timedelta(days=30)).authenticate(key)
 
 
 def test_a_key_without_an_expiry_stays_valid(database: Database, key: str) -> None:
     with database.transaction() as session:
         session.execute(update(ApiKey).values(expires_at=None))
 
-    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW + timedelta(days=3650))
+    caller = Authenticator(database, LIFETIME, now=NOW + timedelta(days=3650)).authenticate(key)
 
     assert caller.expires_at is None
 
 
 def test_an_ended_session_is_refused_at_once(database: Database, account: Account, token: str) -> None:
-    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
+    caller = Authenticator(database, LIFETIME, now=NOW).authenticate(token)
     with database.transaction() as session:
         sessions.end(session, account.id, caller.token_id, now=NOW)
 
     with pytest.raises(TokenRevoked):
-        authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
+        Authenticator(database, LIFETIME, now=NOW).authenticate(token)
 
 
 def test_a_revoked_key_is_refused_at_once(database: Database, account: Account, key: str) -> None:
-    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
+    caller = Authenticator(database, LIFETIME, now=NOW).authenticate(key)
     with database.transaction() as session:
         api_keys.revoke(session, account.id, caller.token_id, now=NOW)
 
     with pytest.raises(TokenRevoked):
-        authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
+        Authenticator(database, LIFETIME, now=NOW).authenticate(key)
 
 
 def test_a_token_of_a_disabled_account_is_refused_even_if_it_was_not_ended(
@@ -190,18 +191,18 @@ def test_a_token_of_a_disabled_account_is_refused_even_if_it_was_not_ended(
         session.execute(update(Account).values(disabled_at=NOW))
 
     with pytest.raises(TokenRevoked):
-        authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
+        Authenticator(database, LIFETIME, now=NOW).authenticate(token)
 
 
 def test_an_account_that_changes_its_workspace_calls_for_the_new_one(
     database: Database, account: Account, token: str
 ) -> None:
-    before = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
+    before = Authenticator(database, LIFETIME, now=NOW).authenticate(token)
     with database.transaction() as session:
         other = workspaces.create(session, name="Babbage", now=NOW)
         session.execute(update(Account).values(workspace_id=other.id))
 
-    after = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
+    after = Authenticator(database, LIFETIME, now=NOW).authenticate(token)
 
     assert (before.workspace_id, after.workspace_id) == (account.workspace_id, other.id)
 
@@ -211,8 +212,7 @@ def test_a_token_that_is_still_valid_passes_the_recheck(
     database: Database, token: str, key: str, seconds: int
 ) -> None:
     callers = [
-        authentication.authenticate(database, credential, lifetime=LIFETIME, now=NOW)
-        for credential in (token, key)
+        Authenticator(database, LIFETIME, now=NOW).authenticate(credential) for credential in (token, key)
     ]
 
     with database.reading() as session:
@@ -223,7 +223,7 @@ def test_a_token_that_is_still_valid_passes_the_recheck(
 def test_a_token_that_was_revoked_during_the_wait_fails_the_recheck(
     database: Database, account: Account, token: str
 ) -> None:
-    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
+    caller = Authenticator(database, LIFETIME, now=NOW).authenticate(token)
     with database.transaction() as session:
         accounts.disable(session, account.id, now=NOW)
 
@@ -232,14 +232,14 @@ def test_a_token_that_was_revoked_during_the_wait_fails_the_recheck(
 
 
 def test_a_token_that_expired_during_the_wait_fails_the_recheck(database: Database, key: str) -> None:
-    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
+    caller = Authenticator(database, LIFETIME, now=NOW).authenticate(key)
 
     with database.reading() as session, pytest.raises(TokenExpired):
         authentication.recheck(session, caller, lifetime=LIFETIME, now=NOW + timedelta(days=30))
 
 
 def test_an_account_that_changed_its_workspace_fails_the_recheck(database: Database, token: str) -> None:
-    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
+    caller = Authenticator(database, LIFETIME, now=NOW).authenticate(token)
     with database.transaction() as session:
         other = workspaces.create(session, name="Babbage", now=NOW)
         session.execute(update(Account).values(workspace_id=other.id))
@@ -304,7 +304,7 @@ def test_a_read_only_database_still_authenticates(
 
     monkeypatch.setattr(database, "transaction", refuse)
 
-    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(hours=1))
+    caller = Authenticator(database, LIFETIME, now=NOW + timedelta(hours=1)).authenticate(token)
 
     assert caller.account_id == account.id
 
@@ -312,14 +312,11 @@ def test_a_read_only_database_still_authenticates(
 def test_many_threads_can_authenticate_at_the_same_time(
     database: Database, account: Account, token: str
 ) -> None:
+    authenticator = Authenticator(database, LIFETIME, now=NOW + timedelta(hours=1))
     found: list[str] = []
 
     def ask() -> None:
-        found.append(
-            authentication.authenticate(
-                database, token, lifetime=LIFETIME, now=NOW + timedelta(hours=1)
-            ).account_id
-        )
+        found.append(authenticator.authenticate(token).account_id)
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:

@@ -13,7 +13,8 @@ from wrong_clocks_support import DEADLINE, MINUTE, age, claim, now, settled, sub
 from app.domain.errors import TokenExpired
 from app.domain.kinds import TraceOutcome
 from app.domain.providers.rates import parse_rates
-from app.engine.accounts import accounts, authentication, login_throttle, sessions
+from app.engine.accounts import accounts, login_throttle, sessions
+from app.engine.accounts.authentication import Authenticator
 from app.engine.accounts.sessions import LoginSession
 from app.engine.audit import audits
 from app.engine.contacts.suppressions import suppression_digests, suppressions
@@ -132,7 +133,7 @@ def test_a_session_expires_at_its_idle_limit(database: Database, *, idle: timede
         age(session, LoginSession, "last_used_at", idle)
 
     try:
-        authentication.authenticate(database, token, lifetime=LIFETIME, now=now())
+        Authenticator(database, LIFETIME, now=now()).authenticate(token)
     except TokenExpired:
         assert not works
     else:

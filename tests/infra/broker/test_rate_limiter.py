@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from jobs_support import at_once
 from local_servers import free_port, start_redis
 
 from app.infra.broker.rate_limiter import Limiter
+from app.infra.broker.redis_client import Client
 from app.infra.circuit_breaker import CircuitBreaker
 
 YEAR = 360 * 24 * 3600
@@ -55,13 +57,13 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
 def commands_sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Record the commands sent to any Redis server."""
     commands: list[str] = []
-    real: Any = redis.Connection.send_command
+    real: Any = redis.Connection.pack_commands
 
-    def note(connection: redis.Connection, *arguments: Any, **options: Any) -> Any:
-        commands.append(arguments[0])
-        return real(connection, *arguments, **options)
+    def note(connection: redis.Connection, sent: Any) -> Any:
+        commands.extend(command[0] for command in sent)
+        return real(connection, sent)
 
-    monkeypatch.setattr(redis.Connection, "send_command", note)
+    monkeypatch.setattr(redis.Connection, "pack_commands", note)
     return commands
 
 
@@ -184,3 +186,36 @@ def test_without_redis_threads_of_a_process_share_one_count(
     allowed = [sum(at_once(8, partial(hit, str(key)))) for key in range(1000)]
 
     assert set(allowed) == {10}
+
+
+def test_concurrent_requests_are_counted_together(
+    redis_url: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trips: list[int] = []
+    real = Client.execute_all
+
+    def slow(client: Client, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        trips.append(len(commands))
+        time.sleep(0.05)  # the others gather meanwhile
+        return real(client, commands)
+
+    monkeypatch.setattr(Client, "execute_all", slow)
+    limiter = Limiter(redis_url)
+
+    standings = at_once(8, lambda number: limiter.hit("5/year", key, str(number % 2)))
+
+    assert sum(standing.allowed for standing in standings) == 8
+    assert sorted(standing.remaining for standing in standings) == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert sum(trips) == 8
+    assert len(trips) < 8
+
+
+def test_a_redis_that_has_forgotten_the_script_counts_once(redis_url: str, key: str) -> None:
+    limiter = Limiter(redis_url)
+    limiter.hit("9/year", key)
+    with redis.Redis.from_url(redis_url) as client:
+        client.script_flush()
+
+    counted = limiter.hit("9/year", key)
+
+    assert (counted.quota, counted.remaining) == (9, 7)

@@ -216,7 +216,7 @@ def test_an_accepted_job_that_cannot_be_read_is_named_in_the_503(
         raise Unavailable
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "get_with_balance", fail)
+        patch.setattr(jobs, "all_with_balances", fail)
         response = user.client.post(
             "/api/ext/company-by-hash",
             json={"hash": "a" * 64},
