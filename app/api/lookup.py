@@ -11,7 +11,6 @@ from marshmallow import ValidationError, fields, validates_schema
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, InsufficientIdentifiers, NotAProfileUrl, Problem
 from app.domain.records.subjects import Subject
-from app.engine.lookups import lookups
 from app.web.bodies.body import json_response
 from app.web.jobs import reverse_lookups
 from app.web.operations import Operation
@@ -127,6 +126,5 @@ def lookup(body: dict[str, Any]) -> Response:
     """
     subjects: list[Subject] = body["subjects"] if "subjects" in body else [body["subject"]]
     reverse_lookups.count(subjects)
-    with services().bulkhead.db_slot(caller().workspace_id), services().database.reading() as session:
-        results = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
+    results = services().lookups.look_up(caller().workspace_id, subjects)
     return json_response({"results": results} if "subjects" in body else results[0])

@@ -1,42 +1,57 @@
 """Groups: calls that are made at the same time run together, in one transaction or one round trip.
 
-While one group runs, the next calls gather; when it ends, the first of them runs them all. There is no timer:
-a lone call runs at once, in the thread of its caller.
+While one group runs, the next calls gather; when it ends, the first of them runs them all. A lone call runs
+at once, in the thread of its caller, and no call waits for others to come.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from enum import Enum
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from app.domain.errors import Unavailable
 from app.infra.telemetry import metrics
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+PATIENCE_SECONDS = 0.1
+"""How long calls gather behind a group that does not end, for example at a lock; then they run beside it."""
 MAX_SECONDS = 30.0
-"""The longest time that a call waits for other callers; the deadlines of their transactions are shorter."""
+"""The longest time that a call waits for its group; the deadline of its transaction is shorter."""
+
+
+class Alone(Enum):
+    """Stands for the result of a call that its group left out."""
+
+    ALONE = "alone"
+
+
+ALONE: Final = Alone.ALONE
+Results: TypeAlias = Sequence[Result | Alone]
 
 
 class Grouped(Generic[Item, Result]):
     """A function of many items, to be called with one: the calls of several threads share an execution.
 
-    `run` takes the items of at most `size` calls and returns their results in the same order. If it raises
-    `Unavailable`, so does each of the calls: what they need is away, so nothing is tried again. After any
-    other error, each call runs `run` with its own item alone, and raises its own error. So `run` must leave
-    nothing behind if it raises. An error of the thread that runs a group, such as its end, is `Unavailable`
-    for the others.
+    `run` takes the items of at most `size` calls and returns their results in the same order. A call with the
+    result `ALONE` runs `run` with its own item alone. If `run` raises `Unavailable`, so does each of the
+    calls: what they need is away, so nothing is tried again. After any other error, each call runs alone, and
+    raises its own error. So `run` must leave nothing behind if it raises. The end of the thread that runs a
+    group is `Unavailable` for the others.
+
+    A lone item is always run in the thread of its call.
 
     `name` is the group's label in the metric of group sizes.
     """
 
-    def __init__(self, run: Callable[[Sequence[Item]], Sequence[Result]], *, name: str, size: int) -> None:
+    def __init__(self, run: Callable[[Sequence[Item]], Results[Result]], *, name: str, size: int) -> None:
         self._run, self._size = run, size
         self._sizes = metrics.GROUP_SIZES.labels(group=name)
         self._gathered: list[_Call[Item, Result]] = []
-        self._is_led = False
-        """Whether a call leads: it runs a group, or was woken to run the next one."""
+        self._leaders = 0
+        """The calls that run a group, or were woken to run the next one."""
         self._lock = threading.Lock()
 
     def __call__(self, item: Item) -> Result:
@@ -49,58 +64,73 @@ class Grouped(Generic[Item, Result]):
         """
         call: _Call[Item, Result] = _Call(item)
         with self._lock:
-            self._gathered.append(call)
-            call.leads, self._is_led = not self._is_led, True
-            if not call.leads:
+            if self._leaders:
+                self._gathered.append(call)
                 call.woken = threading.Event()
+            else:
+                self._make_leader(call)
         if call.woken is not None:
             self._wait(call, call.woken)
         if call.leads:
-            self._lead()
-        if call.is_alone:
-            return self._run([item])[0]
-        if not call.results:
-            raise Unavailable from call.error
-        return call.results[0]
+            self._lead(call)
+        return self._alone(call) if call.is_alone else call.result()
 
     def _wait(self, call: _Call[Item, Result], woken: threading.Event) -> None:
         """Wait until the call has run, or leads; leave the group if its thread is interrupted."""
-        is_woken = False
         try:
-            is_woken = woken.wait(MAX_SECONDS)
-        finally:
-            if not is_woken:
-                self._leave(call)
+            if not woken.wait(PATIENCE_SECONDS) and not self._leads_after_all(call):
+                woken.wait(MAX_SECONDS)
+        except BaseException:
+            self._leave(call)
+            raise
 
-    def _leave(self, call: _Call[Item, Result]) -> None:
+    def _leads_after_all(self, call: _Call[Item, Result]) -> bool:
+        """Make the call a leader, unless a group has taken it; return whether it is one."""
         with self._lock:
             if call in self._gathered:
                 self._gathered.remove(call)
-            if call.leads:  # since just now
-                call.leads = False
-                self._hand_over()
+                self._make_leader(call)
+            return call.leads
 
-    def _lead(self) -> None:
-        """Run the calls that have gathered, then let the next ones be led."""
+    def _leave(self, call: _Call[Item, Result]) -> None:
         with self._lock:
-            group, self._gathered = self._gathered[: self._size], self._gathered[self._size :]
+            if call.leads:  # since just now
+                self._hand_over()
+            elif call in self._gathered:
+                self._gathered.remove(call)
+
+    def _lead(self, call: _Call[Item, Result]) -> None:
+        """Run the call with those that have gathered, then let the next ones be led."""
+        with self._lock:
+            others = self._size - 1
+            group, self._gathered = [call, *self._gathered[:others]], self._gathered[others:]
         try:
             self._execute(group)
         finally:
             with self._lock:
                 self._hand_over()
-            for call in group:
-                if call.woken is not None:
-                    call.woken.set()
+            for member in group:
+                if member.woken is not None:
+                    member.woken.set()
+
+    def _make_leader(self, call: _Call[Item, Result]) -> None:
+        """Let a call lead that is not among the gathered ones any more; call it with the lock held."""
+        call.leads = True
+        self._leaders += 1
+        if call.woken is not None:
+            call.woken.set()
 
     def _hand_over(self) -> None:
-        """Wake the first of the gathered calls to lead the next group; call it with the lock held."""
-        self._is_led = bool(self._gathered)
+        """End a lead, and let the first of the gathered calls lead; call it with the lock held."""
+        self._leaders -= 1
         if self._gathered:
-            following = self._gathered[0]
-            following.leads = True
-            if following.woken is not None:
-                following.woken.set()
+            self._make_leader(self._gathered.pop(0))
+
+    def _alone(self, call: _Call[Item, Result]) -> Result:
+        (result,) = self._run([call.item])
+        if result is ALONE:
+            raise RuntimeError("A lone call was left out.")
+        return result
 
     def _execute(self, group: Sequence[_Call[Item, Result]]) -> None:
         self._sizes.observe(len(group))
@@ -116,7 +146,8 @@ class Grouped(Generic[Item, Result]):
                 call.is_alone = True
         else:
             for call, result in zip(group, results, strict=True):
-                call.results = (result,)
+                call.is_alone = result is ALONE
+                call.results = () if result is ALONE else (result,)
 
 
 class _Call(Generic[Item, Result]):
@@ -130,3 +161,14 @@ class _Call(Generic[Item, Result]):
         self.woken: threading.Event | None = None
         self.results: tuple[Result] | tuple[()] = ()
         self.error: Unavailable | None = None
+
+    def result(self) -> Result:
+        """Return the result.
+
+        Raises:
+            Unavailable: there is none.
+
+        """
+        if not self.results:
+            raise Unavailable from self.error
+        return self.results[0]

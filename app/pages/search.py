@@ -10,7 +10,6 @@ from flask import Response, flash, request
 from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
-from app.engine.lookups import lookups
 from app.engine.lookups.field_requests import ContactField
 from app.web import admission
 from app.web.jobs import reveals, reverse_lookups
@@ -111,10 +110,8 @@ def save() -> Response:
 
 def _found(subject: Subject, status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     """Return the page with what is stored about the person."""
-    prices = services().settings.prices
     reverse_lookups.count([subject])
-    with services().bulkhead.db_slot(caller().workspace_id), services().database.reading() as session:
-        (result,) = lookups.look_up(session, caller().workspace_id, [subject], prices=prices)
+    (result,) = services().lookups.look_up(caller().workspace_id, [subject])
     contact = result["contact"]
     named = {"contact_id": contact["id"]} if contact else subject.as_dict()
     return _page(status, errors=errors, result=result, subject=named, offers=_offers(result))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from flask import current_app
@@ -12,6 +13,8 @@ from app.engine import database
 from app.engine.accounts.authentication import Authenticator
 from app.engine.accounts.sessions import SessionLifetime
 from app.engine.jobs.job_snapshots import JobReader
+from app.engine.jobs.submitter import JobSubmitter
+from app.engine.lookups.lookups import Lookups
 from app.infra.broker.job_notifications import JobListener
 from app.infra.broker.queue import JobPublisher
 from app.infra.broker.rate_limiter import Limiter
@@ -36,7 +39,9 @@ class AppServices:
     session_lifetime: SessionLifetime
     authenticator: Authenticator
     database: Database
+    lookups: Lookups
     job_reader: JobReader
+    submitter: JobSubmitter
     publisher: JobPublisher
     listener: JobListener
     bulkhead: Bulkhead
@@ -53,16 +58,19 @@ class AppServices:
             idle=timedelta(days=settings.session_idle_days),
             absolute=timedelta(days=settings.session_absolute_days),
         )
+        bulkhead, publisher = Bulkhead(), JobPublisher(settings.redis_url, settings.broker_url)
         return cls(
             settings=settings,
             digest_keys=keys,
             session_lifetime=lifetime,
             authenticator=Authenticator(opened, lifetime, now=database_clock.now()),
             database=opened,
+            lookups=Lookups(opened, settings.prices, bulkhead.db_slot),
             job_reader=JobReader(opened),
-            publisher=JobPublisher(settings.redis_url, settings.broker_url),
+            submitter=JobSubmitter(opened, publisher, settings, partial(bulkhead.db_slot, to_write=True)),
+            publisher=publisher,
             listener=JobListener(settings.redis_url),
-            bulkhead=Bulkhead(),
+            bulkhead=bulkhead,
             body_memory=ByteShares(BODY_MEMORY_BYTES),
             spool=Spool(Path(settings.spool_folder), settings.spool_process_mb << 20),
             limiter=Limiter(settings.redis_url, settings.web_concurrency),

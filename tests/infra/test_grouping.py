@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -15,28 +15,40 @@ from jobs_support import at_once
 
 from app.domain.errors import Unavailable
 from app.infra import grouping
-from app.infra.grouping import Grouped
+from app.infra.grouping import ALONE, Alone, Grouped
+
+
+@pytest.fixture(autouse=True)
+def patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let calls wait for the groups that a test holds, unless it is about that."""
+    if "behind_a_group" not in request.node.name:
+        monkeypatch.setattr(grouping, "PATIENCE_SECONDS", 60)
 
 
 class Doubling:
     """A function for groups that holds each one until it may go on, and records it."""
 
     def __init__(
-        self, *, fails: Callable[[Sequence[int]], BaseException | None] = lambda _items: None
+        self,
+        *,
+        fails: Callable[[Sequence[int]], BaseException | None] = lambda _items: None,
+        leaves_out: Collection[int] = (),
     ) -> None:
         self.groups: list[list[int]] = []
         self.threads: list[int] = []
         self.begun, self.may_end = threading.Semaphore(0), threading.Semaphore(0)
-        self._fails = fails
+        self._fails, self._leaves_out = fails, leaves_out
 
-    def __call__(self, items: Sequence[int]) -> list[int]:
+    def __call__(self, items: Sequence[int]) -> list[int | Alone]:
         self.groups.append(list(items))
         self.threads.append(threading.get_ident())
         self.begun.release()
         assert self.may_end.acquire(timeout=10)
         if error := self._fails(items):
             raise error
-        return [2 * item for item in items]
+        if len(items) == 1:
+            return [2 * items[0]]
+        return [ALONE if item in self._leaves_out else 2 * item for item in items]
 
 
 class Calls:
@@ -44,25 +56,26 @@ class Calls:
 
     def __init__(self, grouped: Grouped[int, int]) -> None:
         self._grouped = grouped
-        self._threads: list[threading.Thread] = []
+        self._threads: dict[int, threading.Thread] = {}
         self.outcomes: dict[int, object] = {}
 
     def begin(self, *items: int) -> None:
         for item in items:
             gathered = len(self._grouped._gathered)  # noqa: SLF001 -- nothing else tells that a call waits
-            is_led = self._grouped._is_led  # noqa: SLF001 -- likewise
+            is_led = self._grouped._leaders  # noqa: SLF001 -- likewise
             thread = threading.Thread(target=self._run, args=(item,), daemon=True)
-            self._threads.append(thread)
+            self._threads[item] = thread
             thread.start()
             deadline = time.monotonic() + 10
             while is_led and len(self._grouped._gathered) == gathered:  # noqa: SLF001 -- likewise
                 assert time.monotonic() < deadline
                 time.sleep(0.001)
 
-    def end(self) -> None:
-        for thread in self._threads:
-            thread.join(10)
-            assert not thread.is_alive()
+    def end(self, *items: int) -> None:
+        """Wait for the calls with these items, by default for all."""
+        for item in items or self._threads:
+            self._threads[item].join(10)
+            assert not self._threads[item].is_alive()
 
     def _run(self, item: int) -> None:
         try:
@@ -153,20 +166,63 @@ def test_the_end_of_the_thread_that_runs_a_group_is_unavailable_for_the_others()
     assert calls.outcomes == {1: 2, 2: SystemExit, 3: Unavailable, 4: 8}
 
 
-def test_a_call_that_waits_too_long_is_unavailable_and_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouping, "MAX_SECONDS", 0.01)
+def test_calls_do_not_wait_for_long_behind_a_group_that_does_not_end() -> None:
     run = Doubling()
     calls = Calls(grouped := _grouped(run))
     calls.begin(1)
     assert run.begun.acquire(timeout=10)
-
-    with pytest.raises(Unavailable):
-        grouped(2)
+    calls.begin(2)
+    assert run.begun.acquire(timeout=10)  # beside the first
+    assert run.groups == [[1], [2]]
 
     run.may_end.release(100)
     calls.end()
-    assert run.groups == [[1]]
+    assert calls.outcomes == {1: 2, 2: 4}
     assert grouped(3) == 6
+    assert not grouped._leaders  # noqa: SLF001 -- no call leads for ever
+
+
+def test_a_call_whose_group_does_not_end_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = threading.Event()
+
+    class Impatient(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 -- the event's signature
+            assert taken.wait(10)
+            return False
+
+    events: Iterator[threading.Event] = iter([threading.Event(), Impatient()])
+    fake = SimpleNamespace(Event=events.__next__, Lock=threading.Lock)
+    monkeypatch.setattr(grouping, "threading", fake)
+    run = Doubling()
+    calls = Calls(_grouped(run))
+    calls.begin(1)
+    assert run.begun.acquire(timeout=10)
+    calls.begin(2, 3)
+    run.may_end.release()
+    assert run.begun.acquire(timeout=10)
+    taken.set()
+    calls.end(3)
+    run.may_end.release(100)
+    calls.end()
+
+    assert calls.outcomes == {1: 2, 2: 4, 3: Unavailable}
+    assert run.groups == [[1], [2, 3]]
+
+
+def test_a_call_that_is_left_out_runs_alone() -> None:
+    run = Doubling(leaves_out={3})
+
+    outcomes = _run_two_groups(run)
+
+    assert outcomes == {1: 2, 2: 4, 3: 6, 4: 8}
+    assert run.groups == [[1], [2, 3, 4], [3]]
+
+
+def test_a_lone_call_cannot_be_left_out() -> None:
+    grouped: Grouped[int, int] = Grouped(lambda _items: [ALONE], name="test", size=8)
+
+    with pytest.raises(RuntimeError, match="left out"):
+        grouped(1)
 
 
 def test_a_function_that_forgets_a_result_fails_alone() -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import delete, update
+from sqlalchemy import Insert, delete, select, true, update
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import TypeEngine
 
 from app.domain.errors import IdempotencyKeyReused
 from app.engine.accounts.workspaces import foreign_key
 from app.infra.crypto.digest_keys import DigestKeys
-from app.infra.database.database_clock import Moment
-from app.infra.database.db import Base, insert
+from app.infra.database.database_clock import Moment, column
+from app.infra.database.db import Base, insert, insert_into
 from app.infra.database.session import Session
+from app.infra.database.statements import Statement, rows_of
 
 RETENTION = timedelta(days=7)
 
@@ -29,6 +33,18 @@ class IdempotencyKey(Base):
     request_hash: Mapped[bytes]
     reference: Mapped[str | None] = mapped_column(index=True)
     created_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class Claim(NamedTuple):
+    """A key of a workspace, the digest of its request, and the id of the job that it creates."""
+
+    workspace_id: str
+    key: str
+    request_hash: bytes
+    reference: str
+
+
+_CLAIM: dict[str, TypeEngine[Any]] = {name: IdempotencyKey.__table__.c[name].type for name in Claim._fields}
 
 
 def digest(keys: DigestKeys, path: str, body: dict[str, Any]) -> bytes:
@@ -57,6 +73,36 @@ def begin(session: Session, workspace_id: str, key: str, request_hash: bytes, *,
     if existing.request_hash != request_hash:
         raise IdempotencyKeyReused
     return existing.reference
+
+
+def claim_all(session: Session, claims: Sequence[Claim], *, now: Moment) -> frozenset[Claim]:
+    """Insert the new ones of these keys, each with its reference, in one statement; return those.
+
+    A key that another transaction inserts at the same time is waited for, as in `begin`.
+    """
+    if not claims:
+        return frozenset()
+    by_key = {(claim.workspace_id, claim.key): claim for claim in claims}  # one of each, in one order for all
+    columns = map(list, zip(*(by_key[key] for key in sorted(by_key)), strict=True))
+    parameters = dict(zip(_CLAIM, columns, strict=True))
+    return frozenset(by_key[key] for key in _claim_all(now).all(session, parameters))
+
+
+def release_all(session: Session, references: Sequence[str]) -> None:
+    """Delete the keys that were inserted with these references."""
+    session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(references)))
+
+
+@lru_cache(maxsize=8)
+def _claim_all(now: Moment) -> Statement[tuple[str, str]]:
+    return Statement(tuple, lambda dialect: _insert_claims(dialect, now))
+
+
+def _insert_claims(dialect: str, now: Moment) -> Insert:
+    rows = rows_of(dialect, _CLAIM).c
+    source = select(*rows, column(now)).where(true())  # which SQLite needs before ON CONFLICT
+    insertion = insert_into(dialect, IdempotencyKey).from_select([*Claim._fields, "created_at"], source)
+    return insertion.on_conflict_do_nothing().returning(IdempotencyKey.workspace_id, IdempotencyKey.key)
 
 
 def finish(session: Session, workspace_id: str, key: str, reference: str) -> None:

@@ -37,7 +37,7 @@ from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson
 from app.infra.database.session import Session
-from app.infra.database.statements import IdRow, Statement, columns_of, pairs_of
+from app.infra.database.statements import IdRow, Statement, columns_of, rows_of
 
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
@@ -162,7 +162,7 @@ _BY_ID = Statement(StoredJob, lambda _dialect: select(*STORED).where(_IS_REQUEST
 
 
 def _all_with_balances(dialect: str) -> Select[*tuple[Any, ...]]:
-    wanted = pairs_of(dialect, "wanted_workspace", "wanted_job").c
+    wanted = rows_of(dialect, {"wanted_workspace": String(), "wanted_job": String()}).c
     is_wanted = (Job.workspace_id == wanted.wanted_workspace, Job.id == wanted.wanted_job)
     return select(*STORED, *_BALANCE).join(Workspace, Workspace.id == Job.workspace_id).where(*is_wanted)
 

@@ -6,6 +6,7 @@ Locks: like a claim and a settlement, a submission locks the row of the job befo
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache, partial
@@ -19,6 +20,7 @@ from app.domain.kinds import KINDS, OPEN, Status
 from app.domain.records.subjects import Subject
 from app.engine.events import deliveries, endpoints
 from app.engine.jobs import jobs, quotes, result_reuse
+from app.engine.jobs.idempotency import Claim
 from app.engine.jobs.jobs import LIMITED_BY, Job, JobItem
 from app.engine.jobs.quotes import Quote, RevealPrice
 from app.engine.jobs.result_reuse import NO_REUSE, SAME_REQUEST, Freshness
@@ -31,6 +33,17 @@ from app.infra.database.encrypted_columns import encrypted
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement
 
+NEW: Mapping[str, Any] = {
+    "status": Status.QUEUED.value,
+    "trace": [],
+    "charged": 0,
+    "already_owned": False,
+    "progress_done": 0,
+    "attempts": 0,
+    "crashes": 0,
+    "publishes": 0,
+}
+"""What all new jobs have in common."""
 _OPEN_JOB = Statement(
     StoredJob,
     lambda _dialect: select(*jobs.STORED).where(
@@ -63,6 +76,14 @@ class JobRequest:
     refusal: PurposeRequired | None = None
     webhook_url: str | None = None
     job_id: str = field(default_factory=partial(new_id, "job"))
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A request, with its idempotency key if it has one."""
+
+    request: JobRequest
+    claim: Claim | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +131,14 @@ def submit(
         _hold(session, submitted, job_request, quote, now=now)
         session.flush()
         if submitted.has_endpoints:
-            _subscribe_endpoints(session, job, now=now)
+            subscribe_endpoints(session, job, now=now)
         reverse_lookups.admit(session, job.workspace_id, _tried(job_request), now=now)
     if (url := job_request.webhook_url) is not None:
         deliveries.subscribe_url(session, workspace_id=job.workspace_id, job_id=job.id, url=url, now=now)
     return submitted
 
 
-def _subscribe_endpoints(session: Session, job: StoredJob, *, now: Moment) -> None:
+def subscribe_endpoints(session: Session, job: StoredJob, *, now: Moment) -> None:
     """Subscribe the workspace's endpoints to the end of a job, unless it is as frequent as page views."""
     if not KINDS[job.kind].is_free:
         deliveries.subscribe_endpoints(session, workspace_id=job.workspace_id, job_id=job.id, now=now)
@@ -172,7 +193,7 @@ def _insert_or_find(
     then finds its job. A finished job is searched after the insertion, since an equal one may be submitted
     and finished at any moment before; the index excludes open jobs only.
     """
-    digest = _dedup_digest(session, job_request)
+    digest = dedup_digest(session, job_request)
     same_request = {"workspace_id": job_request.workspace_id, "dedup_digest": digest}
     while True:
         inserted, has_endpoints = _insert(session, job_request, digest, quote, deadline=deadline, now=now)
@@ -191,7 +212,7 @@ def _insert_or_find(
         # The open job was finished since the insertion, and its result cannot be reused.
 
 
-def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
+def dedup_digest(session: Session, job_request: JobRequest) -> bytes:
     """Return the 32-byte digest of kind and dedup key; keyed, since requests name people.
 
     With regional rules it is another one, so that no answer from before the rules is returned again.
@@ -215,7 +236,16 @@ def _insert(
 
     Return also whether the workspace has webhook endpoints.
     """
-    values: dict[str, Any] = {
+    values = {**NEW, **row_of(session, job_request, digest, quote.credits)}
+    statement = _insertion(tuple(values), deadline, now)
+    parameters = {f"new_{name}": value for name, value in values.items()}
+    row = statement.first(session, parameters | quote.parameters)
+    return (None, False) if row is None else (StoredJob._make(row[:-1]), row[-1])
+
+
+def row_of(session: Session, job_request: JobRequest, digest: bytes, price: int) -> dict[str, Any]:
+    """Return the columns of a new job that depend on the request."""
+    return {
         "id": job_request.job_id,
         "workspace_id": job_request.workspace_id,
         "account_id": job_request.account_id,
@@ -224,21 +254,9 @@ def _insert(
         "queue": KINDS[job_request.kind].queue.value,
         "request_digest": digest,
         "request": encrypted(session, Job.request, job_request.job_id, job_request.request),
-        "status": Status.QUEUED.value,
-        "trace": [],
-        "held": quote.credits,
-        "charged": 0,
-        "already_owned": False,
-        "progress_done": 0,
+        "held": price,
         "progress_total": len(job_request.items) or 1,
-        "attempts": 0,
-        "crashes": 0,
-        "publishes": 0,
     }
-    statement = _insertion(tuple(values), deadline, now)
-    parameters = {f"new_{name}": value for name, value in values.items()}
-    row = statement.first(session, parameters | quote.parameters)
-    return (None, False) if row is None else (StoredJob._make(row[:-1]), row[-1])
 
 
 @lru_cache(maxsize=8)

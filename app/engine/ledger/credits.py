@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from typing import Any, cast
+from functools import lru_cache, partial
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
     CTE,
@@ -17,6 +17,7 @@ from sqlalchemy import (
     FromClause,
     Index,
     Row,
+    String,
     Table,
     Update,
     bindparam,
@@ -24,13 +25,16 @@ from sqlalchemy import (
     false,
     func,
     insert,
+    literal,
     or_,
     select,
     text,
     update,
 )
+from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Mapped, mapped_column
-from sqlalchemy.sql.dml import ReturningInsert
+from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
+from sqlalchemy.types import TypeEngine
 
 from app.domain.audit_actions import Action
 from app.domain.errors import InsufficientCredits
@@ -39,10 +43,10 @@ from app.domain.spending import LimitUsage
 from app.engine.accounts.workspaces import Balance, Workspace, balance, foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.engine.ledger import limit_alerts, spending_limits
-from app.infra.database.database_clock import DatabaseNow, Moment
+from app.infra.database.database_clock import DatabaseNow, Moment, column
 from app.infra.database.db import Base
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement
+from app.infra.database.statements import Statement, any_of, rows_of
 
 _HOLD = text("kind = 'hold'")
 _CLOSE = text("kind IN ('settle', 'release')")
@@ -73,6 +77,14 @@ class LedgerEntry(Base):
     spent: Mapped[int] = mapped_column(BigInteger)
     reason: Mapped[str | None]
     created_at: Mapped[datetime]
+
+
+class Hold(NamedTuple):
+    """Credits to reserve for a job."""
+
+    job_id: str
+    workspace_id: str
+    amount: int
 
 
 _LEDGER = cast("Table", LedgerEntry.__table__)
@@ -210,6 +222,76 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
         raise InsufficientCredits(required=amount, balance=available)
     spending_limits.count_hold(session, job_id, amount, balance=available)
     _post(session, workspace_id, "hold", **values)
+
+
+def hold_all(session: Session, holds: Sequence[Hold], *, now: Moment) -> frozenset[str]:
+    """Reserve credits for jobs of many workspaces in two statements; return the ids of those that have them.
+
+    A workspace that has too few credits for all of its holds, or has spending limits, gets none of them:
+    `hold` decides about each.
+    """
+    if not holds:
+        return frozenset()
+    job_ids, workspace_ids, amounts = map(list, zip(*holds, strict=True))
+    parameters = {"hold_workspace": workspace_ids, "hold_amount": amounts}
+    paying = [workspace_id for (workspace_id,) in _RESERVE_ALL.all(session, parameters)]
+    entries = {"hold_job": job_ids, "hold_entry": [new_id("led") for _hold in holds], "paying": paying}
+    return frozenset(job_id for (job_id,) in _insert_holds(now).all(session, parameters | entries))
+
+
+def _reserve_all(dialect: str) -> ReturningUpdate[Any]:
+    """Return the update of all balances, which are locked in the order of the workspaces' ids."""
+    holds = rows_of(dialect, {"hold_workspace": String(), "hold_amount": BigInteger()}).c
+    sums = (
+        select(holds.hold_workspace, sql_cast(func.sum(holds.hold_amount), BigInteger).label("amount"))
+        .group_by(holds.hold_workspace)
+        .cte("sums")
+    )
+    locked = (
+        select(_WORKSPACES.c.id)
+        .where(_WORKSPACES.c.id.in_(select(sums.c.hold_workspace)))
+        .order_by(_WORKSPACES.c.id)
+        .with_for_update(key_share=True)
+        .cte("locked")
+    )
+    return (
+        update(_WORKSPACES)
+        .where(
+            _WORKSPACES.c.id == sums.c.hold_workspace,
+            _WORKSPACES.c.id == locked.c.id,
+            _WORKSPACES.c.available >= sums.c.amount,
+            ~_WORKSPACES.c.is_limited,
+        )
+        .values(available=_WORKSPACES.c.available - sums.c.amount, held=_WORKSPACES.c.held + sums.c.amount)
+        .returning(_WORKSPACES.c.id)
+    )
+
+
+_RESERVE_ALL = Statement(tuple, _reserve_all)
+
+
+@lru_cache(maxsize=8)
+def _insert_holds(now: Moment) -> Statement[tuple[str]]:
+    return Statement(tuple, lambda dialect: _holds_insertion(dialect, now))
+
+
+def _holds_insertion(dialect: str, now: Moment) -> ReturningInsert[Any]:
+    columns: dict[str, TypeEngine[Any]] = {
+        name: String() for name in ("hold_job", "hold_workspace", "hold_entry")
+    }
+    holds = rows_of(dialect, columns | {"hold_amount": BigInteger()}).c
+    entries = select(
+        holds.hold_entry,
+        holds.hold_workspace,
+        holds.hold_job,
+        literal("hold"),
+        -holds.hold_amount,
+        holds.hold_amount,
+        literal(0),
+        column(now),
+    ).where(any_of(dialect, holds.hold_workspace, "paying"))
+    names = ["id", "workspace_id", "job_id", "kind", *_AMOUNTS, "created_at"]
+    return insert(_LEDGER).from_select(names, entries).returning(_LEDGER.c.job_id)
 
 
 def hold_up_to(

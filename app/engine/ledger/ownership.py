@@ -5,7 +5,7 @@ A value that the workspace owns is free under every contact that has it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_index
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement, any_of
+from app.infra.database.statements import Statement, any_of, items_of
 
 _WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
 # A partial definition: the module of contacts imports this one, not the other way round.
@@ -57,8 +57,10 @@ class Ownership:
     values: frozenset[tuple[str, str]] = frozenset()
 
 
-def owned_value(field: str, value: ColumnElement[Any]) -> ScalarSelect[str]:
-    """Return the field of a `RevealedValue` with this value of the workspace `workspace_id`, or null.
+def owned_value(
+    field: str, value: ColumnElement[Any], workspace_id: ColumnElement[str] = _WORKSPACE
+) -> ScalarSelect[str]:
+    """Return the field of a `RevealedValue` with this value of the workspace, or null.
 
     A subquery per value reads one row of an index. With a join, PostgreSQL reads all values of the workspace
     as long as the tables have no statistics.
@@ -66,26 +68,26 @@ def owned_value(field: str, value: ColumnElement[Any]) -> ScalarSelect[str]:
     return (
         select(RevealedValue.field)
         .where(
-            RevealedValue.workspace_id == _WORKSPACE,
+            RevealedValue.workspace_id == workspace_id,
             RevealedValue.field == field,
             RevealedValue.value_index == value,
         )
+        .correlate_except(RevealedValue)
         .scalar_subquery()
     )
 
 
-def owned_fields(dialect: str) -> Select[*tuple[Any, ...]]:
-    """Return the query of fields that a workspace owns, with parameters `workspace_id` and `contact_ids`."""
+def owned_fields(contact: ColumnElement[str], workspace_id: ColumnElement[str]) -> Select[*tuple[Any, ...]]:
+    """Return the query of the fields that workspaces own of contacts, given by columns of a table."""
     return select(Reveal.contact_id, Reveal.field).where(
-        Reveal.workspace_id == _WORKSPACE,
-        any_of(dialect, Reveal.contact_id, "contact_ids"),
-        Reveal.refunded_at.is_(None),
+        Reveal.workspace_id == workspace_id, Reveal.contact_id == contact, Reveal.refunded_at.is_(None)
     )
 
 
 def _owned(dialect: str) -> CompoundSelect[*tuple[Any, ...]]:
     """Return the query of owned fields, whose `value` is null, and of owned values."""
-    fields = owned_fields(dialect).add_columns(cast(null(), String).label("value"))
+    contact_id = items_of(dialect, "contact_ids").c.value
+    fields = owned_fields(contact_id, _WORKSPACE).add_columns(cast(null(), String).label("value"))
     values = (
         select(stored.c.contact_id, literal(field).label("field"), stored_index(field).label("value"))
         .where(any_of(dialect, stored.c.contact_id, "contact_ids"))
@@ -104,21 +106,34 @@ class _OwnedRow(NamedTuple):
 _OWNED = Statement(_OwnedRow, _owned)
 
 
-def is_field_owned(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
-    """Return the condition that a workspace owns a field of a contact; see `field_parameters`."""
+OWNED_FIELD = {
+    name: bindparam(name, type_=String) for name in ("owned_field", "owned_contact_id", "owned_linkedin_url")
+}
+"""The parameters of `is_field_owned`; see `field_parameters`."""
+
+
+def is_field_owned(
+    workspace_id: ColumnElement[str], parameters: Mapping[str, ColumnElement[Any]] = OWNED_FIELD
+) -> ColumnElement[bool]:
+    """Return the condition that a workspace owns a field of a contact.
+
+    Columns of a table with many requests can stand for the parameters.
+    """
+    profile = parameters["owned_linkedin_url"]
     by_key = or_(
-        _CONTACTS.c.id == bindparam("owned_contact_id"),
-        _CONTACTS.c.linkedin_url == bindparam("owned_linkedin_url"),
-        _CONTACTS.c.member_url == bindparam("owned_linkedin_url"),
+        _CONTACTS.c.id == parameters["owned_contact_id"],
+        _CONTACTS.c.linkedin_url == profile,
+        _CONTACTS.c.member_url == profile,
     )
     owned_field = (
         select(Reveal.field)
         .where(
             Reveal.workspace_id == workspace_id,
             Reveal.contact_id == _CONTACTS.c.id,
-            Reveal.field == bindparam("owned_field"),
+            Reveal.field == parameters["owned_field"],
             Reveal.refunded_at.is_(None),
         )
+        .correlate_except(Reveal)
         .scalar_subquery()
     )
     return select(_CONTACTS.c.id).where(by_key, owned_field.is_not(None)).exists()

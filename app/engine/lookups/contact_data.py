@@ -22,7 +22,7 @@ from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.ledger.ownership import Ownership
 from app.engine.lookups import contact_rows
-from app.engine.lookups.contact_rows import Employer
+from app.engine.lookups.contact_rows import ContactRows, Employer, WantedRows
 from app.infra.database.session import Session
 
 Value = TypeVar("Value", StoredEmail, StoredPhone)
@@ -102,42 +102,82 @@ def index_of(row: StoredEmail | StoredPhone) -> str:
     return row.email_index if row.kind == "email" else row.e164_index
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Contacts whose data a workspace wants, and what to read with it.
+
+    `subjects` are given by the caller: their identifiers are also checked for suppression. `saved_urls` are
+    of the workspace's saved profiles. Contacts that are together in `same_people` are the same person: a
+    regional rule that hides values of one hides the values of all. A caller who has read the contacts with
+    their companies passes `employers_of` them, and they are not read again.
+    """
+
+    workspace_id: str
+    contacts: Collection[Person]
+    subjects: Collection[Subject] = ()
+    saved_urls: Collection[str] = ()
+    same_people: Collection[Sequence[Person]] = ()
+    employers: Mapping[str, Employer] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of the contacts."""
+        return frozenset(contact.id for contact in self.contacts)
+
+
 def load(
     session: Session,
     workspace_id: str,
     contacts: Collection[Person],
-    subjects: Iterable[Subject] = (),
+    subjects: Collection[Subject] = (),
     *,
-    saved_urls: Collection[str] = (),
-    same_people: Iterable[Sequence[Person]] = (),
-    employers: Mapping[str, Employer] | None = None,
     check_suppressions: bool = True,
 ) -> ContactData:
-    """Load the data of all these contacts, in two queries regardless of their number.
+    """Load the data of these contacts for one workspace, as `load_all` does."""
+    wanted = Wanted(workspace_id, contacts, subjects)
+    return load_all(session, [wanted], check_suppressions=check_suppressions)[0]
 
-    The same query loads the workspace's saved profiles with the URLs `saved_urls`. Contacts that are together
-    in `same_people` are the same person: a regional rule that hides values of one hides the values of all. A
-    caller who has read the contacts with their companies passes `employers_of` them, and they are not read
-    again. The identifiers in `subjects`, as given by the caller, are also checked for suppression. Without
-    `check_suppressions` it is one query, and no identifier counts as suppressed.
+
+def load_all(
+    session: Session, wanted: Sequence[Wanted], *, check_suppressions: bool = True
+) -> list[ContactData]:
+    """Load the data that each workspace wants, in two queries regardless of their number.
+
+    Without `check_suppressions` it is one query, and no identifier counts as suppressed.
     """
-    ids, known = sorted({contact.id for contact in contacts}), employers or {}
     rows = contact_rows.read(
-        session, workspace_id, ids, saved_urls=saved_urls, with_employers=len(known) < len(ids)
+        session,
+        [WantedRows(one.workspace_id, one.ids, one.saved_urls) for one in wanted],
+        with_employers=any(not one.ids <= one.employers.keys() for one in wanted),
     )
+    rules = session.settings.regional_rules
+    loaded = [
+        _hide(rules, _data(one, stored), one.same_people) for one, stored in zip(wanted, rows, strict=True)
+    ]
+    if not check_suppressions:
+        return loaded
+    identifiers = [_identifiers_in(one, data) for one, data in zip(wanted, loaded, strict=True)]
+    suppressed = suppression_checks.suppressed(session, set().union(*identifiers))
+    return [
+        replace(data, suppressed=suppressed & own, phones=_unlisted(data.phones, suppressed))
+        for data, own in zip(loaded, identifiers, strict=True)
+    ]
+
+
+def _data(wanted: Wanted, rows: ContactRows) -> ContactData:
     owned_values = frozenset((row.kind, index_of(row)) for row in rows.values if row.owned_as)
     ownership = Ownership(frozenset(rows.owned), owned_values)
-    data = ContactData(
-        dict(rows.emails), dict(rows.phones), ownership, rows.saved, {**known, **rows.employers}
-    )
-    data = _hide(session.settings.regional_rules, data, same_people)
-    if not check_suppressions:
-        return data
-    identifiers = {value for contact in contacts for value in data.identifiers_of(contact)}
-    identifiers |= {value for subject in subjects for value in requested_identifiers(subject, names=True)}
+    employers = {**wanted.employers, **rows.employers}
+    return ContactData(dict(rows.emails), dict(rows.phones), ownership, rows.saved, employers)
+
+
+def _identifiers_in(wanted: Wanted, data: ContactData) -> set[Identifier]:
+    """Return all identifiers of which a suppression hides something of the data."""
+    identifiers = {value for contact in wanted.contacts for value in data.identifiers_of(contact)}
+    for subject in wanted.subjects:
+        identifiers.update(requested_identifiers(subject, names=True))
     identifiers |= {Identifier("phone", row.e164) for rows in data.phones.values() for row in rows}
-    suppressed = suppression_checks.suppressed(session, identifiers)
-    return replace(data, suppressed=suppressed, phones=_unlisted(data.phones, suppressed))
+    return identifiers
 
 
 def _unlisted(

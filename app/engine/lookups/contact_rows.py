@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     CompoundSelect,
     Select,
+    String,
     Subquery,
-    bindparam,
     cast,
     func,
     literal_column,
@@ -36,15 +36,23 @@ from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.ledger import ownership
 from app.engine.ledger.ownership import OwnedField
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement, any_of
+from app.infra.database.statements import Statement, rows_of
 
 _EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", "employer"
 _ALWAYS = (_EMAIL, _PHONE, _OWNED)
-_MY_BOUNCE = (
-    select(Feedback.id)
-    .where(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
-    .scalar_subquery()
-)
+_READER = "reader_id"
+"""The column with the workspace for which a row was read."""
+_PAIRS = {name: String() for name in ("wanted_workspace", "wanted_contact")}
+_SAVED_PAIRS = {name: String() for name in ("saved_workspace", "saved_url")}
+"""The parameters: lists of workspaces, with a contact or the URL of a saved profile each."""
+
+
+class WantedRows(NamedTuple):
+    """The ids of contacts, and the URLs of saved profiles, that are to be read for a workspace."""
+
+    workspace_id: str
+    contact_ids: Collection[str]
+    saved_urls: Collection[str] = ()
 
 
 class Employer(NamedTuple):
@@ -59,7 +67,7 @@ class Employer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContactRows:
-    """The rows that are stored of some contacts, and of the workspace's saved profiles by URL."""
+    """The rows that are stored of some contacts, and of a workspace's saved profiles by URL."""
 
     emails: dict[str, list[StoredEmail]] = field(default_factory=lambda: defaultdict(list))
     phones: dict[str, list[StoredPhone]] = field(default_factory=lambda: defaultdict(list))
@@ -72,26 +80,36 @@ class ContactRows:
         """The e-mails and the phones."""
         return chain(*self.emails.values(), *self.phones.values())
 
+    def of(self, wanted: WantedRows) -> ContactRows:
+        """Return the rows of these contacts and saved profiles."""
+        ids = wanted.contact_ids
+        return ContactRows(
+            {id_: self.emails[id_] for id_ in ids if id_ in self.emails},
+            {id_: self.phones[id_] for id_ in ids if id_ in self.phones},
+            {field for field in self.owned if field.contact_id in ids},
+            {url: self.saved[url] for url in wanted.saved_urls if url in self.saved},
+            {id_: self.employers[id_] for id_ in ids if id_ in self.employers},
+        )
 
-def read(
-    session: Session,
-    workspace_id: str,
-    ids: Sequence[str],
-    *,
-    saved_urls: Collection[str] = (),
-    with_employers: bool,
-) -> ContactRows:
-    """Read the rows of the contacts with these ids, and the saved profiles with these URLs, at once."""
-    rows = ContactRows()
-    if not ids and not saved_urls:
-        return rows
-    parameters: dict[str, Any] = {"contact_ids": ids, "workspace_id": workspace_id}
-    if saved_urls:
-        parameters["urls"] = sorted(set(saved_urls))
-    query = _QUERIES[with_employers, bool(saved_urls)]
+
+def read(session: Session, wanted: Sequence[WantedRows], *, with_employers: bool) -> list[ContactRows]:
+    """Read, for each workspace, the rows of the contacts and the saved profiles that it wants, at once."""
+    contacts = {(one.workspace_id, id_) for one in wanted for id_ in one.contact_ids}
+    saved = {(one.workspace_id, url) for one in wanted for url in one.saved_urls}
+    if not contacts and not saved:
+        return [ContactRows() for _one in wanted]
+    parameters = _lists(_PAIRS, contacts) | (_lists(_SAVED_PAIRS, saved) if saved else {})
+    query = _QUERIES[with_employers, bool(saved)]
+    rows: dict[str, ContactRows] = defaultdict(ContactRows)
     for row in query.statement.all(session, parameters):
         query.add(rows, row)
-    return rows
+    return [rows[one.workspace_id].of(one) for one in wanted]
+
+
+def _lists(names: Iterable[str], pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the parameters with these names: the sorted pairs, as two lists."""
+    columns = zip(*sorted(pairs), strict=True) if pairs else ((), ())
+    return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
 
 class _Query:
@@ -102,9 +120,9 @@ class _Query:
         names = _names(kinds)
         self._pick = {kind: itemgetter(*map(names.index, _ROWS[kind]._fields)) for kind in kinds}
 
-    def add(self, rows: ContactRows, row: tuple[Any, ...]) -> None:
-        """Add a row of the statement to the rows of its kind."""
-        kind = row[0]
+    def add(self, rows_by_workspace: Mapping[str, ContactRows], row: tuple[Any, ...]) -> None:
+        """Add a row of the statement to the rows of its workspace and kind."""
+        kind, rows = row[0], rows_by_workspace[row[1]]
         values = self._pick[kind](row)
         if kind == _EMAIL:
             email = StoredEmail._make(values)
@@ -139,8 +157,8 @@ _ROWS: Mapping[str, Any] = {
 
 
 def _names(kinds: Sequence[str]) -> list[str]:
-    """Return the columns of the union: the kind, and the fields of all rows."""
-    return list(dict.fromkeys(("kind", *chain.from_iterable(_ROWS[kind]._fields for kind in kinds))))
+    """Return the columns of the union: the kind, the workspace, and the fields of all rows."""
+    return list(dict.fromkeys(("kind", _READER, *chain.from_iterable(_ROWS[kind]._fields for kind in kinds))))
 
 
 def _union(kinds: Sequence[str], dialect: str) -> CompoundSelect[Any]:
@@ -160,45 +178,59 @@ def _in_union(
 
 
 def _emails(dialect: str) -> Select[Any]:
-    emails = Email.__table__
+    emails, wanted = Email.__table__, rows_of(dialect, _PAIRS).c
+    bounce = (
+        select(Feedback.id)
+        .where(Feedback.email_id == emails.c.id, Feedback.workspace_id == wanted.wanted_workspace, IS_OPEN)
+        .scalar_subquery()
+    )
+    owned_as = ownership.owned_value(_EMAIL, emails.c.email_index, wanted.wanted_workspace)
     return select(
+        wanted.wanted_workspace.label(_READER),
         emails,
-        _MY_BOUNCE.label("bounce_id"),
-        ownership.owned_value(_EMAIL, emails.c.email_index).label("owned_as"),
-    ).where(any_of(dialect, emails.c.contact_id, "contact_ids"))
+        bounce.label("bounce_id"),
+        owned_as.label("owned_as"),
+    ).where(emails.c.contact_id == wanted.wanted_contact)
 
 
 def _phones(dialect: str) -> Select[Any]:
-    phones = Phone.__table__
+    phones, wanted = Phone.__table__, rows_of(dialect, _PAIRS).c
+    owned_as = ownership.owned_value(_PHONE, phones.c.e164_index, wanted.wanted_workspace)
     return select(
+        wanted.wanted_workspace.label(_READER),
         phones,
         switchboards.is_one(phones).label("is_switchboard"),
-        ownership.owned_value(_PHONE, phones.c.e164_index).label("owned_as"),
-    ).where(any_of(dialect, phones.c.contact_id, "contact_ids"))
+        owned_as.label("owned_as"),
+    ).where(phones.c.contact_id == wanted.wanted_contact)
+
+
+def _owned(dialect: str) -> Select[Any]:
+    wanted = rows_of(dialect, _PAIRS).c
+    fields = ownership.owned_fields(wanted.wanted_contact, wanted.wanted_workspace)
+    return fields.add_columns(wanted.wanted_workspace.label(_READER))
+
+
+def _saved(dialect: str) -> Select[Any]:
+    wanted = rows_of(dialect, _SAVED_PAIRS).c
+    saved = saved_profiles.summaries_by_url(wanted.saved_url, wanted.saved_workspace)
+    return saved.add_columns(wanted.saved_workspace.label(_READER))
 
 
 def _employers(dialect: str) -> Select[Any]:
     people, companies = Contact.__table__.c, Company.__table__.c
-    return (
-        select(
-            people.id.label("contact_id"),
-            people.name_key.label("person_key"),
-            companies.domain.label("employer_domain"),
-            companies.name_key.label("employer_key"),
-            func.coalesce(people.country, companies.country).label("person_country"),
-        )
-        .outerjoin(Company.__table__, companies.id == people.company_id)
-        .where(any_of(dialect, people.id, "contact_ids"))
-    )
+    wanted = rows_of(dialect, _PAIRS)
+    joined = wanted.join(Contact.__table__, people.id == wanted.c.wanted_contact)
+    return select(
+        wanted.c.wanted_workspace.label(_READER),
+        people.id.label("contact_id"),
+        people.name_key.label("person_key"),
+        companies.domain.label("employer_domain"),
+        companies.name_key.label("employer_key"),
+        func.coalesce(people.country, companies.country).label("person_country"),
+    ).select_from(joined.outerjoin(Company.__table__, companies.id == people.company_id))
 
 
-_SELECTS = {
-    _EMAIL: _emails,
-    _PHONE: _phones,
-    _OWNED: ownership.owned_fields,
-    _SAVED: saved_profiles.summaries_by_url,
-    _EMPLOYER: _employers,
-}
+_SELECTS = {_EMAIL: _emails, _PHONE: _phones, _OWNED: _owned, _SAVED: _saved, _EMPLOYER: _employers}
 # One statement, because a lookup takes as long as its statements.
 _QUERIES = {
     (False, False): _Query(*_ALWAYS),

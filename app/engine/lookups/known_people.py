@@ -15,7 +15,7 @@ from app.engine.contacts import emails
 from app.engine.contacts.stored_rows import StoredContact, StoredEmail, StoredPhone
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.lookups import contact_data, field_requests, representations
-from app.engine.lookups.contact_data import ContactData, Person
+from app.engine.lookups.contact_data import ContactData, Person, Wanted
 from app.engine.lookups.field_requests import ContactField, FieldRequest
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Match
@@ -179,15 +179,14 @@ def find(
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
     people = match.remembered or ([match.contact] if match.contact else [])
-    data = contact_data.load(
-        session,
+    wanted = Wanted(
         workspace_id,
         people,
         [match.subject],
         same_people=[match.remembered],
         employers=contact_data.employers_of(people, match.companies),
-        check_suppressions=check_suppressions,
     )
+    (data,) = contact_data.load_all(session, [wanted], check_suppressions=check_suppressions)
     return match, data
 
 

@@ -2,20 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 from app.domain.records.subjects import Subject
+from app.domain.reverse_lookups import values_in
 from app.engine.contacts.saved import saved_profiles
 from app.engine.contacts.saved.saved_profiles import SavedSummary
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.lookups import contact_data, representations
-from app.engine.lookups.contact_data import ContactData
+from app.engine.lookups.contact_data import ContactData, Wanted
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Candidate, Match
+from app.infra.database.db import Database
 from app.infra.database.session import Session
+from app.infra.grouping import ALONE, Grouped, Results
 
 CONFIDENCE_DIGITS = 2
+MAX_GROUP = 64
+
+
+class Lookup(NamedTuple):
+    """The people that a workspace looks up."""
+
+    workspace_id: str
+    subjects: Sequence[Subject]
+
+
+class Lookups:
+    """Looks people up; those whom concurrent requests name by a profile or an id, in the same queries.
+
+    `prices` are credits by kind of job. `slot` holds a slot for reading, for the workspace with this id,
+    during its block.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        prices: Mapping[str, int],
+        slot: Callable[[str], AbstractContextManager[None]],
+    ) -> None:
+        self._database, self._prices, self._slot = database, prices, slot
+        self._together = Grouped(self._look_up_all, name="lookup", size=MAX_GROUP)
+
+    def look_up(self, workspace_id: str, subjects: Sequence[Subject]) -> list[dict[str, Any]]:
+        """Return one result for each subject, in order, as the function `look_up` does."""
+        lookup = Lookup(workspace_id, subjects)
+        return self._together(lookup) if _has_one_key(subjects) else self._look_up(lookup)
+
+    def _look_up_all(self, lookups: Sequence[Lookup]) -> Results[list[dict[str, Any]]]:
+        if len(lookups) == 1:
+            return [self._look_up(lookups[0])]
+        with self._database.reading() as session:
+            results = look_up_by_key(
+                session, [(one.workspace_id, one.subjects[0]) for one in lookups], prices=self._prices
+            )
+        return [ALONE if result is None else [result] for result in results]
+
+    def _look_up(self, lookup: Lookup) -> list[dict[str, Any]]:
+        with self._slot(lookup.workspace_id), self._database.reading() as session:
+            return look_up(session, lookup.workspace_id, lookup.subjects, prices=self._prices)
+
+
+def _has_one_key(subjects: Sequence[Subject]) -> bool:
+    """Return whether this is one person with a profile or an id, and without an address or a number."""
+    one = subjects[0]
+    return len(subjects) == 1 and bool(one.linkedin_url or one.contact_id) and not values_in(one)
 
 
 def look_up(
@@ -29,24 +82,43 @@ def look_up(
     needs its own.
     """
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
-    subjects = [match.subject for match in matches]
-    urls = [url for subject, match in zip(subjects, matches, strict=True) for url in _urls(subject, match)]
+    (data,) = contact_data.load_all(session, [_wanted(workspace_id, matches)])
+    return [_entry(match, data, prices) for match in matches]
+
+
+def look_up_by_key(
+    session: Session, wanted: Sequence[tuple[str, Subject]], *, prices: Mapping[str, int]
+) -> list[dict[str, Any] | None]:
+    """Return the result for each workspace and subject, or None for one that no profile or id leads to.
+
+    The number of queries does not depend on the number of subjects. None of them has an address or a number.
+    """
+    matches = contact_matching.find_by_keys(session, [subject for _workspace_id, subject in wanted])
+    found = [
+        (workspace_id, match)
+        for (workspace_id, _subject), match in zip(wanted, matches, strict=True)
+        if match.outcome == "matched"
+    ]
+    loaded = iter(contact_data.load_all(session, [_wanted(reader, [match]) for reader, match in found]))
+    return [_entry(match, next(loaded), prices) if match.outcome == "matched" else None for match in matches]
+
+
+def _wanted(workspace_id: str, matches: Sequence[Match]) -> Wanted:
     people = _people(matches)
-    data = contact_data.load(
-        session,
+    return Wanted(
         workspace_id,
         people,
-        subjects,
-        saved_urls=urls,
+        subjects=[match.subject for match in matches],
+        saved_urls=[url for match in matches for url in _urls(match)],
         same_people=[match.remembered for match in matches],
         employers=contact_data.employers_of(
             people, (company for match in matches for company in match.companies)
         ),
     )
-    return [
-        _result(subject, match, data, prices) | {"saved": _saved(subject, match, data.saved)}
-        for subject, match in zip(subjects, matches, strict=True)
-    ]
+
+
+def _entry(match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
+    return _result(match.subject, match, data, prices) | {"saved": _saved(match, data.saved)}
 
 
 def _result(subject: Subject, match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
@@ -135,16 +207,16 @@ def _company(company: StoredCompany | None) -> dict[str, Any] | None:
     return None if company is None else representations.company_card(company)
 
 
-def _saved(subject: Subject, match: Match, saved: Mapping[str, SavedSummary]) -> dict[str, Any] | None:
-    for url in _urls(subject, match):
+def _saved(match: Match, saved: Mapping[str, SavedSummary]) -> dict[str, Any] | None:
+    for url in _urls(match):
         if url in saved:
             return saved_profiles.summary(saved[url])
     return None
 
 
-def _urls(subject: Subject, match: Match) -> list[str]:
+def _urls(match: Match) -> list[str]:
     stored = match.contact.linkedin_url if match.contact else None
-    return [url for url in (subject.linkedin_url, stored) if url]
+    return [url for url in (match.subject.linkedin_url, stored) if url]
 
 
 def _people(matches: Sequence[Match]) -> list[StoredContact]:

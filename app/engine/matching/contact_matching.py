@@ -91,10 +91,7 @@ def find_many(
     given = subjects
     if workspace_id is not None and not is_sale:
         subjects = reverse_lookups.visible(session, workspace_id, given)
-    matches = [
-        _by_keys(subject, people)
-        for subject, people in zip(subjects, candidates.by_keys(session, subjects), strict=True)
-    ]
+    matches = find_by_keys(session, subjects)
     if workspace_id is not None and any(match.outcome != "matched" for match in matches):
         matches = _or_remembered(session, workspace_id, given, matches)
     missed = [subject for subject, match in zip(subjects, matches, strict=True) if match.outcome == "none"]
@@ -105,6 +102,14 @@ def find_many(
             subject=subject,
         )
         for subject, match in zip(subjects, matches, strict=True)
+    ]
+
+
+def find_by_keys(session: Session, subjects: Sequence[Subject]) -> list[Match]:
+    """Return the match of each subject by the contacts' own keys, in one query per kind of key."""
+    return [
+        replace(_by_keys(subject, people), subject=subject)
+        for subject, people in zip(subjects, candidates.by_keys(session, subjects), strict=True)
     ]
 
 

@@ -72,10 +72,14 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    connection.create_function("unhex", 1, bytes.fromhex, deterministic=True)  # built in since SQLite 3.41
+    connection.create_function("unhex", 1, _unhex, deterministic=True)  # built in since SQLite 3.41
     connection.isolation_level = None  # the driver would begin transactions implicitly, and too late
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _unhex(digits: str | None) -> bytes | None:
+    return None if digits is None else bytes.fromhex(digits)
 
 
 def _postgresql(url: URL, isolation_level: IsolationLevel, pool_size: int, *, is_pooled: bool) -> Engine:

@@ -31,8 +31,10 @@ from sqlalchemy import (
     bindparam,
     func,
     select,
+    type_coerce,
 )
 from sqlalchemy import cast as sql_cast
+from sqlalchemy import column as sql_column
 from sqlalchemy.dialects.postgresql import ARRAY, psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.visitors import iterate
@@ -48,13 +50,13 @@ Convert: TypeAlias = Callable[[Any], Any]
 _CURSOR = "statement_cursor"
 
 
-class _JsonList(TypeDecorator[list[str] | list[bytes]]):
-    """A list of strings as a parameter of SQLite, or of bytes, which are written as hexadecimal digits."""
+class _JsonList(TypeDecorator[list[Any]]):
+    """A list as a parameter of SQLite; bytes in it are written as hexadecimal digits."""
 
     impl = String
     cache_ok = True
 
-    def process_bind_param(self, value: list[str] | list[bytes] | None, _dialect: Dialect) -> str:
+    def process_bind_param(self, value: list[Any] | None, _dialect: Dialect) -> str:
         """Return the list as JSON."""
         return json.dumps(value, default=bytes.hex)
 
@@ -66,17 +68,32 @@ def items_of(dialect: str, name: str) -> TableValuedAlias:
     return func.unnest(bindparam(name, type_=ARRAY(String))).table_valued("value").render_derived()
 
 
-def pairs_of(dialect: str, first: str, second: str) -> FromClause:
-    """Return a table of the items of two parameters, lists of strings of equal length, with their names."""
-    if dialect == "sqlite":
-        one, other = (
-            func.json_each(bindparam(name, type_=_JsonList())).table_valued("key", "value")
-            for name in (first, second)
-        )
-        joined = one.join(other, one.c.key == other.c.key)
-        return select(one.c.value.label(first), other.c.value.label(second)).select_from(joined).subquery()
-    lists = (_hidden_list(name, ARRAY(String)) for name in (first, second))
-    return func.unnest(*lists).table_valued(first, second).render_derived()
+def rows_of(dialect: str, columns: Mapping[str, TypeEngine[Any]]) -> FromClause:
+    """Return a table with these columns, each a parameter of the same name: the list of its values.
+
+    All lists have the same length.
+    """
+    if dialect != "sqlite":
+        lists = (_hidden_list(name, ARRAY(type_)) for name, type_ in columns.items())
+        typed = (sql_column(name, type_) for name, type_ in columns.items())
+        return func.unnest(*lists).table_valued(*typed).render_derived()
+    parts = {name: _json_items(name) for name in columns}
+    first, *others = parts.values()
+    joined: FromClause = first
+    for other in others:
+        joined = joined.join(other, first.c.key == other.c.key)
+    values = (_from_json(parts[name].c.value, type_).label(name) for name, type_ in columns.items())
+    return select(*values).select_from(joined).subquery()
+
+
+def _json_items(name: str) -> TableValuedAlias:
+    items = func.json_each(bindparam(name, type_=_JsonList()))
+    return items.table_valued("key", "value", name=f"{name}_list")
+
+
+def _from_json(value: ColumnElement[Any], type_: TypeEngine[Any]) -> ColumnElement[Any]:
+    """Return an item of a list of SQLite as a value of this type; objects are JSON in both."""
+    return type_coerce(func.unhex(value) if isinstance(type_, LargeBinary) else value, type_)
 
 
 def any_of(dialect: str, column: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:

@@ -9,8 +9,10 @@ from flask import request
 
 from app.domain.errors import FieldError, ValidationFailed
 from app.engine.jobs import idempotency
+from app.engine.jobs.idempotency import Claim
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
+from app.web.services import services
 from app.web.sign_in.auth import caller
 
 HEADER = "Idempotency-Key"
@@ -19,20 +21,32 @@ PATTERN = "^[!-~](?:[ -~]{0,253}[!-~])?$"
 _KEY = re.compile(PATTERN, re.ASCII)
 
 
-def begin(
-    session: Session, *, now: Moment, store: bool = True, body: dict[str, Any] | None = None
-) -> str | None:
+def begin(session: Session, *, now: Moment, body: dict[str, Any] | None = None) -> str | None:
     """Claim the request's key, if any; for a replay, return the id that the first request created.
 
-    With `store=False` the key is validated, but neither stored nor compared. `body` is what replays must have
-    in common, by default the JSON of the request.
+    `body` is what replays must have in common, by default the JSON of the request.
     """
     key = _key()
-    if key is None or not store:
+    if key is None:
         return None
     same = (request.get_json(silent=True) or {}) if body is None else body
     digest = idempotency.digest(session.keys, request.path, same)
     return idempotency.begin(session, caller().workspace_id, key, digest, now=now)
+
+
+def claim(reference: str) -> Claim | None:
+    """Return the claim of the request's key, if any, for the job with this id."""
+    key = _key()
+    if key is None:
+        return None
+    same = request.get_json(silent=True) or {}
+    digest = idempotency.digest(services().digest_keys, request.path, same)
+    return Claim(caller().workspace_id, key, digest, reference)
+
+
+def require_valid() -> None:
+    """Raise ValidationFailed if the request has a key that cannot be stored."""
+    _key()
 
 
 def is_replay(session: Session, reference: str, *, now: Moment) -> bool:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
 from threading import Event
 
 from flask import Response, g
 
 from app.domain import kinds
 from app.domain.kinds import KINDS, Queue
-from app.engine.jobs import jobs, submission
+from app.engine.jobs import jobs
 from app.engine.jobs.jobs import REQUEST_ID
-from app.engine.jobs.result_reuse import Freshness
 from app.engine.jobs.stored_jobs import StoredJob
-from app.engine.jobs.submission import JobRequest, SubmitResult
-from app.infra.database import database_clock
-from app.infra.telemetry import trace_links
+from app.engine.jobs.submission import JobRequest, Submission
+from app.engine.jobs.submitter import Submitted
 from app.web import admission
-from app.web.bodies.idempotency_header import REPLAYED, begin, finish
+from app.web.bodies import idempotency_header
+from app.web.bodies.idempotency_header import REPLAYED
 from app.web.jobs.job_responses import job_response
 from app.web.jobs.waiting import WaitPreference, wait_budget, wait_for
 from app.web.services import AppServices, services
@@ -31,15 +29,6 @@ TURN_SECONDS = 0.1
 
 The reveal of a stored contact takes less; slow jobs are not worth waiting for.
 """
-
-
-@dataclass(slots=True)
-class _Submitted:
-    """A submitted job; `replayed` means that an earlier use of the idempotency key submitted it."""
-
-    result: SubmitResult
-    replayed: bool = False
-    is_published: bool = True
 
 
 def submit_and_wait(
@@ -84,56 +73,36 @@ def poll(job_id: str) -> Response:
 
 def _submit_in_turn(
     app: AppServices, request: JobRequest, finished: Event, preference: WaitPreference, *, private: bool
-) -> _Submitted:
-    """Submit the job, and publish it if it is new; its workspace's next submission waits for it, too."""
+) -> Submitted:
+    """Submit the job; its workspace's next submission waits for it, too, if it is new."""
+    submission = _submission(request, private=private)
     with admission.suspended() as holder, ExitStack() as turn:
         turn.enter_context(app.bulkhead.turn(caller().workspace_id, holder))
-        submitted = _submit(app, request, private=private)
-        if not submitted.result.is_new:
-            return submitted
-        job = submitted.result.job
-        trace_links.remember(app.settings.redis_url, job.id)
-        submitted.is_published = app.publisher.publish(request.kind, [job.id])
-        if KINDS[request.kind].queue is not Queue.INTERACTIVE or not submitted.is_published:
+        submitted = app.submitter.submit(submission)
+        is_awaited = submitted.result.is_new and submitted.is_published
+        if not is_awaited or KINDS[request.kind].queue is not Queue.INTERACTIVE:
             return submitted
         if preference.seconds:
             finished.wait(TURN_SECONDS)
         else:
-            threading.Thread(target=_end_turn, args=(app, job.id, turn.pop_all())).start()
+            threading.Thread(target=_end_turn, args=(app, request.job_id, turn.pop_all())).start()
         return submitted
+
+
+def _submission(request: JobRequest, *, private: bool) -> Submission:
+    """Return the submission of this request's job."""
+    if private:
+        idempotency_header.require_valid()
+        return Submission(request)
+    named = request.request | {REQUEST_ID: g.request_id}
+    request = replace(request, key_id=caller().key_id, request=named)
+    return Submission(request, idempotency_header.claim(request.job_id))
 
 
 def _end_turn(app: AppServices, job_id: str, turn: ExitStack) -> None:
     """End the turn of a request that does not wait for its job."""
     with turn, app.listener.subscribe(job_id) as finished:
         finished.wait(TURN_SECONDS)
-
-
-def _submit(app: AppServices, request: JobRequest, *, private: bool) -> _Submitted:
-    """Store the job in a transaction, unless an equal one or its idempotency key exists."""
-    now = database_clock.now()
-    slot = app.bulkhead.db_slot(caller().workspace_id, to_write=True)
-    with slot, app.database.transaction() as session:
-        reference = begin(session, now=now, store=not private)
-        if reference:
-            earlier = jobs.get(session, caller().workspace_id, reference)
-            return _Submitted(SubmitResult(earlier), replayed=True)
-        if not private:
-            named = request.request | {REQUEST_ID: g.request_id}
-            request = replace(request, key_id=caller().key_id, request=named)
-        result = submission.submit(
-            session,
-            request,
-            freshness=Freshness(
-                found=timedelta(seconds=app.settings.answer_fresh_seconds),
-                not_found=timedelta(seconds=app.settings.not_found_fresh_seconds),
-            ),
-            deadline=timedelta(seconds=app.settings.job_deadline_seconds),
-            now=now,
-        )
-        if not private:
-            finish(session, result.job.id)
-        return _Submitted(result)
 
 
 def _delete_if_private(job: StoredJob) -> None:

@@ -8,7 +8,7 @@ from stored_support import ADA_URL, a_company, a_contact, an_email, statements
 from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.engine.lookups import contact_data
-from app.engine.lookups.contact_data import ContactData
+from app.engine.lookups.contact_data import ContactData, Wanted
 from app.infra.database.session import Session
 
 
@@ -18,7 +18,7 @@ def load(
     """Return the data, and whether companies were read for it."""
     with statements(session.get_bind()) as executed:  # type: ignore[arg-type]
         employers = contact_data.employers_of(contacts, companies)  # type: ignore[arg-type]  # of the ORM
-        data = contact_data.load(session, workspace_id, contacts, employers=employers)
+        (data,) = contact_data.load_all(session, [Wanted(workspace_id, contacts, employers=employers)])
     return data, any("companies" in sql for sql, _values in executed)
 
 

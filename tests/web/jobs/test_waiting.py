@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
 from apiflask import APIFlask
@@ -20,7 +20,7 @@ from app.infra import clock
 from app.infra.broker.job_notifications import CHANNEL
 from app.server import bulkhead
 from app.server.bulkhead import MAX_WRITES
-from app.web.jobs import job_requests, waiting
+from app.web.jobs import waiting
 from app.web.services import AppServices
 
 
@@ -95,16 +95,13 @@ def test_a_new_job_that_finishes_before_its_message_is_sent_is_not_waited_for(
     """The message of another job may lead a worker to it as soon as it is committed."""
     monkeypatch.setattr("app.web.jobs.waiting.CHECK_SECONDS", 60)
     start_listening(user, services)
-    submit = job_requests._submit  # noqa: SLF001 -- the job is committed when it returns
 
-    def submit_and_finish(*arguments: Any, **options: Any) -> Any:
-        submitted = submit(*arguments, **options)
-        job_id = submitted.result.job.id
-        finish(services, job_id)
-        services.listener._wake(job_id)  # noqa: SLF001 -- as a notification from Redis does
-        return submitted
+    def finish_at_once(_kind: object, job_ids: list[str]) -> bool:
+        finish(services, job_ids[0])
+        services.listener._wake(job_ids[0])  # noqa: SLF001 -- as a notification from Redis does
+        return True
 
-    monkeypatch.setattr(job_requests, "_submit", submit_and_finish)
+    monkeypatch.setattr(services.publisher, "publish", finish_at_once)
 
     status, _applied, seconds = ask(user)
 

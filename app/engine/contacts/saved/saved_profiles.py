@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import (
     CheckConstraint,
+    ColumnElement,
     ForeignKey,
     Index,
     Select,
     String,
     UniqueConstraint,
-    bindparam,
     select,
 )
 from sqlalchemy.orm import Mapped, mapped_column
@@ -24,7 +24,7 @@ from app.infra.clock import rfc3339
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedText
 from app.infra.database.session import Session
-from app.infra.database.statements import any_of, columns_of
+from app.infra.database.statements import columns_of
 
 
 class SavedProfile(Base):
@@ -89,11 +89,11 @@ class SavedSummary(NamedTuple):
     updated_at: datetime
 
 
-def summaries_by_url(dialect: str) -> Select[Any]:
-    """Return the query for saved profiles with URLs, with the parameters `workspace_id` and `urls`."""
+def summaries_by_url(url: ColumnElement[str], workspace_id: ColumnElement[str]) -> Select[Any]:
+    """Return the query for the saved profiles of workspaces, given with the URLs by columns of a table."""
     columns = SavedProfile.__table__.c
     return select(*columns_of(SavedProfile, SavedSummary._fields)).where(
-        columns.workspace_id == bindparam("workspace_id"), any_of(dialect, columns.linkedin_url, "urls")
+        columns.workspace_id == workspace_id, columns.linkedin_url == url
     )
 
 

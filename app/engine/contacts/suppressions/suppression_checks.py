@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import LargeBinary, Select, bindparam, func, select
+from sqlalchemy import ColumnElement, LargeBinary, Select, bindparam, func, select
 
 from app.domain.suppression_lists.forms import Form
 from app.engine.contacts.bulk import batched
@@ -91,11 +91,22 @@ def request_parameters(session: Session, identifiers: Iterable[Identifier]) -> d
 
     Of more digests than it has parameters for, those that are suppressed are searched for first.
     """
-    keys = session.keys
-    digests = list(dict.fromkeys(value for item in identifiers for value in checked_digests(keys, item, {})))
+    digests = digests_of(session, identifiers)
     if len(digests) > _MAX_FORMS:
         digests = sorted(_found(session, select(Suppression.digest), digests))
     return parameters(digests)
+
+
+def digests_of(session: Session, identifiers: Iterable[Identifier]) -> list[bytes]:
+    """Return the digests of which any suppresses one of the identifiers."""
+    keys = session.keys
+    return list(dict.fromkeys(value for item in identifiers for value in checked_digests(keys, item, {})))
+
+
+def is_any_of(digests: ColumnElement[bytes], where: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return the condition that any digest in a column of the rows with this condition is suppressed."""
+    listed = select(_DIGEST).where(digests == _DIGEST, where).limit(1)
+    return listed.scalar_subquery().is_not(None)  # EXISTS could read the whole list
 
 
 def _found(session: Session, query: Select[bytes], digests: Iterable[bytes]) -> set[bytes]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from jobs_support import a_workspace, at_once
-from sqlalchemy import func, select
+from sqlalchemy import func, literal, select
 from stored_support import ADA_URL, NOW, STAMP
 
 from app.engine.contacts.contacts import Contact
@@ -192,8 +192,8 @@ def test_each_workspace_has_its_own_profile_and_contacts_do_not_change(
     ours, theirs = save(session, workspace_id, **READ), save(session, other, title="Other")
 
     assert (ours.created, theirs.created) == (True, True)
-    columns = {"workspace_id": workspace_id, "urls": [ADA_URL]}
-    saved_summaries = Statement(SavedSummary, saved_profiles.summaries_by_url).all(session, columns)
+    query = saved_profiles.summaries_by_url(literal(ADA_URL), literal(workspace_id))
+    saved_summaries = Statement(SavedSummary, lambda _dialect: query).all(session, {})
     assert [row.id for row in saved_summaries] == [ours.profile.id]
     assert saved_profiles.get(session, workspace_id, ours.profile.id) == ours.profile
     assert saved_profiles.get(session, workspace_id, theirs.profile.id) is None
