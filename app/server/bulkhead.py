@@ -12,17 +12,17 @@ from app.domain.errors import Unavailable
 from app.server.token_accounts import TokenAccounts
 
 MAX_WAITERS = 4000
-MAX_ACTIVE = 4
-"""Requests with a token that a process works on at once; with more of them, all take longer."""
+MAX_ACTIVE = 16
+"""Requests with a token that a process works on at once: enough for groups, whose statements they share."""
 MAX_READS = 4
-"""Concurrent reads of jobs: enough to keep a process busy while one waits for the database."""
+"""Concurrent reads that are not in groups: enough to keep a process busy while one waits for the database."""
 MAX_WRITES = 8
 """Concurrent submissions. They may wait for each other's locks, and readers must not wait for them."""
 MAX_FILES = 1
 """Complete files that are in memory at once, while they are stored; each takes several times its size."""
 MAX_QUEUE_SECONDS = 15.0
 MAX_FILE_SECONDS = 30.0
-MAX_TURNS = 8
+MAX_TURNS = 16
 """Submissions whose jobs are awaited before the next ones of their workspaces."""
 MAX_TURN_SECONDS = 5.0
 PAUSE_SECONDS = 0.008

@@ -118,20 +118,13 @@ def _insert(
     """Insert the jobs of the requests that nothing distinguishes, and return them."""
     if not requests:
         return []
-    rows, listed_jobs, listed_digests = [], list[str](), list[bytes]()
+    rows, listed = list[dict[str, Any]](), list[dict[str, Any]]()
     for request in requests:
-        digest = submission.dedup_digest(session, request)
-        price = request.price
+        digest, price = submission.dedup_digest(session, request), request.price
         row = submission.row_of(session, request, digest, price if isinstance(price, int) else price.credits)
-        row["is_reused"] = _is_reused(request.kind, freshness)
-        row |= _reveal_columns(price)
-        digests = _digests(session, price)
-        listed_jobs += [request.job_id] * len(digests)
-        listed_digests += digests
-        rows.append(row)
-    parameters: dict[str, Any] = {name: [row[name] for row in rows] for name in rows[0]}
-    parameters |= {"listed_job": listed_jobs, "listed_digest": listed_digests}
-    return _insertion(tuple(rows[0]), deadline, now).all(session, parameters)
+        rows.append(row | {"is_reused": _is_reused(request.kind, freshness)} | _reveal_columns(price))
+        listed += [{"id": request.job_id, "digest": value} for value in _digests(session, price)]
+    return _insertion(tuple(rows[0]), deadline, now).all(session, {"asked": rows, "listed": listed})
 
 
 def _is_reused(kind: str, freshness: Freshness) -> bool:
@@ -172,10 +165,10 @@ def _insert_all(names: Sequence[str], deadline: timedelta, now: Moment, dialect:
         name: columns[name].type if name in columns else String() for name in names
     }
     types["is_reused"] = Boolean()
-    asked = rows_of(dialect, types).c
-    listed = rows_of(dialect, {"listed_job": String(), "listed_digest": LargeBinary()}).c
+    asked = rows_of(dialect, "asked", types).c
+    listed = rows_of(dialect, "listed", {"id": String(), "digest": LargeBinary()}).c
     is_free = or_(
-        suppression_checks.is_any_of(listed.listed_digest, listed.listed_job == asked.id),
+        suppression_checks.is_any_of(listed.digest, listed.id == asked.id),
         ownership.is_field_owned(asked.workspace_id, {name: asked[name] for name in ownership.OWNED_FIELD}),
     )
     payer = select(Workspace.id).where(

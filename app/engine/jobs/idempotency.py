@@ -83,9 +83,8 @@ def claim_all(session: Session, claims: Sequence[Claim], *, now: Moment) -> froz
     if not claims:
         return frozenset()
     by_key = {(claim.workspace_id, claim.key): claim for claim in claims}  # one of each, in one order for all
-    columns = map(list, zip(*(by_key[key] for key in sorted(by_key)), strict=True))
-    parameters = dict(zip(_CLAIM, columns, strict=True))
-    return frozenset(by_key[key] for key in _claim_all(now).all(session, parameters))
+    rows = [by_key[key]._asdict() for key in sorted(by_key)]
+    return frozenset(by_key[key] for key in _claim_all(now).all(session, {"claims": rows}))
 
 
 def release_all(session: Session, references: Sequence[str]) -> None:
@@ -99,7 +98,7 @@ def _claim_all(now: Moment) -> Statement[tuple[str, str]]:
 
 
 def _insert_claims(dialect: str, now: Moment) -> Insert:
-    rows = rows_of(dialect, _CLAIM).c
+    rows = rows_of(dialect, "claims", _CLAIM).c
     source = select(*rows, column(now)).where(true())  # which SQLite needs before ON CONFLICT
     insertion = insert_into(dialect, IdempotencyKey).from_select([*Claim._fields, "created_at"], source)
     return insertion.on_conflict_do_nothing().returning(IdempotencyKey.workspace_id, IdempotencyKey.key)

@@ -162,8 +162,8 @@ _BY_ID = Statement(StoredJob, lambda _dialect: select(*STORED).where(_IS_REQUEST
 
 
 def _all_with_balances(dialect: str) -> Select[*tuple[Any, ...]]:
-    wanted = rows_of(dialect, {"wanted_workspace": String(), "wanted_job": String()}).c
-    is_wanted = (Job.workspace_id == wanted.wanted_workspace, Job.id == wanted.wanted_job)
+    wanted = rows_of(dialect, "wanted", {"workspace_id": String(), "id": String()}).c
+    is_wanted = (Job.workspace_id == wanted.workspace_id, Job.id == wanted.id)
     return select(*STORED, *_BALANCE).join(Workspace, Workspace.id == Job.workspace_id).where(*is_wanted)
 
 
@@ -188,10 +188,9 @@ def all_with_balances(
 
     None stands for a job that the workspace does not have.
     """
-    workspace_ids, job_ids = zip(*dict.fromkeys(wanted), strict=True)
-    parameters = {"wanted_workspace": list(workspace_ids), "wanted_job": list(job_ids)}
+    rows = [{"workspace_id": workspace_id, "id": job_id} for workspace_id, job_id in dict.fromkeys(wanted)]
     found: dict[tuple[str, str], tuple[StoredJob, Balance]] = {}
-    for row in _ALL_WITH_BALANCES.all(session, parameters):
+    for row in _ALL_WITH_BALANCES.all(session, {"wanted": rows}):
         job = StoredJob._make(row[: len(STORED)])
         found[job.workspace_id, job.id] = job, Balance(*row[len(STORED) :])
     return [found.get(key) for key in wanted]

@@ -232,24 +232,29 @@ def hold_all(session: Session, holds: Sequence[Hold], *, now: Moment) -> frozens
     """
     if not holds:
         return frozenset()
-    job_ids, workspace_ids, amounts = map(list, zip(*holds, strict=True))
-    parameters = {"hold_workspace": workspace_ids, "hold_amount": amounts}
-    paying = [workspace_id for (workspace_id,) in _RESERVE_ALL.all(session, parameters)]
-    entries = {"hold_job": job_ids, "hold_entry": [new_id("led") for _hold in holds], "paying": paying}
-    return frozenset(job_id for (job_id,) in _insert_holds(now).all(session, parameters | entries))
+    rows = [hold._asdict() | {"id": new_id("led")} for hold in holds]
+    paying = [workspace_id for (workspace_id,) in _RESERVE_ALL.all(session, {"holds": rows})]
+    inserted = _insert_holds(now).all(session, {"holds": rows, "paying": paying})
+    return frozenset(job_id for (job_id,) in inserted)
+
+
+_HOLDS: dict[str, TypeEngine[Any]] = {
+    **{name: String() for name in ("id", "workspace_id", "job_id")},
+    "amount": BigInteger(),
+}
 
 
 def _reserve_all(dialect: str) -> ReturningUpdate[Any]:
     """Return the update of all balances, which are locked in the order of the workspaces' ids."""
-    holds = rows_of(dialect, {"hold_workspace": String(), "hold_amount": BigInteger()}).c
+    holds = rows_of(dialect, "holds", _HOLDS).c
     sums = (
-        select(holds.hold_workspace, sql_cast(func.sum(holds.hold_amount), BigInteger).label("amount"))
-        .group_by(holds.hold_workspace)
+        select(holds.workspace_id, sql_cast(func.sum(holds.amount), BigInteger).label("amount"))
+        .group_by(holds.workspace_id)
         .cte("sums")
     )
     locked = (
         select(_WORKSPACES.c.id)
-        .where(_WORKSPACES.c.id.in_(select(sums.c.hold_workspace)))
+        .where(_WORKSPACES.c.id.in_(select(sums.c.workspace_id)))
         .order_by(_WORKSPACES.c.id)
         .with_for_update(key_share=True)
         .cte("locked")
@@ -257,7 +262,7 @@ def _reserve_all(dialect: str) -> ReturningUpdate[Any]:
     return (
         update(_WORKSPACES)
         .where(
-            _WORKSPACES.c.id == sums.c.hold_workspace,
+            _WORKSPACES.c.id == sums.c.workspace_id,
             _WORKSPACES.c.id == locked.c.id,
             _WORKSPACES.c.available >= sums.c.amount,
             ~_WORKSPACES.c.is_limited,
@@ -276,20 +281,12 @@ def _insert_holds(now: Moment) -> Statement[tuple[str]]:
 
 
 def _holds_insertion(dialect: str, now: Moment) -> ReturningInsert[Any]:
-    columns: dict[str, TypeEngine[Any]] = {
-        name: String() for name in ("hold_job", "hold_workspace", "hold_entry")
-    }
-    holds = rows_of(dialect, columns | {"hold_amount": BigInteger()}).c
-    entries = select(
-        holds.hold_entry,
-        holds.hold_workspace,
-        holds.hold_job,
-        literal("hold"),
-        -holds.hold_amount,
-        holds.hold_amount,
-        literal(0),
-        column(now),
-    ).where(any_of(dialect, holds.hold_workspace, "paying"))
+    holds = rows_of(dialect, "holds", _HOLDS).c
+    amounts = (-holds.amount, holds.amount, literal(0))
+    ids = (holds.id, holds.workspace_id, holds.job_id)
+    entries = select(*ids, literal("hold"), *amounts, column(now)).where(
+        any_of(dialect, holds.workspace_id, "paying")
+    )
     names = ["id", "workspace_id", "job_id", "kind", *_AMOUNTS, "created_at"]
     return insert(_LEDGER).from_select(names, entries).returning(_LEDGER.c.job_id)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -42,9 +42,8 @@ _EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", 
 _ALWAYS = (_EMAIL, _PHONE, _OWNED)
 _READER = "reader_id"
 """The column with the workspace for which a row was read."""
-_PAIRS = {name: String() for name in ("wanted_workspace", "wanted_contact")}
-_SAVED_PAIRS = {name: String() for name in ("saved_workspace", "saved_url")}
-"""The parameters: lists of workspaces, with a contact or the URL of a saved profile each."""
+_PAIR = {name: String() for name in ("workspace_id", "value")}
+"""The columns of the parameters: a workspace, with the id of a contact or the URL of a saved profile."""
 
 
 class WantedRows(NamedTuple):
@@ -98,18 +97,15 @@ def read(session: Session, wanted: Sequence[WantedRows], *, with_employers: bool
     saved = {(one.workspace_id, url) for one in wanted for url in one.saved_urls}
     if not contacts and not saved:
         return [ContactRows() for _one in wanted]
-    parameters = _lists(_PAIRS, contacts) | (_lists(_SAVED_PAIRS, saved) if saved else {})
+    parameters = {
+        name: [dict(zip(_PAIR, pair, strict=True)) for pair in sorted(pairs)]
+        for name, pairs in (("contacts", contacts), ("saved", saved))
+    }
     query = _QUERIES[with_employers, bool(saved)]
     rows: dict[str, ContactRows] = defaultdict(ContactRows)
     for row in query.statement.all(session, parameters):
         query.add(rows, row)
     return [rows[one.workspace_id].of(one) for one in wanted]
-
-
-def _lists(names: Iterable[str], pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the parameters with these names: the sorted pairs, as two lists."""
-    columns = zip(*sorted(pairs), strict=True) if pairs else ((), ())
-    return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
 
 class _Query:
@@ -178,50 +174,50 @@ def _in_union(
 
 
 def _emails(dialect: str) -> Select[Any]:
-    emails, wanted = Email.__table__, rows_of(dialect, _PAIRS).c
+    emails, wanted = Email.__table__, rows_of(dialect, "contacts", _PAIR).c
     bounce = (
         select(Feedback.id)
-        .where(Feedback.email_id == emails.c.id, Feedback.workspace_id == wanted.wanted_workspace, IS_OPEN)
+        .where(Feedback.email_id == emails.c.id, Feedback.workspace_id == wanted.workspace_id, IS_OPEN)
         .scalar_subquery()
     )
-    owned_as = ownership.owned_value(_EMAIL, emails.c.email_index, wanted.wanted_workspace)
+    owned_as = ownership.owned_value(_EMAIL, emails.c.email_index, wanted.workspace_id)
     return select(
-        wanted.wanted_workspace.label(_READER),
+        wanted.workspace_id.label(_READER),
         emails,
         bounce.label("bounce_id"),
         owned_as.label("owned_as"),
-    ).where(emails.c.contact_id == wanted.wanted_contact)
+    ).where(emails.c.contact_id == wanted.value)
 
 
 def _phones(dialect: str) -> Select[Any]:
-    phones, wanted = Phone.__table__, rows_of(dialect, _PAIRS).c
-    owned_as = ownership.owned_value(_PHONE, phones.c.e164_index, wanted.wanted_workspace)
+    phones, wanted = Phone.__table__, rows_of(dialect, "contacts", _PAIR).c
+    owned_as = ownership.owned_value(_PHONE, phones.c.e164_index, wanted.workspace_id)
     return select(
-        wanted.wanted_workspace.label(_READER),
+        wanted.workspace_id.label(_READER),
         phones,
         switchboards.is_one(phones).label("is_switchboard"),
         owned_as.label("owned_as"),
-    ).where(phones.c.contact_id == wanted.wanted_contact)
+    ).where(phones.c.contact_id == wanted.value)
 
 
 def _owned(dialect: str) -> Select[Any]:
-    wanted = rows_of(dialect, _PAIRS).c
-    fields = ownership.owned_fields(wanted.wanted_contact, wanted.wanted_workspace)
-    return fields.add_columns(wanted.wanted_workspace.label(_READER))
+    wanted = rows_of(dialect, "contacts", _PAIR).c
+    fields = ownership.owned_fields(wanted.value, wanted.workspace_id)
+    return fields.add_columns(wanted.workspace_id.label(_READER))
 
 
 def _saved(dialect: str) -> Select[Any]:
-    wanted = rows_of(dialect, _SAVED_PAIRS).c
-    saved = saved_profiles.summaries_by_url(wanted.saved_url, wanted.saved_workspace)
-    return saved.add_columns(wanted.saved_workspace.label(_READER))
+    wanted = rows_of(dialect, "saved", _PAIR).c
+    saved = saved_profiles.summaries_by_url(wanted.value, wanted.workspace_id)
+    return saved.add_columns(wanted.workspace_id.label(_READER))
 
 
 def _employers(dialect: str) -> Select[Any]:
     people, companies = Contact.__table__.c, Company.__table__.c
-    wanted = rows_of(dialect, _PAIRS)
-    joined = wanted.join(Contact.__table__, people.id == wanted.c.wanted_contact)
+    wanted = rows_of(dialect, "contacts", _PAIR)
+    joined = wanted.join(Contact.__table__, people.id == wanted.c.value)
     return select(
-        wanted.c.wanted_workspace.label(_READER),
+        wanted.c.workspace_id.label(_READER),
         people.id.label("contact_id"),
         people.name_key.label("person_key"),
         companies.domain.label("employer_domain"),

@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from psycopg import RawCursor
 from sqlalchemy import (
+    JSON,
     ColumnElement,
     Connection,
     Delete,
@@ -30,6 +31,7 @@ from sqlalchemy import (
     any_,
     bindparam,
     func,
+    literal,
     select,
     type_coerce,
 )
@@ -51,7 +53,7 @@ _CURSOR = "statement_cursor"
 
 
 class _JsonList(TypeDecorator[list[Any]]):
-    """A list as a parameter of SQLite; bytes in it are written as hexadecimal digits."""
+    """A list as a parameter in JSON; bytes in it are written as hexadecimal digits."""
 
     impl = String
     cache_ok = True
@@ -68,53 +70,47 @@ def items_of(dialect: str, name: str) -> TableValuedAlias:
     return func.unnest(bindparam(name, type_=ARRAY(String))).table_valued("value").render_derived()
 
 
-def rows_of(dialect: str, columns: Mapping[str, TypeEngine[Any]]) -> FromClause:
-    """Return a table with these columns, each a parameter of the same name: the list of its values.
-
-    All lists have the same length.
-    """
-    if dialect != "sqlite":
-        lists = (_hidden_list(name, ARRAY(type_)) for name, type_ in columns.items())
-        typed = (sql_column(name, type_) for name, type_ in columns.items())
-        return func.unnest(*lists).table_valued(*typed).render_derived()
-    parts = {name: _json_items(name) for name in columns}
-    first, *others = parts.values()
-    joined: FromClause = first
-    for other in others:
-        joined = joined.join(other, first.c.key == other.c.key)
-    values = (_from_json(parts[name].c.value, type_).label(name) for name, type_ in columns.items())
-    return select(*values).select_from(joined).subquery()
-
-
-def _json_items(name: str) -> TableValuedAlias:
-    items = func.json_each(bindparam(name, type_=_JsonList()))
-    return items.table_valued("key", "value", name=f"{name}_list")
+def rows_of(dialect: str, name: str, columns: Mapping[str, TypeEngine[Any]]) -> FromClause:
+    """Return a table with these columns; its rows are the parameter `name`, a list of dictionaries."""
+    rows = bindparam(name, type_=_JsonList())
+    values: Iterable[ColumnElement[Any]]
+    if dialect == "sqlite":
+        item = func.json_each(rows).table_valued("value").c.value
+        values = (func.json_extract(item, f"$.{key}") for key in columns)
+    else:
+        typed = (sql_column(key, _written(type_)) for key, type_ in columns.items())
+        records = func.json_to_recordset(sql_cast(rows, JSON)).table_valued(*typed)
+        values = records.render_derived(with_types=True).c
+    read = (
+        _from_hex(dialect, value) if isinstance(type_, LargeBinary) else type_coerce(value, type_)
+        for value, type_ in zip(values, columns.values(), strict=True)
+    )
+    return select(*(value.label(key) for value, key in zip(read, columns, strict=True))).subquery()
 
 
-def _from_json(value: ColumnElement[Any], type_: TypeEngine[Any]) -> ColumnElement[Any]:
-    """Return an item of a list of SQLite as a value of this type; objects are JSON in both."""
-    return type_coerce(func.unhex(value) if isinstance(type_, LargeBinary) else value, type_)
+def _written(type_: TypeEngine[Any]) -> TypeEngine[Any]:
+    """Return the type that values have in the JSON of a parameter."""
+    return String() if isinstance(type_, LargeBinary) else type_
+
+
+def _from_hex(dialect: str, digits: ColumnElement[str]) -> ColumnElement[bytes]:
+    return func.unhex(digits) if dialect == "sqlite" else func.decode(digits, literal("hex"))
 
 
 def any_of(dialect: str, column: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
     """Return the condition that the column equals an item of the parameter `name`, a list of its values.
 
-    The values are strings or bytes.
+    The values are strings or bytes. On PostgreSQL the list is in a subquery, which hides its length from the
+    planner. It would plan a list of one item again at each execution, because it expects ten in a plan for
+    all lists; the planning took four times as long as the execution.
     """
     is_binary = isinstance(cast("ColumnElement[Any]", column).type, LargeBinary)
     if dialect == "sqlite":
         value = items_of(dialect, name).c.value
-        return column.in_(select(func.unhex(value) if is_binary else value))
-    return column == any_(_hidden_list(name, ARRAY(LargeBinary if is_binary else String)))
-
-
-def _hidden_list(name: str, items: ARRAY[Any]) -> ColumnElement[Any]:
-    """Return the parameter in a subquery, which hides the length of the list from PostgreSQL's planner.
-
-    It would plan a list of one item again at each execution, because it expects ten in a plan for all lists;
-    the planning took four times as long as the execution.
-    """
-    return sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
+        return column.in_(select(_from_hex(dialect, value) if is_binary else value))
+    items = ARRAY(LargeBinary if is_binary else String)
+    listed = sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
+    return column == any_(listed)
 
 
 def columns_of(table: type[Base], names: Iterable[str]) -> list[ColumnElement[Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jobs_support import DEADLINE, FRESH, NOW, a_question, a_workspace, claim, figures, read, submit
 from sqlalchemy import func, select, update
-from stored_support import a_company, a_contact, own
+from stored_support import a_company, a_contact, own, statements
 
 from app.domain.errors import PurposeRequired
 from app.domain.event_types import JOB_FINISHED
@@ -255,6 +255,19 @@ def test_the_endpoints_of_a_workspace_are_told_of_its_jobs_only(session: Session
 
     assert [result and result.has_endpoints for result in results] == [True, False]
     assert session.scalars(select(deliveries.Webhook.job_id)).all() == [results[0] and results[0].job.id]
+
+
+def test_the_number_of_statements_does_not_depend_on_the_number_of_requests(session: Session) -> None:
+    workspaces = [a_workspace(session) for _ in range(3)]
+
+    counts = []
+    for names in (["ada"], ["bob", "cid", "dan", "eve"]):
+        requests = [keyed(a_question(id_, name), name) for id_ in workspaces for name in names]
+        with statements(session.get_bind()) as executed:  # type: ignore[arg-type]
+            assert None not in submit_all(session, *requests)
+        counts.append(len(executed))
+
+    assert counts[0] == counts[1] <= 6
 
 
 @pytest.mark.parametrize(
