@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from app.domain.lists.cells.cell_warnings import CellWarnings, described
 from app.engine.jobs.jobs import Job
-from app.features.uploads import chunks, uploads
+from app.features.uploads import chunks, row_store, uploads
 from app.features.uploads.tables import Upload, UploadChunk
 from app.infra.clock import rfc3339
 from app.infra.database.session import Session
@@ -52,7 +52,7 @@ def describe(session: Session, upload: Upload) -> dict[str, Any]:
 
     `warnings` says what was left out, changed or guessed in the rows that are priced.
     """
-    rows = uploads.sample(session, upload.id, limit=SAMPLE_ROWS)
+    rows = row_store.sample(session, upload.id, limit=SAMPLE_ROWS)
     columns = [
         {
             "name": name,

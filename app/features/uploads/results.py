@@ -21,6 +21,7 @@ from app.domain.lists.files.csv_lines import csv_lines
 from app.engine.contacts import hidden_values
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.ledger.reveals import RevealedValue
+from app.features.uploads import row_store
 from app.features.uploads.tables import Upload, UploadChunk, UploadRow, UploadStatus
 from app.infra.crypto.blind_indexes import stored_forms
 from app.infra.database.db import Database
@@ -95,16 +96,19 @@ class _Row(NamedTuple):
 
 
 def rows(session: Session, upload: Upload, *, first: int, limit: int) -> list[ResultRow]:
-    """Return the rows from this number on with their results; a duplicate has the result of the first row."""
-    query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.number >= first)
-    return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
+    """Return the rows from this number on with their results; a duplicate has the result of the first row.
+
+    They are fewer than the limit if their cells are long, but at least one.
+    """
+    query = row_store.fitting(session, _joined(), upload.id, first=first, limit=limit)
+    return _read(session, upload, query)
 
 
 def problem_rows(session: Session, upload: Upload, *, limit: int) -> list[ResultRow]:
     """Return the first rows that identify no person, cannot be read, or failed."""
     has_problem = UploadRow.fault.is_not(None) | JobItem.error.is_not(None)
-    query = _joined().where(UploadRow.upload_id == upload.id, UploadRow.duplicate_of.is_(None), has_problem)
-    return _read(session, upload, query.order_by(UploadRow.number).limit(limit))
+    query = _joined().where(UploadRow.duplicate_of.is_(None), has_problem)
+    return _read(session, upload, row_store.fitting(session, query, upload.id, first=0, limit=limit))
 
 
 def csv_parts(database: Database, upload: Upload) -> Iterator[bytes]:
@@ -139,7 +143,7 @@ def contact_ids(session: Session, upload: Upload, *, first: int, limit: int) -> 
         tuple_(RevealedValue.field, RevealedValue.value_index).in_(values),
     )
     found = sorted(set(session.scalars(query))) if values else []
-    return found, read[-1].number + 1 if len(read) == limit else None
+    return found, read[-1].number + 1 if read else None
 
 
 def _read(session: Session, upload: Upload, query: Select[Any]) -> list[ResultRow]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVarTuple
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Select, Text, cast, delete, func, select, update
 
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.headers import upload_columns
@@ -20,6 +20,8 @@ from app.infra.database.database_clock import Moment
 from app.infra.database.db import insert
 from app.infra.database.encrypted_columns import encrypted, row_name
 from app.infra.database.session import Session
+
+Selected = TypeVarTuple("Selected")
 
 UNREADABLE = "unreadable"
 MAX_CHARACTERS = 1 << 20
@@ -107,11 +109,32 @@ def fail_reading(session: Session, turn: Turn, detail: str, *, reason: str = UNR
 
 def batch(session: Session, upload_id: str, *, first: int, limit: int) -> list[UploadRow]:
     """Return rows from this number on, fewer than the limit if their cells are long, but at least one."""
-    query = select(UploadRow).where(UploadRow.upload_id == upload_id, UploadRow.number >= first)
-    rows = session.scalars(query.order_by(UploadRow.number).limit(limit)).all()
-    lengths = accumulate(sum(map(len, row.cells)) for row in rows)
-    fitting = sum(1 for length in lengths if length <= MAX_CHARACTERS)
-    return list(rows[: max(1, fitting)])
+    return list(session.scalars(fitting(session, select(UploadRow), upload_id, first=first, limit=limit)))
+
+
+def sample(session: Session, upload_id: str, *, limit: int) -> list[list[str]]:
+    """Return the cells of the first readable rows, as many as the header has; erased rows are left out.
+
+    They are fewer than the limit if they are long, as in `batch`.
+    """
+    readable = select(UploadRow.cells).where(UploadRow.fault.is_(None))
+    rows = session.scalars(fitting(session, readable, upload_id, first=0, limit=limit))
+    return [cells for cells in rows if cells]
+
+
+def fitting(
+    session: Session, query: Select[*Selected], upload_id: str, *, first: int, limit: int
+) -> Select[*Selected]:
+    """Return the query for rows of the upload from this number on, as many as may be read at once.
+
+    These are at least one, if there is one. The others are neither sent by the database nor decrypted.
+    """
+    rows = query.where(UploadRow.upload_id == upload_id, UploadRow.number >= first)
+    rows = rows.order_by(UploadRow.number).limit(limit)
+    length = func.length(cast(UploadRow.cells, Text))
+    lengths = accumulate(session.scalars(rows.with_only_columns(length)))
+    count = sum(1 for total in lengths if total <= MAX_CHARACTERS)
+    return rows.limit(max(1, count))
 
 
 def _mapping(

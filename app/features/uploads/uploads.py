@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import delete, func, select
+from sqlalchemy.orm import defer
 
 from app.domain.errors import UploadNotFound, UploadNotReady
 from app.domain.ids import is_id, new_id
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.work import items
 from app.features.uploads import dispatch, files
-from app.features.uploads.tables import Upload, UploadChunk, UploadFile, UploadRow, UploadStatus
+from app.features.uploads.tables import Upload, UploadChunk, UploadFile, UploadStatus
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 
@@ -95,18 +96,12 @@ def locked(session: Session, workspace_id: str, upload_id: str) -> Upload:
 
 
 def latest(session: Session, workspace_id: str, *, before: str | None, limit: int) -> Sequence[Upload]:
-    """Return the workspace's uploads that are older than `before`, newest first."""
+    """Return the workspace's uploads that are older than `before`, newest first, without their headers."""
     query = select(Upload).where(Upload.workspace_id == workspace_id)
+    query = query.options(defer(Upload.header, raiseload=True))
     if before is not None:
         query = query.where(Upload.id < before)
     return session.scalars(query.order_by(Upload.id.desc()).limit(limit)).all()
-
-
-def sample(session: Session, upload_id: str, *, limit: int) -> list[list[str]]:
-    """Return the cells of the first readable rows, as many as the header has; erased rows are left out."""
-    query = select(UploadRow.cells).where(UploadRow.upload_id == upload_id, UploadRow.fault.is_(None))
-    rows = session.scalars(query.order_by(UploadRow.number).limit(limit))
-    return [cells for cells in rows if cells]
 
 
 def map_columns(

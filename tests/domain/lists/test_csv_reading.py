@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.files import csv_records
-from app.domain.lists.files.csv_records import LONG_CELL, MAX_CELL_LENGTH, TRUNCATED_ROW, UNCLOSED_QUOTE, Row
+from app.domain.lists.files.csv_records import LONG_ROW, MAX_ROW_LENGTH, TRUNCATED_ROW, UNCLOSED_QUOTE, Row
 from app.domain.lists.files.tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, TableOptions, read_table
 from app.domain.lists.headers.column_mapping import Entity, map_columns
 
@@ -184,7 +184,7 @@ def test_an_unclosed_quote_costs_one_row() -> None:
 
 
 def test_an_unclosed_quote_far_from_the_end_costs_one_row_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_records, "MAX_ROW_LENGTH", 200)
+    monkeypatch.setattr(csv_records, "MAX_RECORD_LENGTH", 200)
     rows = "".join(f"Bob,b{index}@acme.example\n" for index in range(50))
 
     found = faults(f'name,email\nAda,"a@acme.example\n{rows}')
@@ -198,7 +198,7 @@ def test_cells_of_many_lines_are_read_between_rows_with_unclosed_quotes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What is read again after a faulty row is limited, but not so far that it costs the rows between."""
-    monkeypatch.setattr(csv_records, "MAX_ROW_LENGTH", 5_000)
+    monkeypatch.setattr(csv_records, "MAX_RECORD_LENGTH", 5_000)
     notes = "a line of a note\n" * 20
     block = [f'Bob,b@acme.example,"{notes}"', *["Cy,c@acme.example,x"] * 30, 'Ada,"a@acme.example,x']
 
@@ -248,8 +248,8 @@ def test_a_cell_of_a_million_characters_costs_its_row(text: str, *, is_quoted: b
     cell = f'"{text}"' if is_quoted else text.replace("\n", "")
     found = list(table(f"name,title,email\nAda,{cell},a@acme.example\nBob,x,b@acme.example\n").rows)
 
-    assert [(row.fault, row.cells[0][:3]) for row in found] == [(LONG_CELL, "Ada"), (None, "Bob")]
-    assert max(map(len, found[0].cells)) < MAX_CELL_LENGTH
+    assert [(row.fault, row.cells[0][:3]) for row in found] == [(LONG_ROW, "Ada"), (None, "Bob")]
+    assert sum(map(len, found[0].cells)) < MAX_ROW_LENGTH
 
 
 def test_a_header_of_a_million_characters_costs_its_column() -> None:

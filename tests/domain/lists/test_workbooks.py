@@ -16,7 +16,7 @@ from openpyxl import Workbook
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.files import xlsx_records
-from app.domain.lists.files.csv_records import LONG_CELL, MAX_CELL_LENGTH
+from app.domain.lists.files.csv_records import LONG_ROW
 from app.domain.lists.files.tables import REPEATED_HEADER, Table, TableOptions, read_table
 from app.domain.lists.files.xlsx_records import DAMAGED
 from app.domain.lists.headers.column_mapping import Entity, map_columns
@@ -147,13 +147,19 @@ def test_wrong_dimensions_hide_no_rows() -> None:
     assert len(list(table(changed(content, "xl/worksheets/sheet1.xml", shrink)).rows)) == 2
 
 
-def test_a_row_with_a_long_cell_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx_records, "MAX_CELL_LENGTH", 100)
+def test_only_the_beginnings_of_a_row_with_too_many_characters_are_kept() -> None:
+    """Cells may share one text, so a small workbook can have rows of many megabytes."""
+    header = [*HEADER, "Title", "Note"]
+    found = list(table(workbook({"People": [header, ["x" * 30_000] * 5, ADA]})).rows)
 
-    found = list(table(workbook({"People": [HEADER, ["x" * 101, *ADA[1:]], ADA]})).rows)
+    assert [row.fault for row in found] == [LONG_ROW, None]
+    assert [set(map(len, row.cells)) for row in found[:1]] == [{300}]
 
-    assert [row.fault for row in found] == [LONG_CELL, None]
-    assert MAX_CELL_LENGTH > 32_767
+
+def test_a_row_with_the_longest_cell_of_excel_is_read() -> None:
+    found = list(table(workbook({"People": [HEADER, [*ADA[:2], "x" * 32_767]]})).rows)
+
+    assert [row.fault for row in found] == [None]
 
 
 @pytest.mark.release

@@ -17,7 +17,7 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.work import items
 from app.engine.work.items import WorkItem
 from app.engine.work.turns import Turn
-from app.features.uploads import collection, erasure, row_store, uploads
+from app.features.uploads import collection, erasure, row_store
 from app.features.uploads.dispatch import ADVANCING
 from app.features.uploads.pricing import RowReader
 from app.features.uploads.tables import Upload, UploadStatus
@@ -102,7 +102,7 @@ def test_a_file_that_cannot_be_read_to_its_end_fails_without_its_rows(
 
     assert (failed.status, failed.reason, failed.header) == (UploadStatus.FAILED, "processing_failed", [])
     with ada.harness.database.reading() as session:
-        assert uploads.sample(session, upload_id, limit=9) == []
+        assert row_store.sample(session, upload_id, limit=9) == []
 
 
 def test_a_running_list_pauses_and_charges_only_what_was_found(

@@ -19,7 +19,7 @@ def test_the_parser_of_workbooks_gets_no_secret(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(workbook_reader.subprocess, "Popen", Recorded)
     with pytest.raises(workbook_reader.InvalidValue):
-        workbook_reader.read_workbook(b"PK", max_unpacked=1, max_rows=1, is_wanted=lambda: True)
+        workbook_reader.read_workbook(b"PK", max_unpacked=1, max_text=1, max_rows=1, is_wanted=lambda: True)
 
     (environment,) = given
     assert environment is not None

@@ -1,4 +1,4 @@
-"""The records of a CSV text, each with its fault: unclosed quotes, cells that are too long, a cut end."""
+"""The records of a CSV text, each with its fault: unclosed quotes, too many characters, a cut end."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
-MAX_CELL_LENGTH = 1 << 17  # characters; four times the limit of Excel
-MAX_ROW_LENGTH = 1 << 21  # characters; an unclosed quote would include the rest of the file
+MAX_ROW_LENGTH = 1 << 17  # characters; four times what Excel allows in a cell
+MAX_RECORD_LENGTH = 1 << 21  # characters; an unclosed quote would include the rest of the file
 _MAX_ESCAPED_LENGTH = 1 << 16  # characters that a record may be longer with escaped quotes
-_SHOWN_LENGTH = 300  # characters of a cell that is too long
+_SHOWN_LENGTH = 300  # characters of a cell in a row that is too long
+_SHOWN_CELLS = 300  # of such a row
 _REREAD = 8  # characters that may be read again for each that is done with
 _SHARE = 4  # a record that does not end may use up one part in so many of them
 
@@ -20,7 +21,7 @@ _LINE_BREAKS = ("\n", "\r")
 
 TRUNCATED_ROW = "The file ends inside this row. It may be incomplete; export it again."
 UNCLOSED_QUOTE = "This row has a quote that is not closed, or quotes inside a cell that are not doubled."
-LONG_CELL = f"This row has a cell of more than {MAX_CELL_LENGTH:,} characters."
+LONG_ROW = f"This row has more than {MAX_ROW_LENGTH:,} characters."
 
 
 class Row(NamedTuple):  # faster to make than a dataclass
@@ -33,6 +34,14 @@ class Row(NamedTuple):  # faster to make than a dataclass
     cells: list[str]
     fault: str | None = None
     ended: bool = True
+
+
+def limited(row: Row) -> Row:
+    """Return the row; if it has too many characters, with the beginnings of its cells and the fault."""
+    if sum(map(len, row.cells)) <= MAX_ROW_LENGTH:
+        return row
+    shown = [cell[:_SHOWN_LENGTH] for cell in row.cells[:_SHOWN_CELLS]]
+    return row._replace(cells=shown, fault=LONG_ROW)
 
 
 class Records:
@@ -53,8 +62,8 @@ class Records:
         self._pushed_back: deque[str] = deque()
         self._consumed: list[str] = []
         self._line = 0
-        self._rereadable = _SHARE * MAX_ROW_LENGTH
-        self._max_length = MAX_ROW_LENGTH
+        self._rereadable = _SHARE * MAX_RECORD_LENGTH
+        self._max_length = MAX_RECORD_LENGTH
         self._reader = csv.reader(self._lines(), delimiter=delimiter, quotechar=quote)
 
     def __iter__(self) -> Iterator[Row]:
@@ -78,10 +87,9 @@ class Records:
         line = self._line + 1
         self._line += len(self._consumed)
         self._rereadable += _REREAD * sum(map(len, self._consumed))
-        is_long = len(self._consumed) > 1 or len(self._consumed[0]) > MAX_CELL_LENGTH
-        if is_long and any(len(cell) > MAX_CELL_LENGTH for cell in cells):
-            return Row(line, [cell[:_SHOWN_LENGTH] for cell in cells], LONG_CELL)
-        return Row(line, cells, ended=self._consumed[-1].endswith(_LINE_BREAKS))
+        row = Row(line, cells, ended=self._consumed[-1].endswith(_LINE_BREAKS))
+        is_short = len(self._consumed) == 1 and len(self._consumed[0]) <= MAX_ROW_LENGTH
+        return row if is_short else limited(row)
 
     def _faulty_row(self) -> Row:
         """Return the record's first line as a faulty row and resume reading after it."""
@@ -93,7 +101,7 @@ class Records:
         return Row(
             self._line,
             [first.rstrip("\r\n")[:_SHOWN_LENGTH]],
-            LONG_CELL if len(first) > MAX_CELL_LENGTH else fault,
+            LONG_ROW if len(first) > MAX_ROW_LENGTH else fault,
         )
 
     def _escaped_row(self) -> Row | None:
@@ -130,7 +138,7 @@ class Records:
     def _resume(self, lines: Sequence[str]) -> None:
         """Resume reading with these lines and those that follow."""
         self._pushed_back.extendleft(reversed(lines))
-        self._max_length = min(MAX_ROW_LENGTH, self._rereadable // _SHARE)
+        self._max_length = min(MAX_RECORD_LENGTH, self._rereadable // _SHARE)
         self._reader = csv.reader(self._lines(), delimiter=self._delimiter, quotechar=self._quote)
 
     def _lines(self) -> Iterator[str]:
@@ -144,9 +152,9 @@ class Records:
 
     def _next_line(self) -> str:
         """Return the next line; what a line has beyond the length of a row is skipped."""
-        line = rest = self._text.readline(MAX_ROW_LENGTH)
-        while len(rest) == MAX_ROW_LENGTH and not rest.endswith(_LINE_BREAKS):
-            rest = self._text.readline(MAX_ROW_LENGTH)
+        line = rest = self._text.readline(MAX_RECORD_LENGTH)
+        while len(rest) == MAX_RECORD_LENGTH and not rest.endswith(_LINE_BREAKS):
+            rest = self._text.readline(MAX_RECORD_LENGTH)
         return line if rest is line else f"{line}\n"
 
     def _at_end(self) -> bool:

@@ -11,7 +11,7 @@ from typing import IO
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_files import ListFormat, is_archive, text_format_of
-from app.domain.lists.files.csv_records import MAX_ROW_LENGTH, TRUNCATED_ROW, Records, Row
+from app.domain.lists.files.csv_records import MAX_RECORD_LENGTH, TRUNCATED_ROW, Records, Row
 from app.domain.lists.files.delimiters import CountKnown, delimiter_of, names_delimiter, quote_of
 from app.domain.lists.files.xlsx_records import DAMAGED, Workbook
 from app.domain.lists.headers.header_fields import column
@@ -81,7 +81,7 @@ def read_table(file: IO[bytes], count_known: CountKnown, options: TableOptions =
 
 
 def _of_text(file: IO[bytes], count_known: CountKnown, options: TableOptions) -> Table:
-    csv.field_size_limit(2 * MAX_ROW_LENGTH)
+    csv.field_size_limit(2 * MAX_RECORD_LENGTH)
     text_format = text_format_of(file, options.encoding, count_known)
     file.seek(0)
     text = io.TextIOWrapper(file, text_format.encoding, errors=text_format.errors, newline="")

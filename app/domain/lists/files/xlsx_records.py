@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import IO, Any
 
 from app.domain.errors import InvalidValue
-from app.domain.lists.files.csv_records import LONG_CELL, MAX_CELL_LENGTH, Row
+from app.domain.lists.files.csv_records import Row, limited
 from app.domain.lists.files.xlsx_links import Links, links_of, with_targets
 
 MAX_ROWS = 1_048_576  # of a sheet, https://support.microsoft.com/office/1672b34d-7043-467e-8e27-269d656771c3
@@ -91,7 +91,9 @@ class Workbook:
         try:
             for number, values in rows:
                 row = self._row(number, values)
-                yield row._replace(cells=with_targets(row.cells, links[number])) if number in links else row
+                if number in links:
+                    row = limited(row._replace(cells=with_targets(row.cells, links[number])))
+                yield row
         except _ERRORS:
             yield Row(number + 1, [], DAMAGED)
 
@@ -101,12 +103,12 @@ class Workbook:
 
     def _row(self, number: int, values: tuple[Any, ...]) -> Row:
         cells = [value if isinstance(value, str) else _text(value) for value in values]
-        if any(_ESCAPED in cell for cell in cells):
-            cells = [_storable(self._unescape(cell)) for cell in cells]
-        while cells and not cells[-1]:
-            cells.pop()
-        is_long = any(len(cell) > MAX_CELL_LENGTH for cell in cells)
-        return Row(number, cells, LONG_CELL if is_long else None)
+        row = limited(Row(number, cells))
+        if any(_ESCAPED in cell for cell in row.cells):
+            row = row._replace(cells=[_storable(self._unescape(cell)) for cell in row.cells])
+        while row.cells and not row.cells[-1]:
+            row.cells.pop()
+        return row
 
 
 def _check_size(file: IO[bytes]) -> None:

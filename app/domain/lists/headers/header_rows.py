@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.domain.lists.files.csv_records import LONG_CELL, Row
+from app.domain.lists.files.csv_records import LONG_ROW, Row
 from app.domain.lists.files.delimiters import CountKnown
 
 INVISIBLE = "\ufeff\0 \r\n\t\u00a0"
@@ -77,7 +77,7 @@ def _groups(above: Row, names: Sequence[str]) -> list[str] | None:
 
 def _known(row: Row, count_known: CountKnown) -> int:
     """Return how many known headers a row has; none if more of its cells are data."""
-    if row.fault not in {None, LONG_CELL} or _is_comment(row):
+    if row.fault not in {None, LONG_ROW} or _is_comment(row):
         return 0
     known = count_known(row.cells)
     return known if known > _data_cells(row) else 0

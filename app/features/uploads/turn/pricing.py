@@ -8,7 +8,7 @@ from collections import Counter
 from app.domain.lists.cells.list_countries import SAMPLE
 from app.engine.work import turns
 from app.engine.work.turns import LeaseLost, Turn
-from app.features.uploads import pricing, row_store, uploads
+from app.features.uploads import pricing, row_store
 from app.features.uploads.pricing import RowReader
 from app.features.uploads.tables import Upload
 from app.infra.database import database_clock
@@ -25,8 +25,9 @@ def price(turn: Turn, services: WorkerServices) -> bool:
         upload = session.get(Upload, turn.id)
         if upload is None:
             raise LeaseLost
-        sample = uploads.sample(session, turn.id, limit=SAMPLE)
-        reader = RowReader.of(upload, sample, now=database_clock.value(session))
+        sample = row_store.sample(session, turn.id, limit=SAMPLE)
+        read_at = database_clock.value(session)
+    reader = RowReader.of(upload, sample, now=read_at)
     counts, first = Counter(upload.counts), upload.priced
     ends = time.monotonic() + TURN_SECONDS
     while first < upload.row_count:

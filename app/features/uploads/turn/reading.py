@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_files import is_archive
-from app.domain.lists.files.csv_records import Row
+from app.domain.lists.files.csv_records import MAX_ROW_LENGTH, Row
 from app.domain.lists.files.tables import Table, TableOptions, read_table
 from app.domain.lists.headers import upload_columns
 from app.engine.work import turns
@@ -25,6 +25,8 @@ BATCH = 500
 MAX_COLUMNS = 300
 MAX_UNPACKED = 10
 """How many times as large as the largest file a workbook may be when unpacked."""
+MAX_TEXT = 3
+"""How many times as large the text of its rows may be: many cells can share one text."""
 
 
 def read(turn: Turn, services: WorkerServices) -> None:
@@ -46,11 +48,12 @@ def read(turn: Turn, services: WorkerServices) -> None:
 def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
     table = _table(turn, services, content)
     try:
-        _check_width(table)
-        first = list(islice(table.rows, BATCH))
+        _check_header(table.header)
+        batches = _batches(table.rows)
+        first = next(batches)
         read = _read_table(table, first)
         count = 0
-        for rows in _batches(chain(first, table.rows)):
+        for rows in chain([first], batches):
             if count + len(rows) > services.settings.upload_max_rows:
                 limit = services.settings.upload_max_rows
                 raise InvalidValue(f"The list has more than {limit:,} rows. Split it into several files.")
@@ -105,6 +108,7 @@ def _table(turn: Turn, services: WorkerServices, content: bytes) -> Table:
     return workbook_reader.read_workbook(
         content,
         max_unpacked=MAX_UNPACKED * settings.upload_max_mb << 20,
+        max_text=MAX_TEXT * settings.upload_max_mb << 20,
         max_rows=settings.upload_max_rows,
         has_header=options.has_header,
         is_wanted=renew,
@@ -131,6 +135,8 @@ def _hand_over(turn: Turn, services: WorkerServices) -> None:
         turns.end(session, turn, due_at=database_clock.now())
 
 
-def _check_width(table: Table) -> None:
-    if len(table.header) > MAX_COLUMNS:
+def _check_header(header: Sequence[str]) -> None:
+    if len(header) > MAX_COLUMNS:
         raise InvalidValue(f"The list has more than {MAX_COLUMNS} columns. Delete those that are not needed.")
+    if sum(map(len, header)) > MAX_ROW_LENGTH:  # one merged cell above the header names many columns
+        raise InvalidValue(f"The header has more than {MAX_ROW_LENGTH:,} characters. Shorten its names.")

@@ -7,6 +7,7 @@ then fails, not the worker and the jobs in its other threads.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -27,10 +28,9 @@ from app.domain.lists.headers import upload_columns
 from app.infra import child_environment
 
 MAX_MEMORY = 512 << 20
-MAX_OUTPUT = 256 << 20
 MAX_SECONDS = 60
 CHECK_SECONDS = 5.0
-TOO_COMPLEX = "The workbook is too large when unpacked. Save the sheet as CSV (UTF-8)."
+TOO_COMPLEX = "The workbook is too large when unpacked. Save the sheet as CSV (UTF-8), in parts if need be."
 _HEADERS = (None, False, True)
 """Whether the sheet has a header, by the number that the process is given."""
 _ROOT = Path(__file__).parents[4]
@@ -44,13 +44,14 @@ def read_workbook(
     content: bytes,
     *,
     max_unpacked: int,
+    max_text: int,
     max_rows: int,
     has_header: bool | None = None,
     is_wanted: Callable[[], bool],
 ) -> Table:
     """Return the table of a workbook of at most `max_unpacked` bytes, with one row more than `max_rows`.
 
-    `is_wanted` is called every few seconds while the process runs.
+    Its rows have at most `max_text` bytes. `is_wanted` is called every few seconds while the process runs.
 
     Raises:
         InvalidValue: it cannot be read within the limits; the message says what to do.
@@ -62,7 +63,7 @@ def read_workbook(
         with TemporaryFile() as file:
             file.write(content)
             file.seek(0)
-            limits = [max_unpacked, max_rows, MAX_MEMORY, _HEADERS.index(has_header)]
+            limits = [max_unpacked, max_text, max_rows, MAX_MEMORY, _HEADERS.index(has_header)]
             code = _run(limits, file, output, is_wanted)
         output.seek(0)
         start = _start(code, output)
@@ -108,19 +109,21 @@ def _run(limits: list[int], file: IO[bytes], output: IO[bytes], is_wanted: Calla
         return process.wait()
 
 
-def main(max_unpacked: int, max_rows: int, max_memory: int, header: int) -> None:
+def main(max_unpacked: int, max_text: int, max_rows: int, max_memory: int, header: int) -> None:
     """Write the header and the rows of the workbook in the standard input as lines of JSON, or the error."""
     limits = (
         (resource.RLIMIT_AS, max_memory),
         (resource.RLIMIT_CPU, MAX_SECONDS),
-        (resource.RLIMIT_FSIZE, MAX_OUTPUT),
+        (resource.RLIMIT_FSIZE, max_text),
     )
     for kind, limit in limits:
         resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
     with suppress(OSError):  # in a small container, the kernel then ends this process and not the worker
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    for line in _lines(sys.stdin.buffer, max_unpacked, max_rows, has_header=_HEADERS[header]):
-        sys.stdout.write(f"{json.dumps(line)}\n")
+    # A buffer of its own, because under PYTHONUNBUFFERED the standard output drops what exceeds the limit.
+    with os.fdopen(sys.stdout.fileno(), "wb", closefd=False) as output:
+        for line in _lines(sys.stdin.buffer, max_unpacked, max_rows, has_header=_HEADERS[header]):
+            output.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
 
 def _lines(
