@@ -6,9 +6,9 @@ import re
 
 from app.domain.errors import InvalidValue
 
-_UNSHOWN = r"\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+UNSHOWN = r"\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 """Control characters, line breaks, and the characters that change the direction of what follows."""
-_FAULT = re.compile(f"[{_UNSHOWN}]")
+_FAULT = re.compile(f"[{UNSHOWN}]")
 MAX_LENGTH = 500
 
 

@@ -195,7 +195,7 @@ def test_a_download_has_everybody_who_matches_in_order(
     as_json = user.client.get("/api/contacts?format=json&sort=name&q=c", headers=user.headers)
 
     assert [row["full_name"] for row in rows_of(by_name.text)] == NAMES
-    assert by_name.headers["Content-Disposition"].startswith('attachment; filename="contacts-20')
+    assert by_name.headers["Content-Disposition"].startswith("attachment; filename=contacts-20")
     assert [row["full_name"] for row in json.loads(as_json.data)["contacts"]] == [
         "Ada Lovelace",
         "Cleo Clarke",

@@ -28,6 +28,7 @@ from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.infra.telemetry.log import log
 from app.web import admission, failure_limits
+from app.web.bodies.downloads import as_file
 from app.web.pages import forms
 from app.web.pages.blueprint import PageBlueprint, protect
 from app.web.pages.rendering import go_to, page
@@ -120,9 +121,7 @@ def download() -> Response:
         return _back_to_start()
     document = {"email": reader.owner.email, "created_at": clock.rfc3339(clock.now())} | reader.data
     text = json.dumps(document, ensure_ascii=False, indent=2)
-    response = protect(Response(text, mimetype="application/json"))
-    response.headers["Content-Disposition"] = "attachment; filename=my-data.json"
-    return response
+    return as_file(protect(Response(text, mimetype="application/json")), "my-data.json")
 
 
 @blueprint.post("/privacy/rectify")

@@ -19,6 +19,7 @@ from app.features.uploads.tables import Upload
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.web import admission, purposes
+from app.web.bodies.downloads import as_file
 from app.web.bodies.idempotency_header import begin, finish, is_replay
 from app.web.bodies.received_files import ReceivedFile
 from app.web.export_records import record_export
@@ -157,8 +158,7 @@ def download_result(upload: Upload) -> Response:
     # Passed through, because Flask would read all parts to find out how long the response is.
     response = Response(parts, mimetype="text/csv", direct_passthrough=True)
     name = upload.file_name.rpartition(".")[0] or upload.file_name
-    response.headers.set("Content-Disposition", "attachment", filename=f"{name} - result.csv")
-    return response
+    return as_file(response, f"{name} - result.csv")
 
 
 def _check_columns(upload: Upload, columns: Sequence[str | None]) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from flask import Response, current_app
 
@@ -45,6 +47,16 @@ def json_download(name: str, items: Iterable[dict[str, Any]]) -> Response:
     return _download(f"{name}.json", "application/json", _json_parts(name, _started(items)))
 
 
+def as_file(response: Response, name: str) -> Response:
+    """Make the response a file with this name, which may have other letters than ASCII (RFC 6266)."""
+    in_ascii = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().strip()
+    names = {"filename": in_ascii}
+    if not name.isascii():
+        names["filename*"] = f"UTF-8''{quote(name, safe='')}"
+    response.headers.set("Content-Disposition", "attachment", **names)
+    return response
+
+
 def _started(items: Iterable[Any]) -> Iterator[Any]:
     """Read the first item now, so that an error is a response, and return all."""
     iterator = iter(items)
@@ -68,5 +80,4 @@ def _download(name: str, mimetype: str, parts: Iterable[str]) -> Response:
     today = datetime.now(UTC).date().isoformat()
     stem, _, ending = name.partition(".")
     response = current_app.response_class((part.encode() for part in parts), mimetype=mimetype)
-    response.headers["Content-Disposition"] = f'attachment; filename="{stem}-{today}.{ending}"'
-    return response
+    return as_file(response, f"{stem}-{today}.{ending}")

@@ -19,6 +19,7 @@ from app.domain.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
+from app.domain.single_lines import UNSHOWN
 from app.web import admission
 from app.web.bodies import body
 from app.web.services import services
@@ -34,7 +35,7 @@ MAX_NAME = 200
 TRUNCATED = "The body is truncated. Send the file again."
 _FORM_BYTES = 16 * 1024
 """What a form adds to the size of its file."""
-_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_HIDDEN = re.compile(rf"[{UNSHOWN}\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +118,5 @@ def _of_body() -> ReceivedFile:
 
 
 def _name(text: str) -> str:
-    """Return the last part of a path without control characters, or a name for a file without one."""
+    """Return the last part of a path as a part of one line, or a name for a file without one."""
     return _HIDDEN.sub("", text.replace("\\", "/").rpartition("/")[2]).strip()[:MAX_NAME] or "list"

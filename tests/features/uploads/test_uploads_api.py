@@ -7,6 +7,7 @@ import dataclasses
 import io
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from apiflask import APIFlask
@@ -14,6 +15,7 @@ from settings_support import change_settings, require_purpose
 from sqlalchemy import select
 from upload_support import a_list, people
 from users_support import SignedInUser, bearer, create_user
+from werkzeug.http import parse_options_header
 from werkzeug.test import TestResponse
 from worker_harness import make_services
 
@@ -108,6 +110,29 @@ def test_a_file_may_be_a_part_of_a_form(user: SignedInUser) -> None:
 
     assert response.status_code == 201
     assert response.json["file_name"] == "prospects.csv"  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["Příklad", "名簿", "naïve", "😀", 'a "b"', "a\u200bb", "a;b%0a"])
+def test_a_result_is_downloaded_under_the_name_of_its_file(
+    user: SignedInUser, services: WorkerServices, name: str
+) -> None:
+    path = f"/api/uploads?name={quote(name)}.csv"
+    sent: Any = user.client.post(path, data=a_list(*people(1)), headers=user.headers, **CSV).json
+    work.advance_upload(sent["id"], services)
+
+    result = user.client.get(f"/api/uploads/{sent['id']}/result", headers=user.headers)
+
+    disposition = result.headers["Content-Disposition"]
+    assert disposition.isascii()
+    assert parse_options_header(disposition)[1]["filename"] == f"{name} - result.csv"
+
+
+def test_the_name_of_a_file_cannot_change_the_direction_of_what_follows(user: SignedInUser) -> None:
+    path = "/api/uploads?name=%E2%80%AEvsc.exe%E2%81%A9"
+
+    sent: Any = user.client.post(path, data=a_list(*people(1)), headers=user.headers, **CSV).json
+
+    assert sent["file_name"] == "vsc.exe"
 
 
 def test_a_replay_with_the_same_key_returns_the_first_upload_and_another_file_is_refused(
