@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from flask import request
+
 from app.domain.callers import Caller
 from app.domain.errors import ApiAccessRequired, FieldError, ValidationFailed
 from app.engine.accounts import accounts, api_keys, authentication
@@ -34,6 +36,7 @@ def create(new: Mapping[str, Any]) -> tuple[LimitedKey, str | None]:
     """Create a key (see `NewKeySchema`); return it with its secret, or without one if this is a replay.
 
     Raises:
+        IdempotencyKeyReused: the replay has another body, or is another account's.
         ValidationFailed: the account has too many keys, or the key would expire in the past or in more than
             100 years.
 
@@ -43,7 +46,10 @@ def create(new: Mapping[str, Any]) -> tuple[LimitedKey, str | None]:
         now = database_clock.value(session)
         _require_future(new["expires_at"], now)
         _require_api_access(session)
-        reference = begin(session, now=now)
+        # A key is its account's, so another account's request is not a replay.
+        reference = begin(
+            session, now=now, body={"account": account_id, "new": request.get_json(silent=True)}
+        )
         if reference:
             return key_limits.get(session, account_id, reference, now=now), None
         key, secret = key_limits.create(session, caller().workspace_id, account_id, **new, now=now)
