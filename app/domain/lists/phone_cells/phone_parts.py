@@ -130,14 +130,19 @@ def _may_be_ending(pair: tuple[_Part, _Part]) -> bool:
 
 def _is_alike(before: str, ending: str) -> bool:
     """Return whether the ending is as long as the last group of digits before it, and begins like it."""
-    group = _GROUP.findall(before)[-1]
+    group = _last_group(before)
     is_subscriber = len(ending) >= _MIN_SUBSCRIBER and ending[0] != "0"
     return is_subscriber and len(group) == len(ending) and group[:2] == ending[:2]
 
 
+def _last_group(text: str) -> str:
+    """Return the last group of digits; empty if there is none."""
+    return next(reversed(_GROUP.findall(text)), "")
+
+
 def _is_other_ending(text: str, ending: str) -> bool:
     """Return whether the text ends before the ending, where both together are a number too."""
-    digits, group = _NO_DIGIT.sub("", text), _GROUP.findall(text)[-1]
+    digits, group = _NO_DIGIT.sub("", text), _last_group(text)
     is_short = len(ending) <= _MAX_SHORT_ENDING and len(ending) < len(group)
     is_long = len(digits) >= _MIN_DIGITS_BEFORE_SHORT_ENDING
     return _is_alike(text, ending) or (is_short and is_long and ending > digits[-len(ending) :])

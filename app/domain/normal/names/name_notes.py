@@ -60,7 +60,7 @@ def without_notes(text: str, *, least: int = 2) -> str:
 
     `least` is the number of words that an office or credential leaves: two of a full name, one of a part.
     """
-    name, *after = text.split(", ")
+    name, *after = [part for part in text.split(", ") if part.strip()] or [""]
     name, is_cut = _cut(name, least)
     is_whole = sum(map(_is_name, name.split())) >= least
     generations = [part for part in after if is_generation(part)]

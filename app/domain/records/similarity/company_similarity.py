@@ -42,6 +42,9 @@ GENERAL = wordlists.words("companies/general_company_words.txt")
 """Words that are often added to a company's name, and rarely tell two companies apart."""
 ATTACHED_FORMS = ("ag", "corp", "gmbh", "inc", "llc", "ltd", "plc", "sa", "se")
 """The legal forms that are often joined to a name, as in `siemensag`."""
+MAX_SIMILAR_WORDS = 16
+MAX_SIMILAR_LENGTH = 200
+"""The longest names to which others are similar: the keys of one grow with the square of its words."""
 MISSPELT_WITHIN = 8
 """The number of letters at the start of a name in which a typing error is searched for by exact keys."""
 _COUNTRIES = {"iceland", "ireland"}
@@ -68,8 +71,11 @@ def similar_keys(words: tuple[str, ...]) -> list[str]:
 
     They are the words joined, with and without general words and "and", without a legal form that is joined
     to them, in another order, and with a typing error or another space within the first letters. Names with a
-    later error are next to this one in alphabetical order.
+    later error are next to this one in alphabetical order. A name that is longer than those of companies has
+    no keys but itself.
     """
+    if len(words) > MAX_SIMILAR_WORDS or sum(map(len, words)) > MAX_SIMILAR_LENGTH:
+        return sorted({" ".join(words), "".join(words)})
     key, short = " ".join(words), " ".join(core(words))
     general = {short} | {f"{short} {word}" for word in GENERAL}
     attached = {key.removesuffix(form) for form in ATTACHED_FORMS}

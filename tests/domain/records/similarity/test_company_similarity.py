@@ -97,3 +97,17 @@ def test_the_keys_of_similar_names_contain_each_order_of_initials() -> None:
 @pytest.mark.parametrize("name", ["Acme Technologies", "acmegmbh"])
 def test_the_keys_of_similar_names_contain_the_name_without_general_word_or_joined_form(name: str) -> None:
     assert "acme" in similar_keys(parse_company(name).words)
+
+
+@pytest.mark.parametrize("name", ["\ufdfa" * 490, "ab cd ef " * 55, "a1 " * 160, "x" * 500])
+def test_a_hostile_name_has_few_similar_keys(name: str) -> None:
+    """They are parameters of a statement, and one lookup may name fifty companies."""
+    keys = similar_keys(parse_company(name).words)
+
+    assert sum(map(len, keys)) < 200_000
+
+
+def test_a_long_name_is_found_as_it_is_written() -> None:
+    words = tuple(f"word{number}" for number in range(40))
+
+    assert set(similar_keys(words)) == {" ".join(words), "".join(words)}
