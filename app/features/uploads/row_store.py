@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeVarTuple
 
-from sqlalchemy import Select, Text, cast, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, Text, cast, delete, func, select, update
 
 from app.domain.lists.files.csv_records import Row
 from app.domain.lists.headers import upload_columns
@@ -80,17 +80,19 @@ def add(
 
 
 def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: int, *, now: Moment) -> None:
-    """Store the header with the proposed mapping, and delete the file.
+    """Store the header with the proposed mapping, and the size of the rows; delete the file.
 
     A list whose proposed columns name people is priced at once, others wait for a mapping.
     """
     names_people = upload_columns.names_people(table.columns)
     status = UploadStatus.PRICING if names_people else UploadStatus.MAPPING
+    size = select(func.sum(_stored_length())).where(UploadRow.upload_id == turn.id)
     values = {
         **_mapping(session, turn, table.header, table.columns),
         "delimiter": table.delimiter,
         "table_format": table.format,
         "row_count": row_count,
+        "size": size.scalar_subquery(),
         "status": status.value,
         "touched_at": now,
     }
@@ -101,7 +103,7 @@ def finish_reading(session: Session, turn: Turn, table: ReadTable, row_count: in
 
 def fail_reading(session: Session, turn: Turn, detail: str, *, reason: str = UNREADABLE) -> None:
     """Store why the file cannot be read, and delete what was stored of it; the caller ends the turn."""
-    values = {"status": UploadStatus.FAILED.value, "reason": reason, "detail": detail}
+    values = {"status": UploadStatus.FAILED.value, "reason": reason, "detail": detail, "size": 0}
     _store(session, turn, values | _mapping(session, turn, [], []))
     session.execute(delete(UploadFile).where(UploadFile.upload_id == turn.id))
     session.execute(delete(UploadRow).where(UploadRow.upload_id == turn.id))
@@ -131,10 +133,14 @@ def fitting(
     """
     rows = query.where(UploadRow.upload_id == upload_id, UploadRow.number >= first)
     rows = rows.order_by(UploadRow.number).limit(limit)
-    length = func.length(cast(UploadRow.cells, Text))
-    lengths = accumulate(session.scalars(rows.with_only_columns(length)))
+    lengths = accumulate(session.scalars(rows.with_only_columns(_stored_length())))
     count = sum(1 for total in lengths if total <= MAX_CHARACTERS)
     return rows.limit(max(1, count))
+
+
+def _stored_length() -> ColumnElement[int]:
+    """Return the length of the cells of a row, as they are stored."""
+    return func.length(cast(UploadRow.cells, Text))
 
 
 def _mapping(

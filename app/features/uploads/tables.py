@@ -44,7 +44,8 @@ class Upload(Base):
     """A list that a workspace uploaded.
 
     `table_options` say how the file is to be read, and the `country` of its national numbers, as far as
-    the member said it; `table_format` says how it was read. `columns` has the field of each column of
+    the member said it; `table_format` says how it was read. `size` is what the file, and then its rows, take
+    as they are stored. `columns` has the field of each column of
     `header`, null for one that is not used. `revision` counts the mappings, so that the price of an
     earlier one is discarded. `reason` is the code of what paused the upload or made it fail, `detail` the
     sentence for it. `priced` rows have been priced, and `counts` is the sum of their prices; `estimate`
@@ -70,6 +71,7 @@ class Upload(Base):
     delimiter: Mapped[str]
     table_options: Mapped[dict[str, Any] | None]
     table_format: Mapped[dict[str, Any] | None]
+    size: Mapped[int] = mapped_column(BigInteger)
     columns: Mapped[list[Any]]
     fields: Mapped[list[Any]]
     max_credits: Mapped[int | None] = mapped_column(BigInteger)

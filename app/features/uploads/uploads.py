@@ -21,6 +21,9 @@ from app.infra.database.session import Session
 DEFAULT_FIELDS = ("email",)
 MAX_OPEN = 50
 """The uploads of a workspace that are neither finished nor failed."""
+MAX_SIZE = 1 << 30
+"""What all uploads of a workspace may take, so that it does not fill the disk of the others."""
+NO_ROOM = f"The uploads of the workspace take {MAX_SIZE >> 20:,} MB. Delete some first."
 EXPIRED_UPLOADS = 5
 """The most uploads that one batch of `purge_expired` deletes; one has up to 50,000 rows."""
 MAPPING_CHANGED = "The mapping was changed after this price was shown. Read the upload, and start it again."
@@ -42,9 +45,11 @@ def create(
     """Insert an upload; a worker reads its file next, with these `TableOptions`.
 
     Raises:
-        UploadNotReady: the workspace has too many that are not finished.
+        UploadNotReady: the workspace has too many that are not finished, or its uploads take too much room.
 
     """
+    if is_full(session, workspace_id):
+        raise UploadNotReady(NO_ROOM)
     unfinished = select(func.count()).select_from(Upload).where(Upload.workspace_id == workspace_id)
     if (session.scalar(unfinished.where(Upload.status.not_in(FINAL))) or 0) >= MAX_OPEN:
         raise UploadNotReady(f"The workspace has {MAX_OPEN} unfinished uploads. Delete or cancel some first.")
@@ -58,6 +63,7 @@ def create(
         header=[],
         delimiter=",",
         table_options=dict(table_options or {}),
+        size=len(content),
         columns=[],
         fields=list(DEFAULT_FIELDS),
         revision=0,
@@ -78,6 +84,12 @@ def create(
     dispatch.schedule(session, upload, now=now)
     session.refresh(upload)
     return upload
+
+
+def is_full(session: Session, workspace_id: str) -> bool:
+    """Return whether the uploads of the workspace take all the room that they may."""
+    size = session.scalar(select(func.sum(Upload.size)).where(Upload.workspace_id == workspace_id))
+    return (size or 0) >= MAX_SIZE
 
 
 def get(session: Session, workspace_id: str, upload_id: str) -> Upload:

@@ -1141,6 +1141,7 @@ def _create_uploads() -> None:
         sa.Column("delimiter", sa.String(), nullable=False),
         sa.Column("table_options", JSON),
         sa.Column("table_format", JSON),
+        sa.Column("size", sa.BigInteger(), nullable=False),
         sa.Column("columns", JSON, nullable=False),
         sa.Column("fields", JSON, nullable=False),
         sa.Column("max_credits", sa.BigInteger()),

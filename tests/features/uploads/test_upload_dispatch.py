@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from jobs_support import a_workspace
-from sqlalchemy import select
+from sqlalchemy import Text, cast, select
 from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
@@ -174,6 +174,38 @@ def test_a_workspace_has_a_limited_number_of_unfinished_uploads(
 
     with pytest.raises(UploadNotReady):
         ada.upload(a_list(*people(1)))
+
+
+def test_the_uploads_of_a_workspace_take_limited_room_until_they_are_deleted(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload_id = ada.ready(a_list(*people(3)))
+    ada.cancel(upload_id)
+    with ada.harness.database.reading() as session:
+        stored = session.scalars(select(cast(UploadRow.cells, Text))).all()
+    monkeypatch.setattr(uploads, "MAX_SIZE", ada.get(upload_id).size)
+
+    with pytest.raises(UploadNotReady, check=lambda error: error.detail == uploads.NO_ROOM):
+        ada.upload(a_list(*people(1)))
+
+    assert ada.get(upload_id).size == sum(map(len, stored))
+    with ada.harness.database.transaction() as session:
+        uploads.remove(session, uploads.locked(session, ada.harness.workspace_id, upload_id))
+    assert ada.upload(a_list(*people(1)))
+
+
+def test_a_file_is_not_read_if_the_rows_of_others_take_all_room(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (ada.upload(a_list(*people(3))) for _ in range(2))
+    monkeypatch.setattr(uploads, "MAX_SIZE", 500)
+    ada.turn(first)
+
+    ada.turn(second)
+
+    failed = ada.get(second)
+    assert ada.get(first).status == "pricing"
+    assert (failed.status, failed.detail, failed.size) == ("failed", uploads.NO_ROOM, 0)
 
 
 @pytest.mark.parametrize(

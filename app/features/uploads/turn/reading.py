@@ -6,6 +6,8 @@ import io
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from sqlalchemy import select
+
 from app.domain.errors import InvalidValue
 from app.domain.lists.files.csv_files import is_archive
 from app.domain.lists.files.csv_records import MAX_ROW_LENGTH, Row
@@ -13,8 +15,9 @@ from app.domain.lists.files.tables import Table, TableOptions, read_table
 from app.domain.lists.headers import upload_columns
 from app.engine.work import turns
 from app.engine.work.turns import Turn
-from app.features.uploads import erasure, row_store
+from app.features.uploads import erasure, row_store, uploads
 from app.features.uploads.row_store import ReadTable
+from app.features.uploads.tables import Upload
 from app.features.uploads.turn import workbook_reader
 from app.features.uploads.turn.workbook_reader import ReadingStopped
 from app.infra.database import database_clock
@@ -36,6 +39,7 @@ def read(turn: Turn, services: WorkerServices) -> None:
     if content is None:
         return
     try:
+        _require_room(turn, services)
         _store(turn, services, content)
     except ReadingStopped:
         _hand_over(turn, services)
@@ -43,6 +47,14 @@ def read(turn: Turn, services: WorkerServices) -> None:
         with services.database.transaction() as session:
             row_store.fail_reading(session, turn, str(error))
             turns.end(session, turn)
+
+
+def _require_room(turn: Turn, services: WorkerServices) -> None:
+    """Raise InvalidValue if there is no room; the rows of earlier files may take more than the files did."""
+    with services.database.reading() as session:
+        workspace_id = session.scalars(select(Upload.workspace_id).where(Upload.id == turn.id)).one()
+        if uploads.is_full(session, workspace_id):
+            raise InvalidValue(uploads.NO_ROOM)
 
 
 def _store(turn: Turn, services: WorkerServices, content: bytes) -> None:
