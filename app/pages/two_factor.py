@@ -60,6 +60,8 @@ def confirm() -> Response:
         return go_to("two_factor.index")
     except ValidationFailed as problem:
         return _page(422, errors=forms.messages(problem.errors), is_enrolling=True)
+    except TooManyAttempts as problem:
+        return _refused(problem)
     return _page(recovery_codes=recovery_codes)
 
 

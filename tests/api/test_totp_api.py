@@ -73,6 +73,18 @@ def test_it_is_on_only_after_the_first_code_of_the_app(user: SignedInUser, app_c
     assert state(user) == (True, 10)
 
 
+def test_the_first_code_of_the_app_cannot_be_guessed_with_a_session(
+    user: SignedInUser, app_codes: pyotp.TOTP
+) -> None:
+    guesses = [outcome(send(user, "/confirm", code="000000")) for _ in range(21)]
+
+    right = send(user, "/confirm", code=app_codes.at(NOW))
+
+    assert guesses == [(422, "validation_error")] * 20 + [(429, "too_many_attempts")]
+    assert outcome(right) == (429, "too_many_attempts")
+    assert state(user) == (False, 0)
+
+
 def test_a_session_that_was_started_without_a_code_ends_when_it_is_turned_on(
     user: SignedInUser, app_codes: pyotp.TOTP
 ) -> None:

@@ -72,6 +72,15 @@ def test_a_wrong_first_code_can_be_corrected(browser: Visitor) -> None:
     assert 'name="code"' in page.text
 
 
+def test_after_many_wrong_first_codes_the_page_says_how_long_to_wait(browser: Visitor) -> None:
+    browser.send("/account/two-factor", current_password=PASSWORD)
+
+    pages = [browser.send("/account/two-factor/confirm", code="000000") for _ in range(21)]
+
+    assert [page.status_code for page in pages[-2:]] == [422, 429]
+    assert "Too many" in pages[-1].text
+
+
 def test_the_sign_in_asks_for_the_code_after_the_password_and_then_continues(
     app: APIFlask, browser: Visitor, user: SignedInUser
 ) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pyotp
 from sqlalchemy import ForeignKey, LargeBinary, delete, func, select
@@ -27,6 +27,7 @@ from app.infra.telemetry.log import log
 
 STEP_SECONDS = 30
 ALLOWED_DRIFT = 1
+CONFIRMED_WITHIN = timedelta(hours=1)
 RECOVERY_CODES = 10
 MAX_CODE_LENGTH = 32
 ISSUER = "Contact lookup"
@@ -86,6 +87,8 @@ def uri(secret: str, email: str) -> str:
 def confirm(session: Session, account_id: str, code: str, *, now: datetime) -> list[str] | None:
     """Turn two-factor sign-in on with the app's first code; return recovery codes, or None if it is wrong.
 
+    No code is right for a secret that was stored more than an hour ago.
+
     Raises:
         TotpAlreadyOn: the account has a confirmed secret.
 
@@ -93,6 +96,9 @@ def confirm(session: Session, account_id: str, code: str, *, now: datetime) -> l
     account = accounts.locked(session, account_id)
     if account.totp_enabled_at is not None:
         raise TotpAlreadyOn
+    pending = session.get(TotpSecret, account_id)
+    if pending is None or pending.created_at + CONFIRMED_WITHIN < now:
+        return None
     if not _use_app_code(session, account_id, _normal(code), now):
         return None
     account.totp_enabled_at = now

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from app.domain.errors import FieldError, ValidationFailed
-from app.engine.accounts import sessions, totp
+from app.engine.accounts import accounts, sessions, totp
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
 from app.web import admission
+from app.web.failure_limits import FailureCounter
 from app.web.sign_in import own_password
 from app.web.sign_in.auth import session_caller
+from app.web.sign_in.login_attempts import TOTP_RATE
 
 
 def enrol(current_password: str) -> tuple[str, str]:
@@ -32,19 +34,31 @@ def turn_on(code: str) -> list[str]:
 
     All sessions but the caller's end, since the password alone was enough to start them.
 
+    Wrong codes are counted, as at sign-in, while the account is locked: whoever has only a session must not
+    guess the code of an app that the owner is setting up.
+
     Raises:
         ValidationFailed: this is not the code that the app shows.
+        TooManyAttempts: too many wrong codes were sent.
         TotpAlreadyOn: it is on.
 
     """
     current = session_caller()
+    wrong_codes = FailureCounter.for_account("totp_confirm", TOTP_RATE, current.account_id)
     with admission.transaction() as session:
+        accounts.locked(session, current.account_id)
+        wrong_codes.check()
         now = database_clock.value(session)
         recovery_codes = totp.confirm(session, current.account_id, code, now=now)
-        if recovery_codes is not None:
+        if recovery_codes is None:
+            wrong_codes.add()
+        else:
             sessions.end_all(session, current.account_id, spared=current.token_id, now=now)
     if recovery_codes is None:
-        detail = "This is not the code that the authenticator app shows now. Check the clock of its device."
+        detail = (
+            "This is not the code that the authenticator app shows now. Check the clock of its device. "
+            "If you began more than an hour ago, begin again."
+        )
         raise ValidationFailed(errors=(FieldError("/code", detail),))
     log.info("two-factor sign-in turned on", account=current.account_id)
     return recovery_codes

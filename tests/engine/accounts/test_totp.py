@@ -55,6 +55,15 @@ def test_a_wrong_first_code_does_not_turn_it_on(
     assert account.totp_enabled_at is None
 
 
+def test_a_secret_that_was_not_confirmed_within_an_hour_has_no_right_code(
+    session: Session, account: Account, app_codes: pyotp.TOTP
+) -> None:
+    later = NOW + timedelta(hours=1, seconds=1)
+
+    assert totp.confirm(session, account.id, app_codes.at(later), now=later) is None
+    assert account.totp_enabled_at is None
+
+
 def test_the_secret_and_the_recovery_codes_are_not_stored_in_plain_text(
     session: Session, app_codes: pyotp.TOTP, recovery_codes: list[str]
 ) -> None:
