@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import codecs
 import io
+import random
 from collections import Counter
+from encodings.aliases import aliases
 from typing import Any
 
 import pytest
 
 from app.domain.errors import InvalidValue
 from app.domain.lists.files import csv_records
+from app.domain.lists.files.csv_files import is_encoding
 from app.domain.lists.files.csv_records import LONG_ROW, MAX_ROW_LENGTH, TRUNCATED_ROW, UNCLOSED_QUOTE, Row
 from app.domain.lists.files.tables import REPEATED_HEADER, TOO_MANY_CELLS, Table, TableOptions, read_table
 from app.domain.lists.headers.column_mapping import Entity, map_columns
@@ -269,6 +272,21 @@ def test_byte_order_marks_within_a_file_are_ignored() -> None:
 
 def test_nul_characters_are_removed() -> None:
     assert cells(b"name,email\nA\0da,a@acme.example\n") == [["Ada", "a@acme.example"]]
+
+
+def test_nul_characters_are_removed_from_a_row_that_cannot_be_read() -> None:
+    (row,) = table(b'name,email\n"A\0da,a@acme.example').rows
+
+    assert (row.fault, row.cells) == (TRUNCATED_ROW, ['"Ada,a@acme.example'])
+
+
+@pytest.mark.parametrize("encoding", sorted(filter(is_encoding, set(aliases.values()))))
+def test_no_encoding_gives_a_text_that_cannot_be_stored(encoding: str) -> None:
+    choose = random.Random(1)  # noqa: S311 -- not a secret
+    contents = [b"+2AA- +3AA-", b"\xed\xa0\x80", b"\\ud800", b"\xd8\x00", bytes(range(256)) * 3]
+
+    for content in (*contents, choose.randbytes(4_000)):
+        assert content.decode(encoding, "replace").encode()
 
 
 @pytest.mark.parametrize(

@@ -498,6 +498,7 @@ def test_how_a_file_is_read_can_be_said(user: SignedInUser, services: WorkerServ
         "encoding=hex",
         "encoding=cp9999",
         "encoding=punycode",
+        "encoding=utf-7",
         "encoding=%00",
         "delimiter=:",
         "has_header=maybe",

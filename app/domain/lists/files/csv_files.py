@@ -22,8 +22,9 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 UNKNOWN_ENCODING = "The encoding '{}' is unknown. Use utf-8, cp1252, cp1250, cp1251, cp932 or gb18030."
-_OF_NO_FILE = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
-"""Codecs for other texts than files; punycode takes a time that grows with the square of the text."""
+_OF_NO_FILE = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"})
+"""Codecs for other texts than files: some give lone surrogates, which cannot be stored, and punycode takes a
+time that grows with the square of the text."""
 MIXED = "cp1252_bytes"
 """The error handler that reads the bytes of a UTF-8 file that are not UTF-8 as cp1252."""
 MAX_OTHER_LINES = 20

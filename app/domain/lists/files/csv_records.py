@@ -148,14 +148,15 @@ class Records:
             self._consumed.append(line)
             if length > self._max_length and len(self._consumed) > 1:
                 raise csv.Error("the row does not end")
-            yield line.replace("\0", "")  # PostgreSQL cannot store it
+            yield line
 
     def _next_line(self) -> str:
         """Return the next line; what a line has beyond the length of a row is skipped."""
         line = rest = self._text.readline(MAX_RECORD_LENGTH)
         while len(rest) == MAX_RECORD_LENGTH and not rest.endswith(_LINE_BREAKS):
             rest = self._text.readline(MAX_RECORD_LENGTH)
-        return line if rest is line else f"{line}\n"
+        whole = line if rest is line else f"{line}\n"
+        return whole.replace("\0", "")  # PostgreSQL cannot store it
 
     def _at_end(self) -> bool:
         if self._pushed_back:
