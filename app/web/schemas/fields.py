@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from itertools import product
@@ -52,17 +53,23 @@ def exactly_one(*names: str) -> dict[str, Any]:
 
 
 class NonBlankString(fields.String):
-    """A trimmed string with at least one visible character and a limited length."""
+    """A trimmed string with at least one visible character and a limited length.
+
+    The limit also counts in the form in which texts are compared (NFKC), where one character can be eighteen.
+    """
 
     def __init__(self, max_length: int = MAX_TEXT, **options: Any) -> None:
+        self.max_length = max_length
         metadata = {"pattern": r"\S", **options.pop("metadata", {})}
         super().__init__(validate=validate.Length(min=1, max=max_length), metadata=metadata, **options)
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
     ) -> str:
-        text: str = super()._deserialize(value, attr, data, **options)
-        return text.strip()
+        text: str = super()._deserialize(value, attr, data, **options).strip()
+        if len(text) <= self.max_length < len(unicodedata.normalize("NFKC", text)):
+            raise ValidationError(f"Longer than {self.max_length} characters when ligatures are written out.")
+        return text
 
 
 class SingleLineString(NonBlankString):
