@@ -15,18 +15,14 @@ from typing import Any
 
 from sqlalchemy import func, select, update
 
-from app.domain.errors import InvalidValue
 from app.domain.lists.cells.cell_warnings import CellWarnings
-from app.domain.lists.cells.list_countries import list_countries
-from app.domain.lists.headers import upload_columns
-from app.domain.lists.headers.column_mapping import ColumnMapping
-from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.domain.records.subjects import Subject
 from app.engine.lookups import enrichment_estimates
 from app.engine.lookups.enrichment_estimates import ItemEstimate
 from app.engine.work import turns
 from app.engine.work.turns import Turn
-from app.features.uploads import erasure, uploads
+from app.features.uploads import erasure
+from app.features.uploads.row_reader import RowReader, is_erased
 from app.features.uploads.tables import Upload, UploadRow, UploadStatus
 from app.infra.database import database_clock
 from app.infra.database.bulk_statements import is_among
@@ -35,50 +31,8 @@ from app.infra.database.encrypted_columns import encrypted, row_name
 from app.infra.database.session import Session
 from app.settings import Settings
 
-SOURCE = "upload"
 COUNTS = ("credits_min", "credits_max", "owned", "suppressed", "people", "duplicates", "invalid")
 _DIGEST_BYTES = 16
-
-
-@dataclass(frozen=True, slots=True)
-class RowReader:
-    """Reads whom a row names, by the mapping of its upload.
-
-    `shared` are the identifiers that several people of the list have; `warnings` says what was
-    not understood.
-    """
-
-    workspace_id: str
-    fields: tuple[str, ...]
-    layout: ColumnMapping
-    defaults: ImportDefaults
-    shared: frozenset[str]
-    warnings: CellWarnings
-
-    @classmethod
-    def of(cls, upload: Upload, sample: Sequence[Sequence[str]], *, now: datetime) -> RowReader:
-        """Return the reader of an upload; `sample` are rows that show what the rows of the list share."""
-        layout = upload_columns.layout_of(upload.columns, upload.header)
-        countries = list_countries(layout, sample)
-        defaults = ImportDefaults(SOURCE, now, now, uploads.country_of(upload), countries)
-        shared = upload_columns.shared_in(sample, layout, defaults)
-        warnings = CellWarnings.from_json(upload.warnings)
-        return cls(upload.workspace_id, tuple(upload.fields), layout, defaults, shared, warnings)
-
-    @property
-    def phones_read_as(self) -> str | None:
-        """Return the country of national numbers that the list shows, unless the member named one."""
-        return None if self.defaults.region else self.defaults.countries.majority
-
-    def subject(self, row: UploadRow) -> Subject | str | None:
-        """Return the person of the row, why it identifies none, or None if it has a fault or is erased."""
-        if not row.is_readable or _is_erased(row):
-            return None
-        try:
-            values = RowValues(self.layout, row.cells, self.defaults, self.warnings, row.line)
-            return upload_columns.subject_of(values, self.layout, self.shared)
-        except InvalidValue as error:
-            return str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +80,7 @@ def price(
             name = row_name(row.upload_id, row.number)
             change["subject"] = encrypted(session, UploadRow.subject, name, subject.as_dict())
             counts += _count(item, is_duplicate=first != row.number)
-        elif _is_erased(row):
+        elif is_erased(row):
             counts += Counter(people=1, suppressed=1)
         else:
             change["fault"] = subject or row.fault
@@ -181,11 +135,6 @@ def finish(session: Session, turn: Turn, counts: Counter[str], phones_read_as: s
 def _update(session: Session, turn: Turn, values: dict[str, Any]) -> None:
     changed = update(Upload).where(Upload.id == turn.id).values(values)
     session.execute(changed.execution_options(synchronize_session=False))
-
-
-def _is_erased(row: UploadRow) -> bool:
-    """Return whether the person of the row was erased: a row of the file has cells."""
-    return row.is_readable and not row.cells
 
 
 def _first_rows(session: Session, turn: Turn, before: int, people: Sequence[bytes]) -> dict[bytes, int]:

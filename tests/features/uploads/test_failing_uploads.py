@@ -11,6 +11,10 @@ from upload_support import Uploader, a_list, people, uploader
 from worker_harness import worker_harness
 
 from app.domain.errors import Unavailable
+from app.domain.lists.headers import upload_columns
+from app.domain.lists.headers.column_mapping import ColumnMapping
+from app.domain.lists.people_rows import ParsedPerson
+from app.domain.lists.row_values import RowValues
 from app.engine.accounts import workspaces
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
@@ -19,7 +23,7 @@ from app.engine.work.items import WorkItem
 from app.engine.work.turns import Turn
 from app.features.uploads import collection, erasure, row_store
 from app.features.uploads.dispatch import ADVANCING
-from app.features.uploads.pricing import RowReader
+from app.features.uploads.row_reader import NOT_READ, RowReader
 from app.features.uploads.tables import Upload, UploadStatus
 from app.features.uploads.turn import pricing
 from app.infra import clock
@@ -187,6 +191,25 @@ def test_a_list_with_phones_and_an_erased_person_is_priced(ada: Uploader) -> Non
     estimate = ada.get(upload_id).estimate
     assert estimate is not None
     assert (estimate["people"], estimate["suppressed"], estimate["invalid"]) == (3, 1, 0)
+
+
+def test_a_row_at_which_the_program_fails_does_not_cost_the_others(
+    ada: Uploader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person_of = upload_columns.person_of
+
+    def read(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
+        if "broken" in row.cells:
+            failing()
+        return person_of(row, layout)
+
+    monkeypatch.setattr(upload_columns, "person_of", read)
+
+    broken = ("Ruth Person2", "person.2@acme.com", "broken")
+    upload_id = ada.ready(a_list(*people(2), broken, *people(1, first=3)))
+
+    assert [row.note for row in ada.results(upload_id)] == [None, None, NOT_READ, None]
+    assert ada.get(upload_id).counts["people"] == 3
 
 
 def test_a_hostile_cell_does_not_hold_a_worker(ada: Uploader) -> None:

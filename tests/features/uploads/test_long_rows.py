@@ -14,7 +14,7 @@ from upload_support import HEADER, Uploader, a_list, addresses, people, uploader
 from worker_harness import worker_harness
 
 from app.features.uploads import results, row_store, uploads
-from app.features.uploads.pricing import RowReader
+from app.features.uploads.row_reader import RowReader
 from app.features.uploads.tables import UploadStatus
 from app.features.uploads.turn import workbook_reader
 from app.infra.database.db import Database

@@ -9,7 +9,7 @@ from app.domain.lists.cells.list_countries import SAMPLE
 from app.engine.work import turns
 from app.engine.work.turns import LeaseLost, Turn
 from app.features.uploads import pricing, row_store
-from app.features.uploads.pricing import RowReader
+from app.features.uploads.row_reader import RowReader
 from app.features.uploads.tables import Upload
 from app.infra.database import database_clock
 from workers.execution import shutdown_flag
