@@ -123,6 +123,7 @@ def test_importing_a_list_again_changes_nothing(
             )
             changes += [item.change for item in stored]
 
-        assert set(changes) <= {Change.NONE, Change.REFRESHED}
+        # None: a later row had shown that the profile of this one, which has no name, is of several people.
+        assert set(changes) <= {None, Change.NONE, Change.REFRESHED}
         assert shown(session) == before
         session.rollback()
