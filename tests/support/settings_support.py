@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from apiflask import APIFlask
 
 from app.domain.regional_rules import parse_places
+from app.engine.jobs.submitter import JobSubmitter
+from app.engine.lookups.lookups import Lookups
 from app.infra.broker.rate_limiter import Limiter
 
 
@@ -16,8 +19,14 @@ def change_settings(app: APIFlask, **changes: Any) -> None:
     """Replace the given settings of the running application."""
     services = app.extensions["services"]
     settings = dataclasses.replace(services.settings, **changes)
-    limiter = Limiter(settings.redis_url, settings.web_concurrency)
-    app.extensions["services"] = dataclasses.replace(services, settings=settings, limiter=limiter)
+    slot = services.bulkhead.db_slot
+    app.extensions["services"] = dataclasses.replace(
+        services,
+        settings=settings,
+        limiter=Limiter(settings.redis_url, settings.web_concurrency),
+        lookups=Lookups(services.database, settings.prices, slot),
+        submitter=JobSubmitter(services.database, services.publisher, settings, partial(slot, to_write=True)),
+    )
 
 
 def require_purpose(app: APIFlask, *places: str) -> None:
