@@ -245,6 +245,7 @@ def test_a_key_that_was_used_before_or_in_the_group_is_left_out(session: Session
     assert results[0] is None
     assert len([result for result in results if result is not None]) == 1
     assert idempotency.begin(session, workspace_id, "old", b"body", now=NOW) == used
+    assert submit_all(session, keyed(a_question(workspace_id, "eve"), "old")) == [None]
 
 
 def test_the_endpoints_of_a_workspace_are_told_of_its_jobs_only(session: Session) -> None:
