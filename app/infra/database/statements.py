@@ -13,7 +13,6 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from psycopg import RawCursor
 from sqlalchemy import (
-    JSON,
     ColumnElement,
     Connection,
     Delete,
@@ -31,7 +30,6 @@ from sqlalchemy import (
     any_,
     bindparam,
     func,
-    literal,
     select,
     type_coerce,
 )
@@ -50,6 +48,8 @@ from app.infra.database.session import Session
 Row = TypeVar("Row", bound=tuple[Any, ...])
 Convert: TypeAlias = Callable[[Any], Any]
 _CURSOR = "statement_cursor"
+_OF = "__"
+"""Between the name of a parameter with rows and a column of them."""
 
 
 class _JsonList(TypeDecorator[list[Any]]):
@@ -71,46 +71,44 @@ def items_of(dialect: str, name: str) -> TableValuedAlias:
 
 
 def rows_of(dialect: str, name: str, columns: Mapping[str, TypeEngine[Any]]) -> FromClause:
-    """Return a table with these columns; its rows are the parameter `name`, a list of dictionaries."""
-    rows = bindparam(name, type_=_JsonList())
-    values: Iterable[ColumnElement[Any]]
-    if dialect == "sqlite":
-        item = func.json_each(rows).table_valued("value").c.value
-        values = (func.json_extract(item, f"$.{key}") for key in columns)
-    else:
-        typed = (sql_column(key, _written(type_)) for key, type_ in columns.items())
-        records = func.json_to_recordset(sql_cast(rows, JSON)).table_valued(*typed)
-        values = records.render_derived(with_types=True).c
-    read = (
-        _from_hex(dialect, value) if isinstance(type_, LargeBinary) else type_coerce(value, type_)
-        for value, type_ in zip(values, columns.values(), strict=True)
-    )
-    return select(*(value.label(key) for value, key in zip(read, columns, strict=True))).subquery()
+    """Return a table with these columns; its rows are the parameter `name`, a list of dictionaries.
 
-
-def _written(type_: TypeEngine[Any]) -> TypeEngine[Any]:
-    """Return the type that values have in the JSON of a parameter."""
-    return String() if isinstance(type_, LargeBinary) else type_
-
-
-def _from_hex(dialect: str, digits: ColumnElement[str]) -> ColumnElement[bytes]:
-    return func.unhex(digits) if dialect == "sqlite" else func.decode(digits, literal("hex"))
+    PostgreSQL gets a list for each column: of a function that reads JSON it expects a hundred rows, and reads
+    whole tables for them.
+    """
+    if dialect != "sqlite":
+        lists = (_hidden_list(f"{name}{_OF}{key}", ARRAY(type_)) for key, type_ in columns.items())
+        typed = (sql_column(key, type_) for key, type_ in columns.items())
+        return func.unnest(*lists).table_valued(*typed).render_derived()
+    item = func.json_each(bindparam(name, type_=_JsonList())).table_valued("value").c.value
+    values = ((key, type_, func.json_extract(item, f"$.{key}")) for key, type_ in columns.items())
+    return select(
+        *(
+            (func.unhex(value) if isinstance(type_, LargeBinary) else type_coerce(value, type_)).label(key)
+            for key, type_, value in values
+        )
+    ).subquery()
 
 
 def any_of(dialect: str, column: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
     """Return the condition that the column equals an item of the parameter `name`, a list of its values.
 
-    The values are strings or bytes. On PostgreSQL the list is in a subquery, which hides its length from the
-    planner. It would plan a list of one item again at each execution, because it expects ten in a plan for
-    all lists; the planning took four times as long as the execution.
+    The values are strings or bytes.
     """
     is_binary = isinstance(cast("ColumnElement[Any]", column).type, LargeBinary)
     if dialect == "sqlite":
         value = items_of(dialect, name).c.value
-        return column.in_(select(_from_hex(dialect, value) if is_binary else value))
-    items = ARRAY(LargeBinary if is_binary else String)
-    listed = sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
-    return column == any_(listed)
+        return column.in_(select(func.unhex(value) if is_binary else value))
+    return column == any_(_hidden_list(name, ARRAY(LargeBinary if is_binary else String)))
+
+
+def _hidden_list(name: str, items: ARRAY[Any]) -> ColumnElement[Any]:
+    """Return the parameter in a subquery, which hides the length of the list from PostgreSQL's planner.
+
+    It would plan a list of one item again at each execution, because it expects ten in a plan for all lists;
+    the planning took four times as long as the execution.
+    """
+    return sql_cast(select(bindparam(name, type_=items)).scalar_subquery(), items)
 
 
 def columns_of(table: type[Base], names: Iterable[str]) -> list[ColumnElement[Any]]:
@@ -172,6 +170,7 @@ class _Compiled(Generic[Row]):
         )
         self._sql = str(compiled)
         self._names: Sequence[str] = compiled.positiontup or ()
+        self._columns = [(name, *name.split(_OF)) for name in dict.fromkeys(self._names) if _OF in name]
         self._binds: dict[str, Convert] = {
             name: process
             for bind, name in compiled.bind_names.items()
@@ -188,7 +187,8 @@ class _Compiled(Generic[Row]):
 
     def execute(self, connection: Connection, parameters: Mapping[str, Any]) -> list[Row]:
         """Execute the statement with these parameters and the constants in it; return the rows."""
-        values = self._constants | self._converted(parameters)
+        lists = {name: [row[key] for row in parameters[rows]] for name, rows, key in self._columns}
+        values = self._constants | self._converted({**parameters, **lists})
         arguments = tuple(values[name] for name in self._names)
         cursor = _cursor(connection)
         for observe in connection.dispatch.before_cursor_execute:
