@@ -26,12 +26,14 @@ WEB: Mapping[str, tuple[str, ...]] = {
         "app/infra/broker/task_messages.py",
     ),
     "submission: price, insert the job, hold the credits, commit": (
-        "_submit (",
+        "app/engine/jobs/submitter.py",
+        "app/engine/jobs/group_submission.py",
         "app/engine/jobs/submission.py",
         "app/engine/jobs/result_reuse.py",
     ),
     "wait for the notification, and read the finished job": (
         "app/web/jobs/waiting.py",
+        "app/engine/jobs/job_snapshots.py",
         "app/infra/broker/job_notifications.py",
     ),
     "match the subject": ("app/engine/matching/",),

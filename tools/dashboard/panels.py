@@ -66,6 +66,14 @@ ROWS: dict[str, tuple[Plot, ...]] = {
             "ops",
         ),
         Plot(
+            "Calls that ran together, on average",
+            {
+                "{{group}}": "sum by (group) (rate(ext_group_size_sum[5m]))"
+                " / sum by (group) (rate(ext_group_size_count[5m]))"
+            },
+            "short",
+        ),
+        Plot(
             "Connections that the API closed",
             {"{{reason}}": "sum by (reason) (rate(ext_connections_cut_total[5m]))"},
             "ops",
