@@ -25,8 +25,8 @@ def test_a_sample_counts_for_the_innermost_part_that_it_is_in() -> None:
 
 
 def test_a_function_that_begins_a_part_is_found_by_its_name() -> None:
-    assert list(parts.shares(["_submit (app/web/jobs/job_requests.py:9) 1"], parts.WEB)) == [
-        "submission: price, insert the job, hold the credits, commit"
+    assert list(parts.shares(["_submit_in_turn (app/web/jobs/job_requests.py:9) 1"], parts.WEB)) == [
+        "admission, and the turns of a workspace"
     ]
 
 

@@ -66,10 +66,9 @@ ROWS: dict[str, tuple[Plot, ...]] = {
             "ops",
         ),
         Plot(
-            "Calls that ran together, on average",
+            "Calls that ran together: 90 % of the groups have at most",
             {
-                "{{group}}": "sum by (group) (rate(ext_group_size_sum[5m]))"
-                " / sum by (group) (rate(ext_group_size_count[5m]))"
+                "{{group}}": "histogram_quantile(0.9, sum by (group, le) (rate(ext_group_size_bucket[5m])))",
             },
             "short",
         ),
