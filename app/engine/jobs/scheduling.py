@@ -12,11 +12,11 @@ from datetime import timedelta
 from functools import lru_cache
 
 from sqlalchemy import (
+    CTE,
     Integer,
     ScalarSelect,
     Select,
     String,
-    Subquery,
     bindparam,
     case,
     func,
@@ -142,7 +142,7 @@ def _waiting(now: Moment) -> Select[str]:
     )
 
 
-def _running(now: Moment) -> Subquery:
+def _running(now: Moment) -> CTE:
     """Select the number of threads that each workspace occupies in the queue; expired leases do not count."""
     holder = aliased(Job, name="holders")
     return (
@@ -154,5 +154,6 @@ def _running(now: Moment) -> Subquery:
             holder.lease_until > now,
         )
         .group_by(holder.workspace_id)
-        .subquery("running")
+        .cte("running")
+        .prefix_with("MATERIALIZED", dialect="postgresql")  # counted once, not for each job that waits
     )

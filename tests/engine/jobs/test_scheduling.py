@@ -11,12 +11,14 @@ import pytest
 from jobs_support import LEASE, MAX_CRASHES, NOW, a_job, a_workspace, at_once, claim
 from local_servers import POSTGRES
 from polling import wait_until
-from sqlalchemy import ColumnElement, String, cast, func, text
+from sqlalchemy import ColumnElement, String, cast, func, select, text
+from sqlalchemy.dialects import postgresql
 
 from app.domain.kinds import Kind, Outcome, Queue
 from app.engine.jobs import claims, leases, scheduling
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
+from app.infra.database import database_clock
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 
@@ -242,3 +244,12 @@ def test_a_long_job_does_not_yield_if_no_other_workspace_waits(
     some_jobs(session, light, 1, Kind.ENRICHMENT_REQUEST)
 
     assert not scheduling.must_yield(session, held[0], now=NOW)
+
+
+def test_postgresql_counts_the_occupied_threads_once_for_each_claim() -> None:
+    """Otherwise each job that waits would count them anew, and a claim take longer with every one."""
+    query = select(scheduling._next_job(database_clock.now()))  # noqa: SLF001 -- the plan is PostgreSQL's
+
+    sql = str(query.compile(dialect=postgresql.dialect()))
+
+    assert "WITH running AS MATERIALIZED" in sql
