@@ -37,7 +37,7 @@ from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson
 from app.infra.database.session import Session
-from app.infra.database.statements import IdRow, Statement, columns_of, rows_of
+from app.infra.database.statements import IdRow, Statement, any_of, columns_of, rows_of
 
 WITHDRAWN = "withdrawn"
 """Key in an item's request: its result was refunded, so the finished job must not be reused."""
@@ -163,7 +163,8 @@ _BY_ID = Statement(StoredJob, lambda _dialect: select(*STORED).where(_IS_REQUEST
 
 def _all_with_balances(dialect: str) -> Select[*tuple[Any, ...]]:
     wanted = rows_of(dialect, "wanted", {"workspace_id": String(), "id": String()}).c
-    is_wanted = (Job.workspace_id == wanted.workspace_id, Job.id == wanted.id)
+    of_these = any_of(dialect, Job.id, "job_ids")  # as in contact_rows: a join alone could read all jobs
+    is_wanted = (of_these, Job.workspace_id == wanted.workspace_id, Job.id == wanted.id)
     return select(*STORED, *_BALANCE).join(Workspace, Workspace.id == Job.workspace_id).where(*is_wanted)
 
 
@@ -189,8 +190,9 @@ def all_with_balances(
     None stands for a job that the workspace does not have.
     """
     rows = [{"workspace_id": workspace_id, "id": job_id} for workspace_id, job_id in dict.fromkeys(wanted)]
+    parameters = {"wanted": rows, "job_ids": [row["id"] for row in rows]}
     found: dict[tuple[str, str], tuple[StoredJob, Balance]] = {}
-    for row in _ALL_WITH_BALANCES.all(session, {"wanted": rows}):
+    for row in _ALL_WITH_BALANCES.all(session, parameters):
         job = StoredJob._make(row[: len(STORED)])
         found[job.workspace_id, job.id] = job, Balance(*row[len(STORED) :])
     return [found.get(key) for key in wanted]

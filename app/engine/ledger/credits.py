@@ -233,7 +233,8 @@ def hold_all(session: Session, holds: Sequence[Hold], *, now: Moment) -> frozens
     if not holds:
         return frozenset()
     rows = [hold._asdict() | {"id": new_id("led")} for hold in holds]
-    paying = [workspace_id for (workspace_id,) in _RESERVE_ALL.all(session, {"holds": rows})]
+    parameters = {"holds": rows, "workspace_ids": sorted({hold.workspace_id for hold in holds})}
+    paying = [workspace_id for (workspace_id,) in _RESERVE_ALL.all(session, parameters)]
     inserted = _insert_holds(now).all(session, {"holds": rows, "paying": paying})
     return frozenset(job_id for (job_id,) in inserted)
 
@@ -254,7 +255,7 @@ def _reserve_all(dialect: str) -> ReturningUpdate[Any]:
     )
     locked = (
         select(_WORKSPACES.c.id)
-        .where(_WORKSPACES.c.id.in_(select(sums.c.workspace_id)))
+        .where(any_of(dialect, _WORKSPACES.c.id, "workspace_ids"))
         .order_by(_WORKSPACES.c.id)
         .with_for_update(key_share=True)
         .cte("locked")
@@ -262,6 +263,7 @@ def _reserve_all(dialect: str) -> ReturningUpdate[Any]:
     return (
         update(_WORKSPACES)
         .where(
+            any_of(dialect, _WORKSPACES.c.id, "workspace_ids"),
             _WORKSPACES.c.id == sums.c.workspace_id,
             _WORKSPACES.c.id == locked.c.id,
             _WORKSPACES.c.available >= sums.c.amount,

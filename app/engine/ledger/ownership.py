@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from app.engine.ledger.reveals import STORED, Reveal, RevealedValue, stored_index
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement, any_of, items_of
+from app.infra.database.statements import Statement, any_of
 
 _WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
 # A partial definition: the module of contacts imports this one, not the other way round.
@@ -77,17 +77,21 @@ def owned_value(
     )
 
 
-def owned_fields(contact: ColumnElement[str], workspace_id: ColumnElement[str]) -> Select[*tuple[Any, ...]]:
-    """Return the query of the fields that workspaces own of contacts, given by columns of a table."""
+def owned_fields(dialect: str, workspace_id: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """Return the query of the fields that workspaces own of contacts, the parameter `contact_ids`.
+
+    `workspace_id` is the condition for `Reveal.workspace_id`.
+    """
+    is_wanted = any_of(dialect, Reveal.contact_id, "contact_ids")
     return select(Reveal.contact_id, Reveal.field).where(
-        Reveal.workspace_id == workspace_id, Reveal.contact_id == contact, Reveal.refunded_at.is_(None)
+        workspace_id, is_wanted, Reveal.refunded_at.is_(None)
     )
 
 
 def _owned(dialect: str) -> CompoundSelect[*tuple[Any, ...]]:
     """Return the query of owned fields, whose `value` is null, and of owned values."""
-    contact_id = items_of(dialect, "contact_ids").c.value
-    fields = owned_fields(contact_id, _WORKSPACE).add_columns(cast(null(), String).label("value"))
+    fields = owned_fields(dialect, Reveal.workspace_id == _WORKSPACE)
+    fields = fields.add_columns(cast(null(), String).label("value"))
     values = (
         select(stored.c.contact_id, literal(field).label("field"), stored_index(field).label("value"))
         .where(any_of(dialect, stored.c.contact_id, "contact_ids"))

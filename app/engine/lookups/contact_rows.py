@@ -31,19 +31,23 @@ from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email, at_most_risky
 from app.engine.contacts.phones import Phone
 from app.engine.contacts.saved import saved_profiles
-from app.engine.contacts.saved.saved_profiles import SavedSummary
+from app.engine.contacts.saved.saved_profiles import SavedProfile, SavedSummary
 from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.ledger import ownership
 from app.engine.ledger.ownership import OwnedField
+from app.engine.ledger.reveals import Reveal
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement, rows_of
+from app.infra.database.statements import Statement, any_of, rows_of
 
 _EMAIL, _PHONE, _OWNED, _SAVED, _EMPLOYER = "email", "phone", "owned", "saved", "employer"
 _ALWAYS = (_EMAIL, _PHONE, _OWNED)
 _READER = "reader_id"
 """The column with the workspace for which a row was read."""
 _PAIR = {name: String() for name in ("workspace_id", "value")}
-"""The columns of the parameters: a workspace, with the id of a contact or the URL of a saved profile."""
+"""The columns of the parameters: a workspace, with the id of a contact or the URL of a saved profile.
+
+Each query has the lists of them, too: without statistics, PostgreSQL reads a whole table for a join alone.
+"""
 
 
 class WantedRows(NamedTuple):
@@ -97,9 +101,14 @@ def read(session: Session, wanted: Sequence[WantedRows], *, with_employers: bool
     saved = {(one.workspace_id, url) for one in wanted for url in one.saved_urls}
     if not contacts and not saved:
         return [ContactRows() for _one in wanted]
-    parameters = {
+    parameters: dict[str, Any] = {
         name: [dict(zip(_PAIR, pair, strict=True)) for pair in sorted(pairs)]
         for name, pairs in (("contacts", contacts), ("saved", saved))
+    }
+    parameters |= {
+        "workspace_ids": sorted({one.workspace_id for one in wanted}),
+        "contact_ids": sorted({id_ for _workspace_id, id_ in contacts}),
+        "urls": sorted({url for _workspace_id, url in saved}),
     }
     query = _QUERIES[with_employers, bool(saved)]
     rows: dict[str, ContactRows] = defaultdict(ContactRows)
@@ -186,7 +195,7 @@ def _emails(dialect: str) -> Select[Any]:
         emails,
         bounce.label("bounce_id"),
         owned_as.label("owned_as"),
-    ).where(emails.c.contact_id == wanted.value)
+    ).where(any_of(dialect, emails.c.contact_id, "contact_ids"), emails.c.contact_id == wanted.value)
 
 
 def _phones(dialect: str) -> Select[Any]:
@@ -197,33 +206,40 @@ def _phones(dialect: str) -> Select[Any]:
         phones,
         switchboards.is_one(phones).label("is_switchboard"),
         owned_as.label("owned_as"),
-    ).where(phones.c.contact_id == wanted.value)
+    ).where(any_of(dialect, phones.c.contact_id, "contact_ids"), phones.c.contact_id == wanted.value)
 
 
 def _owned(dialect: str) -> Select[Any]:
     wanted = rows_of(dialect, "contacts", _PAIR).c
-    fields = ownership.owned_fields(wanted.value, wanted.workspace_id)
-    return fields.add_columns(wanted.workspace_id.label(_READER))
+    fields = ownership.owned_fields(dialect, any_of(dialect, Reveal.workspace_id, "workspace_ids"))
+    is_wanted = (Reveal.workspace_id == wanted.workspace_id, Reveal.contact_id == wanted.value)
+    return fields.add_columns(wanted.workspace_id.label(_READER)).where(*is_wanted)
 
 
 def _saved(dialect: str) -> Select[Any]:
     wanted = rows_of(dialect, "saved", _PAIR).c
     saved = saved_profiles.summaries_by_url(wanted.value, wanted.workspace_id)
-    return saved.add_columns(wanted.workspace_id.label(_READER))
+    of_these = any_of(dialect, SavedProfile.workspace_id, "workspace_ids")
+    is_wanted = (of_these, any_of(dialect, SavedProfile.linkedin_url, "urls"))
+    return saved.add_columns(wanted.workspace_id.label(_READER)).where(*is_wanted)
 
 
 def _employers(dialect: str) -> Select[Any]:
     people, companies = Contact.__table__.c, Company.__table__.c
     wanted = rows_of(dialect, "contacts", _PAIR)
     joined = wanted.join(Contact.__table__, people.id == wanted.c.value)
-    return select(
-        wanted.c.workspace_id.label(_READER),
-        people.id.label("contact_id"),
-        people.name_key.label("person_key"),
-        companies.domain.label("employer_domain"),
-        companies.name_key.label("employer_key"),
-        func.coalesce(people.country, companies.country).label("person_country"),
-    ).select_from(joined.outerjoin(Company.__table__, companies.id == people.company_id))
+    return (
+        select(
+            wanted.c.workspace_id.label(_READER),
+            people.id.label("contact_id"),
+            people.name_key.label("person_key"),
+            companies.domain.label("employer_domain"),
+            companies.name_key.label("employer_key"),
+            func.coalesce(people.country, companies.country).label("person_country"),
+        )
+        .select_from(joined.outerjoin(Company.__table__, companies.id == people.company_id))
+        .where(any_of(dialect, people.id, "contact_ids"))
+    )
 
 
 _SELECTS = {_EMAIL: _emails, _PHONE: _phones, _OWNED: _owned, _SAVED: _saved, _EMPLOYER: _employers}
