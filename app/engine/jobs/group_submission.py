@@ -37,7 +37,7 @@ from app.engine.accounts.workspaces import Workspace
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.events import endpoints
-from app.engine.jobs import idempotency, jobs, submission
+from app.engine.jobs import idempotency, jobs, quotes, submission
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.quotes import RevealPrice
 from app.engine.jobs.result_reuse import Freshness
@@ -48,12 +48,8 @@ from app.engine.ledger.credits import Hold
 from app.engine.lookups import contact_data
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.db import insert_into
-from app.infra.database.lock_limits import limited_locks
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of, rows_of
-
-LOCK_SECONDS = 0.1
-"""How long the requests of a group wait for a workspace whose row is locked."""
 
 
 def is_plain(request: JobRequest) -> bool:
@@ -71,24 +67,7 @@ def submit_all(
     deadline: timedelta,
     now: Moment,
 ) -> list[SubmitResult | None]:
-    """Insert a job for each plain request and hold its price; None for a request that was left out.
-
-    Raises:
-        Locked: a row was locked for too long. Nothing may be committed.
-
-    """
-    with limited_locks(session, LOCK_SECONDS):
-        return _submit_all(session, submissions, freshness=freshness, deadline=deadline, now=now)
-
-
-def _submit_all(
-    session: Session,
-    submissions: Sequence[Submission],
-    *,
-    freshness: Freshness,
-    deadline: timedelta,
-    now: Moment,
-) -> list[SubmitResult | None]:
+    """Insert a job for each plain request and hold its price; None for a request that was left out."""
     claims = [submission.claim for submission in submissions if submission.claim is not None]
     claimed = idempotency.claim_all(session, claims, now=now)
     requests = [item.request for item in submissions if item.claim is None or item.claim in claimed]
@@ -122,7 +101,7 @@ def _insert(
     for request in requests:
         digest, price = submission.dedup_digest(session, request), request.price
         row = submission.row_of(session, request, digest, price if isinstance(price, int) else price.credits)
-        rows.append(row | {"is_reused": _is_reused(request.kind, freshness)} | _reveal_columns(price))
+        rows.append(row | {"is_reused": _is_reused(request.kind, freshness)} | quotes.owned_parameters(price))
         listed += [{"id": request.job_id, "digest": value} for value in _digests(session, price)]
     return _insertion(tuple(rows[0]), deadline, now).all(session, {"asked": rows, "listed": listed})
 
@@ -130,15 +109,6 @@ def _insert(
 def _is_reused(kind: str, freshness: Freshness) -> bool:
     """Return whether a finished job may answer an equal request."""
     return freshness.allows_reuse and not KINDS[kind].is_free
-
-
-def _reveal_columns(price: int | RevealPrice) -> dict[str, str | None]:
-    if isinstance(price, int):
-        return ownership.field_parameters()
-    subject = price.subject
-    profile = subject.linkedin_url if subject.contact_id is None else None
-    field = price.field_request.field.value
-    return ownership.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
 
 
 def _digests(session: Session, price: int | RevealPrice) -> list[bytes]:
@@ -177,7 +147,7 @@ def _insert_all(names: Sequence[str], deadline: timedelta, now: Moment, dialect:
     stored = [name for name in names if name in columns]
     values: dict[str, ColumnElement[Any]] = {name: asked[name] for name in stored}
     values["held"] = case((is_free, 0), else_=asked.held)
-    is_plain = (
+    is_plain = and_(
         ~and_(asked.is_reused, _any(_finished(asked.workspace_id, asked.request_digest))),
         _any(payer),
         or_(
@@ -185,19 +155,13 @@ def _insert_all(names: Sequence[str], deadline: timedelta, now: Moment, dialect:
             _any(select(Contact.id).where(Contact.id == asked.owned_contact_id)),
         ),
     )
-    checked = (
-        select(
-            *(value.label(name) for name, value in values.items()),
-            *(condition.label(f"is_plain_{number}") for number, condition in enumerate(is_plain)),
-        )
-        .subquery()
-        .c
-    )
+    named = (value.label(name) for name, value in values.items())
+    checked = select(*named, is_plain.label("is_plain")).subquery().c
     common = (literal(value, columns[name].type) for name, value in submission.NEW.items())
     times = (column(now), column(now + deadline), column(now))
     source = (
         select(*(checked[name] for name in stored), *common, *times)
-        .where(*(checked[f"is_plain_{number}"] for number in range(len(is_plain))))
+        .where(checked.is_plain)
         .order_by(checked.workspace_id, checked.request_digest)
     )
     return (

@@ -50,17 +50,26 @@ class Quote:
 def quote(session: Session, workspace_id: str, price: int | RevealPrice) -> Quote:
     """Return the quote for a job of this price."""
     if isinstance(price, int):
-        return Quote(price, suppression_checks.parameters() | ownership.field_parameters())
-    subject, field = price.subject, price.field_request.field.value
+        return Quote(price, suppression_checks.parameters() | owned_parameters(price))
+    subject = price.subject
     if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
         raise ContactNotFound
     (told,) = reverse_lookups.visible(session, workspace_id, [subject])
     listed = suppression_checks.request_parameters(
         session, contact_data.requested_identifiers(told, names=False)
     )
+    parameters = listed | owned_parameters(price)
+    return Quote(price.credits, parameters, cache(partial(_is_free, session, workspace_id, price)))
+
+
+def owned_parameters(price: int | RevealPrice) -> dict[str, str | None]:
+    """Return the parameters of `is_field_owned`: of the contact that the subject names by id or profile."""
+    if isinstance(price, int):
+        return ownership.field_parameters()
+    subject = price.subject
     profile = subject.linkedin_url if subject.contact_id is None else None
-    owned = ownership.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
-    return Quote(price.credits, listed | owned, cache(partial(_is_free, session, workspace_id, price)))
+    field = price.field_request.field.value
+    return ownership.field_parameters(field, contact_id=subject.contact_id, linkedin_url=profile)
 
 
 def is_free_by_key(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:

@@ -15,12 +15,15 @@ from app.infra.broker.queue import JobPublisher
 from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Database
+from app.infra.database.lock_limits import limited_locks
 from app.infra.database.session import Session
 from app.infra.grouping import ALONE, Grouped, Results
 from app.infra.telemetry import trace_links
 from app.settings import Settings
 
 MAX_GROUP = 64
+LOCK_SECONDS = 0.1
+"""How long the requests of a group wait for a row that is locked; then each of them is submitted alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class JobSubmitter:
     def _submit_all(self, items: Sequence[Submission]) -> Results[Submitted]:
         if len(items) == 1:
             return [self._submit(items[0])]
-        with self._database.transaction() as session:
+        with self._database.transaction() as session, limited_locks(session, LOCK_SECONDS):
             results = group_submission.submit_all(
                 session, items, freshness=self._freshness, deadline=self._deadline, now=database_clock.now()
             )

@@ -10,6 +10,7 @@ from flask import request
 from app.domain.errors import FieldError, ValidationFailed
 from app.engine.jobs import idempotency
 from app.engine.jobs.idempotency import Claim
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 from app.web.services import services
@@ -29,9 +30,7 @@ def begin(session: Session, *, now: Moment, body: dict[str, Any] | None = None) 
     key = _key()
     if key is None:
         return None
-    same = (request.get_json(silent=True) or {}) if body is None else body
-    digest = idempotency.digest(session.keys, request.path, same)
-    return idempotency.begin(session, caller().workspace_id, key, digest, now=now)
+    return idempotency.begin(session, caller().workspace_id, key, _digest(session.keys, body), now=now)
 
 
 def claim(reference: str) -> Claim | None:
@@ -39,9 +38,7 @@ def claim(reference: str) -> Claim | None:
     key = _key()
     if key is None:
         return None
-    same = request.get_json(silent=True) or {}
-    digest = idempotency.digest(services().digest_keys, request.path, same)
-    return Claim(caller().workspace_id, key, digest, reference)
+    return Claim(caller().workspace_id, key, _digest(services().digest_keys), reference)
 
 
 def require_valid() -> None:
@@ -62,6 +59,11 @@ def finish(session: Session, reference: str) -> None:
     key = _key()
     if key is not None:
         idempotency.finish(session, caller().workspace_id, key, reference)
+
+
+def _digest(keys: DigestKeys, body: dict[str, Any] | None = None) -> bytes:
+    same = (request.get_json(silent=True) or {}) if body is None else body
+    return idempotency.digest(keys, request.path, same)
 
 
 def _key() -> str | None:

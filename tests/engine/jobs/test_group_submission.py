@@ -25,10 +25,11 @@ from app.engine.jobs.jobs import Job
 from app.engine.jobs.leases import JobResult
 from app.engine.jobs.quotes import RevealPrice
 from app.engine.jobs.submission import JobRequest, Submission, SubmitResult
+from app.engine.jobs.submitter import LOCK_SECONDS
 from app.engine.ledger.credits import LedgerEntry
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
 from app.infra.database.db import Database
-from app.infra.database.lock_limits import Locked
+from app.infra.database.lock_limits import Locked, limited_locks
 from app.infra.database.session import Session
 
 ADA = "https://www.linkedin.com/in/ada-lovelace"
@@ -303,7 +304,11 @@ def test_a_group_does_not_wait_long_for_a_locked_workspace(database: Database) -
         workspace_id = a_workspace(session)
     with database.transaction() as holder:
         holder.execute(select(Workspace).where(Workspace.id == workspace_id).with_for_update())
-        with pytest.raises(Locked), database.transaction() as session:
+        with (
+            pytest.raises(Locked),
+            database.transaction() as session,
+            limited_locks(session, LOCK_SECONDS),
+        ):
             submit_all(session, a_question(workspace_id))
 
     with database.transaction() as session:
