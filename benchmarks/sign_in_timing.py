@@ -43,6 +43,7 @@ from app.domain.ids import new_id  # noqa: E402
 from app.engine.accounts import accounts, api_keys, sessions, workspaces  # noqa: E402
 from app.engine.accounts.sessions import SessionLifetime  # noqa: E402
 from app.engine.ledger import acquisition  # noqa: E402
+from app.engine.ledger.acquisition import Acquisition  # noqa: E402
 from app.infra import clock  # noqa: E402
 
 LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))
@@ -135,11 +136,7 @@ def _by_id(stack: Stack) -> dict[str, dict[str, Request]]:
         ses = sessions.start(session, owner, network=b"", lifetime=LIFETIME, now=now)[0].id
         acquisition.acquire_field(
             session,
-            workspace_id=other,
-            contact_id=contact,
-            field="email",
-            job_id=new_id("job"),
-            price=0,
+            Acquisition(workspace_id=other, contact_id=contact, field="email", job_id=new_id("job")),
             now=now,
         )
     revealed = stack.call(

@@ -59,7 +59,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
 WORKER: Mapping[str, tuple[str, ...]] = {
     "match the subject": ("app/engine/matching/",),
     "settle": ("app/engine/jobs/leases.py", "app/engine/ledger/", "app/engine/lookups/disclosure.py"),
-    "claim": ("app/engine/jobs/scheduling.py",),
+    "claim": ("app/engine/jobs/scheduling.py", "app/engine/jobs/claims.py"),
     "read the contact, and decide what is available": ("app/engine/lookups/", "workers/jobs/"),
     "notification": ("app/infra/broker/job_notifications.py",),
     "begin and commit": ("app/infra/database/db.py", "sqlalchemy/orm/session.py"),

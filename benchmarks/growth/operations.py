@@ -33,6 +33,7 @@ from app.infra.database import database_clock
 from benchmarks.growth import fill
 from benchmarks.growth.fill import Size
 from workers.execution import job_runner, work
+from workers.execution.job_runner import Message
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import (  # noqa: F401 -- the tasks of the others are registered by the import
     audit,
@@ -211,7 +212,7 @@ class Service:
         """Submit a job, run it, and read its result."""
         job = self._post(path, body).get_json()["job"]
         if job["finished_at"] is None:
-            job_runner.run_next(Queue.INTERACTIVE, job["id"], "task", self.worker)
+            job_runner.run_next(Message(job["kind"], Queue.INTERACTIVE, [job["id"]], "task"), self.worker)
             job = self._get(f"jobs?id={job['id']}").get_json()["job"]
         _check(job["outcome"] == "found", job)
 

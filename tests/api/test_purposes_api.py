@@ -13,13 +13,11 @@ from sqlalchemy import func, select
 from stored_support import ADA_URL, a_company, a_contact, an_email, own, suppress
 from users_support import SignedInUser
 from werkzeug.test import TestResponse
-from worker_harness import make_services
+from worker_harness import deliver, make_services
 
-from app.domain.kinds import Queue
 from app.engine.contacts.contacts import Contact
 from app.engine.jobs.jobs import Job
 from app.engine.ledger.reveals import Reveal
-from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import enrichment_request, reveal
 
@@ -55,13 +53,12 @@ def send(user: SignedInUser, path: str = REVEAL, **changes: Any) -> TestResponse
 def run(user: SignedInUser, services: WorkerServices, response: TestResponse) -> dict[str, Any]:
     """Run the job of a response; return its body as a client reads it."""
     job_id = response.get_json()["job"]["id"]
-    job_runner.run_next(Queue.INTERACTIVE, job_id, "task", services)
+    deliver(services, job_id)
     body: dict[str, Any] = user.client.get(f"/api/ext/jobs?id={job_id}", headers=user.headers).get_json()
     return body
 
 
 def worker(app: APIFlask, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
-    monkeypatch.setattr(job_runner, "_last_served", {})
     api = app.extensions["services"]
     return make_services(api.settings, api.database)
 

@@ -12,9 +12,9 @@ from fake_providers import MISS, company, email, hit, person, phone
 from jobs_support import a_question, figures, submit
 from sqlalchemy import event, select
 from stored_support import PRICES, own
-from worker_harness import ADA, BOB, NAMED, WorkerHarness
+from worker_harness import ADA, BOB, NAMED, WorkerHarness, deliver
 
-from app.domain.kinds import Kind, Outcome, Queue, Status, TraceOutcome
+from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.regional_rules import parse_places
 from app.engine.audit import rule_checks
@@ -28,7 +28,6 @@ from app.engine.owned.owned_filters import Selection
 from app.engine.privacy import erasure, person_data
 from app.infra import clock
 from app.infra.database.session import Session
-from workers.execution import job_runner
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 
 PURPOSE = "recruiting"
@@ -206,7 +205,7 @@ def test_a_job_that_stored_data_would_resolve_fails_in_the_transaction_of_its_cl
     commits: list[object] = []
     event.listen(harness.database.engine, "commit", commits.append)
 
-    job_runner.run_next(Queue.INTERACTIVE, job_id, "task", harness.services)
+    deliver(harness.services, job_id)
 
     with harness.database.reading() as session:
         assert refused(session.get_one(Job, job_id)) == REFUSED

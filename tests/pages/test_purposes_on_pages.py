@@ -12,14 +12,12 @@ from sqlalchemy import select, update
 from stored_support import ADA_URL, a_company, a_contact, an_email
 from users_support import SignedInUser
 from werkzeug.test import TestResponse
-from worker_harness import make_services
+from worker_harness import deliver, make_services
 
-from app.domain.kinds import Queue
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
 from app.engine.jobs.jobs import Job
 from app.engine.ledger.reveals import Reveal
-from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
 
@@ -39,7 +37,6 @@ def ada(user: SignedInUser) -> Contact:
 
 @pytest.fixture
 def services(app: APIFlask, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
-    monkeypatch.setattr(job_runner, "_last_served", {})
     api = app.extensions["services"]
     return make_services(api.settings, api.database)
 
@@ -62,7 +59,7 @@ def ask(browser: Visitor, ada: Contact, **fields: str) -> TestResponse:
 def run(services: WorkerServices, receipt: TestResponse) -> str:
     """Run the job of a receipt; return the path of the receipt."""
     path: str = receipt.request.path
-    job_runner.run_next(Queue.INTERACTIVE, path.rpartition("/")[2], "task", services)
+    deliver(services, path.rpartition("/")[2])
     return path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -34,6 +34,7 @@ from app.infra.database.db import Database
 from app.settings import Settings
 from app.web.jobs.job_responses import job_body
 from workers.execution import job_runner
+from workers.execution.job_runner import Message
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
 from workers.jobs.enrichment_request import enrichment_request
@@ -47,7 +48,7 @@ NAMED = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
 class NullNotifier:
     """A notifier that sends nothing."""
 
-    def notify(self, job_id: str) -> None: ...
+    def notify(self, job_ids: Sequence[str]) -> None: ...
 
 
 @dataclass
@@ -205,6 +206,11 @@ class WorkerHarness:
 def make_services(settings: Settings, database: Database) -> WorkerServices:
     """Return the service objects of a worker that sends no notifications."""
     return WorkerServices(settings, database, JobPublisher(settings.redis_url), NullNotifier())  # type: ignore[arg-type]
+
+
+def deliver(services: WorkerServices, *job_ids: str, queue: Queue = Queue.INTERACTIVE) -> None:
+    """Run what a worker does with a message that names these jobs."""
+    job_runner.run_next(Message(Kind.REVEAL_EMAIL, queue, job_ids, "task"), services)
 
 
 def worker_harness(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerHarness:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from app.domain.kinds import Queue
 from app.engine import database
 from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
@@ -12,16 +14,23 @@ from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Database
 from app.settings import Settings
 
+if TYPE_CHECKING:  # it has these services
+    from workers.execution.claimer import Claimer
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerServices:
-    """The service objects of a worker process; `refused` counts refused messages by reason."""
+    """The service objects of a worker process.
+
+    `refused` counts refused messages by reason, `claimers` take the jobs of the queues (`claimer.of`).
+    """
 
     settings: Settings
     database: Database
     publisher: JobPublisher
     notifier: JobNotifier
     refused: Counter[str] = field(default_factory=Counter)
+    claimers: dict[Queue, Claimer] = field(default_factory=dict)
 
 
 _current: list[WorkerServices] = []

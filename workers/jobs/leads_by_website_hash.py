@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,8 +16,8 @@ from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
 
 
-def _from_stored(session: Session, claim: Claim, settings: Settings) -> JobResult:
-    return LeadsLookup(claim, settings.prices).settle(session, claim.claimed_at)
+def _from_stored(session: Session, claims: Sequence[Claim], settings: Settings) -> list[JobResult]:
+    return [LeadsLookup(claim, settings.prices).settle(session, claim.claimed_at) for claim in claims]
 
 
 @job(Kind.LEADS_BY_WEBSITE_HASH, from_stored=_from_stored)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from app.domain.errors import PurposeRequired
@@ -14,8 +13,9 @@ from app.domain.records.subjects import Subject
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
 from app.engine.lookups import disclosure, offers
-from app.engine.lookups.disclosure import Disclosure
+from app.engine.lookups.disclosure import Disclosure, Sale
 from app.engine.lookups.field_requests import ContactField, FieldRequest
+from app.engine.lookups.known_people import Question
 from app.engine.lookups.offers import Offer
 from app.engine.privacy import redaction
 from app.infra.database.session import Session
@@ -26,53 +26,67 @@ from workers.execution.worker_services import WorkerServices
 from workers.resolve import field_resolver
 from workers.resolve.field_resolver import FieldResolution
 
+_FIELDS: dict[str, ContactField] = {
+    Kind.REVEAL_EMAIL: ContactField.EMAIL,
+    Kind.REVEAL_PHONE: ContactField.PHONE,
+}
 
-def _from_stored(field: ContactField, session: Session, claim: Claim, settings: Settings) -> JobResult | None:
-    """Disclose fresh stored values; return None if a provider may find better ones, or the hold is too small.
 
-    The result is an error if a purpose must be stated for the person.
+def _from_stored(session: Session, claims: Sequence[Claim], settings: Settings) -> list[JobResult | None]:
+    """Disclose fresh stored values, for many jobs in the statements of one.
+
+    The result is an error if a purpose must be stated for the person, and None if a provider may find better
+    values, the hold is too small, or a job before it reveals the same field.
     """
-    request = FieldRequest.parse(field, claim.request)
-    purchase = field_resolver.purchase_of(claim, price=settings.prices[claim.kind], now=claim.claimed_at)
-    known = offers.assess(
-        session,
-        claim.workspace_id,
-        Subject(**claim.request["subject"]),
-        request,
-        Offer(purchase.is_affordable, claim.purpose),
-        default_max_age=settings.default_max_age,
-        now=claim.claimed_at,
-    )
-    if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.suppressed):
-        return JobResult(outcome=None, error=settings.purpose_rule.refusal())
-    if known.suppressed:
-        return _suppressed(session, claim, is_told=not known.is_hidden)
-    is_paid = known.owned or purchase.is_affordable
-    if known.contact is None or not known.has_fresh_value or not is_paid:
-        return None
-    purchase = replace(purchase, countries=known.countries)
-    disclosed = disclosure.disclose(session, purchase, known.contact, request, known.data)
-    if disclosed is None:
-        return None
-    offers.remember_sale(session, claim.workspace_id, known, disclosed.contact_id, now=claim.claimed_at)
-    return _found(disclosed, field)
+    now = claims[0].claimed_at
+    requests = [FieldRequest.parse(_FIELDS[claim.kind], claim.request) for claim in claims]
+    purchases = [
+        field_resolver.purchase_of(claim, price=settings.prices[claim.kind], now=now) for claim in claims
+    ]
+    questions = [
+        (
+            Question(claim.workspace_id, Subject(**claim.request["subject"]), request),
+            Offer(purchase.is_affordable, claim.purpose),
+        )
+        for claim, request, purchase in zip(claims, requests, purchases, strict=True)
+    ]
+    people = offers.assess_all(session, questions, default_max_age=settings.default_max_age, now=now)
+    results: list[JobResult | None] = [None] * len(claims)
+    sales: dict[int, Sale] = {}
+    for index, (claim, known) in enumerate(zip(claims, people, strict=True)):
+        if known is None:
+            continue
+        if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.suppressed):
+            results[index] = JobResult(outcome=None, error=settings.purpose_rule.refusal())
+        elif known.suppressed:
+            results[index] = _suppressed(session, claim, is_told=not known.is_hidden)
+        elif known.contact and known.has_fresh_value and (known.owned or purchases[index].is_affordable):
+            purchase = replace(purchases[index], countries=known.countries)
+            sales[index] = Sale(purchase, known.contact, requests[index], known.data)
+    disclosed = disclosure.disclose_all(session, list(sales.values()))
+    for index, one in zip(sales, disclosed, strict=True):
+        known = people[index]
+        if one is not None and known is not None:
+            offers.remember_sale(session, claims[index].workspace_id, known, one.contact_id, now=now)
+            results[index] = _found(one, requests[index].field)
+    return results
 
 
-@job(Kind.REVEAL_EMAIL, from_stored=partial(_from_stored, ContactField.EMAIL))
+@job(Kind.REVEAL_EMAIL, from_stored=_from_stored)
 def email(claim: Claim, services: WorkerServices) -> RevealResolution:
     """Resolve `reveal.email`."""
-    return _resolve(claim, services, ContactField.EMAIL)
+    return _resolve(claim, services)
 
 
-@job(Kind.REVEAL_PHONE, from_stored=partial(_from_stored, ContactField.PHONE))
+@job(Kind.REVEAL_PHONE, from_stored=_from_stored)
 def phone(claim: Claim, services: WorkerServices) -> RevealResolution:
     """Resolve `reveal.phone`."""
-    return _resolve(claim, services, ContactField.PHONE)
+    return _resolve(claim, services)
 
 
-def _resolve(claim: Claim, services: WorkerServices, field: ContactField) -> RevealResolution:
+def _resolve(claim: Claim, services: WorkerServices) -> RevealResolution:
     subject = Subject(**claim.request["subject"])
-    request = FieldRequest.parse(field, claim.request)
+    request = FieldRequest.parse(_FIELDS[claim.kind], claim.request)
     price = services.settings.prices[claim.kind]
     resolved = field_resolver.resolve_field(claim, services, subject, request, price=price)
     return RevealResolution(claim, resolved, price)

@@ -150,7 +150,7 @@ def _sweep_batch(services: WorkerServices) -> int:
         stale_jobs = sweeper.republish(session, stale=stale, now=now, queues=queues, empty=empty)
     for job_id in ended:
         log.info("job ended without a worker", job=job_id)
-        services.notifier.notify(job_id)
+    services.notifier.notify(ended)
     _publish(services, stale_jobs)
     if ended or stale_jobs:
         log.info("swept", ended=len(ended), republished=len(stale_jobs))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, and_, case, or_, select, update
+from sqlalchemy import BindParameter, Integer, and_, bindparam, case, or_, select, update
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
 
@@ -16,7 +18,9 @@ from app.domain.kinds import Queue, Status
 from app.engine.jobs.jobs import PURPOSE, Job
 from app.infra.database.database_clock import Moment, column
 from app.infra.database.session import Session
-from app.infra.database.statements import columns_of
+from app.infra.database.statements import Statement, any_of, columns_of
+
+MAX_CRASHES = bindparam("max_crashes", type_=Integer())
 
 
 class Refusal(StrEnum):
@@ -38,6 +42,7 @@ class Refusal(StrEnum):
 class Claim:
     """A claimed job. `held` and `charged` are credits; `charged` is from earlier attempts.
 
+    `lease_token` is empty if the job is only locked, by the transaction that took it from its queue.
     `claimed_at` is the time of the database, `crashes` the number of workers that were lost with the job,
     `publishes` how often the sweeper has published its message again.
     """
@@ -101,37 +106,38 @@ def claimable(*, max_crashes: int | BindParameter[int], now: Moment) -> ColumnEl
 
 def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, now: Moment) -> Claim | None:
     """Claim the job, or return None if it is held, not due, or finished."""
-    statement = claim_statement(
-        Job.id == job_id,
-        token=secrets.token_hex(16),
-        lease_until=now + lease,
-        max_crashes=max_crashes,
-        now=now,
-    )
-    row = session.execute(statement).one_or_none()
-    return None if row is None else to_claim(ClaimRow._make(row))
+    claimed = claim_all(session, [job_id], lease=lease, max_crashes=max_crashes, now=now)
+    return claimed[0] if claimed else None
 
 
-def claim_statement(
-    condition: ColumnElement[bool],
-    *,
-    token: str | BindParameter[str],
-    lease_until: Moment,
-    max_crashes: int | BindParameter[int],
-    now: Moment,
-) -> ReturningUpdate[Any]:
-    """Return the statement that claims a matching job; the values may be bound parameters.
+def claim_all(
+    session: Session, job_ids: Sequence[str], *, lease: timedelta, max_crashes: int, now: Moment
+) -> list[Claim]:
+    """Claim those of the jobs that are due or abandoned; return the claims in the order of the jobs.
 
     Claiming a job whose lease expired counts as a crash of its last worker, any other claim as an attempt.
     """
+    if not job_ids:
+        return []
+    values = {"job_ids": list(job_ids), "token": secrets.token_hex(16), "max_crashes": max_crashes}
+    rows = {row.id: row for row in _claim_all(lease, now).all(session, values)}
+    return [to_claim(rows[job_id]) for job_id in job_ids if job_id in rows]
+
+
+@lru_cache(maxsize=8)
+def _claim_all(lease: timedelta, now: Moment) -> Statement[ClaimRow]:
+    return Statement(ClaimRow, lambda dialect: _claim_statement(dialect, lease=lease, now=now))
+
+
+def _claim_statement(dialect: str, *, lease: timedelta, now: Moment) -> ReturningUpdate[Any]:
     crashed = Job.status == Status.RUNNING
     return (
         update(Job)
-        .where(condition, claimable(max_crashes=max_crashes, now=now))
+        .where(any_of(dialect, Job.id, "job_ids"), claimable(max_crashes=MAX_CRASHES, now=now))
         .values(
             status=Status.RUNNING.value,
-            lease_token=token,
-            lease_until=lease_until,
+            lease_token=bindparam("token"),
+            lease_until=now + lease,
             attempts=Job.attempts + case((crashed, 0), else_=1),
             crashes=Job.crashes + case((crashed, 1), else_=0),
         )
@@ -143,10 +149,8 @@ def claim_statement(
     )
 
 
-def to_claim(row: ClaimRow | None) -> Claim | None:
-    """Convert a row of the claim statement to a claim; None if the statement claimed nothing."""
-    if row is None:
-        return None
+def to_claim(row: ClaimRow) -> Claim:
+    """Convert a row of a statement to a claim."""
     return Claim(
         job_id=row.id,
         workspace_id=row.workspace_id,
@@ -163,8 +167,19 @@ def to_claim(row: ClaimRow | None) -> Claim | None:
     )
 
 
-def refusal_reason(session: Session, job_id: str, *, now: Moment) -> Refusal:
-    """Return why the job cannot be claimed."""
+def refusal_reasons(session: Session, job_ids: Sequence[str], *, now: Moment) -> dict[str, Refusal]:
+    """Return why the jobs cannot be claimed, by id."""
+    reasons = {row.id: Refusal(row.reason) for row in _refusals(now).all(session, {"job_ids": list(job_ids)})}
+    return {job_id: reasons.get(job_id, Refusal.UNKNOWN) for job_id in job_ids}
+
+
+class _RefusalRow(NamedTuple):
+    id: str
+    reason: str
+
+
+@lru_cache(maxsize=8)
+def _refusals(now: Moment) -> Statement[_RefusalRow]:
     over = Job.finished_at.is_not(None)
     reason = case(
         (over, Refusal.OVER.value),
@@ -173,4 +188,7 @@ def refusal_reason(session: Session, job_id: str, *, now: Moment) -> Refusal:
         (Job.lease_until >= now, Refusal.HELD.value),
         else_=Refusal.CRASHED.value,
     )
-    return Refusal(session.scalar(select(reason).where(Job.id == job_id)) or Refusal.UNKNOWN)
+    return Statement(
+        _RefusalRow,
+        lambda dialect: select(Job.id, reason.label("reason")).where(any_of(dialect, Job.id, "job_ids")),
+    )

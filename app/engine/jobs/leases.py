@@ -8,25 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Row, Select, Table, and_, bindparam, false, select, true, update
+from sqlalchemy import (
+    Integer,
+    Row,
+    Select,
+    String,
+    Table,
+    and_,
+    case,
+    false,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
+from sqlalchemy.types import TypeEngine
 
 from app.domain.errors import Problem
+from app.domain.ids import new_id
 from app.domain.kinds import Outcome, Queue, Status
 from app.engine.jobs import traces
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import Job, JobItem
-from app.engine.ledger import credits
+from app.engine.ledger import closing, credits
+from app.engine.ledger.closing import Close
 from app.engine.work.turns import LeaseLost
 from app.infra.database.database_clock import Moment
 from app.infra.database.encrypted_columns import encrypted
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement
+from app.infra.database.statements import Statement, any_of, rows_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,26 +78,56 @@ def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment
         return
     if job_result.trace:
         _update(session, claim, trace=traces.merge(_lock_claimed(session, claim).trace, job_result.trace))
-    parameters = credits.close_parameters(claim.workspace_id, claim.job_id, now=now) | {
-        "of_job": claim.job_id,
-        "of_lease": claim.lease_token,
-        "new_outcome": job_result.outcome and job_result.outcome.value,
-        "new_result": encrypted(session, Job.result, claim.job_id, job_result.result),
-        "charge": job_result.charge,
-        "new_already_owned": job_result.already_owned,
+    settle_all(session, [(claim, job_result)], now=now)
+
+
+def settle_all(session: Session, results: Sequence[tuple[Claim, JobResult]], *, now: Moment) -> None:
+    """Finish jobs of any workspaces, without an error or a trace, and settle or release their holds.
+
+    Each is claimed, or locked by this transaction (`scheduling.take`).
+
+    Raises:
+        LeaseLost: the worker no longer holds all of them.
+
+    """
+    if not results:
+        return
+    rows = [_parameters(session, claim, result) for claim, result in results]
+    parameters = {
+        "settled": rows,
+        "job_ids": [row["id"] for row in rows],
+        "workspace_ids": sorted({claim.workspace_id for claim, _result in results}),
     }
-    row = _finish(now).first(session, parameters)
-    if row is None:
+    finished = _finish(now).all(session, parameters)
+    if len(finished) < len(results):
         raise LeaseLost
-    if not row.is_closed:
-        credits.close(session, claim.workspace_id, claim.job_id, held=row.held, charged=row.charged, now=now)
-    elif row.is_limited:  # only on PostgreSQL
-        credits.count_close(session, claim.job_id, held=row.held, charged=row.charged, now=now)
+    if finished[0].is_closed:
+        limited = frozenset(row.workspace_id for row in finished if row.is_limited)
+    else:
+        closes = [Close(*row[:4], entry_id=new_id("led")) for row in finished]
+        limited = closing.close_all(session, closes, now=now)
+    for row in finished:
+        if row.held and row.workspace_id in limited:
+            credits.count_close(session, row.id, held=row.held, charged=row.charged, now=now)
+
+
+def _parameters(session: Session, claim: Claim, result: JobResult) -> dict[str, Any]:
+    return {
+        "id": claim.job_id,
+        "token": claim.lease_token,
+        "outcome": result.outcome and result.outcome.value,
+        "result": encrypted(session, Job.result, claim.job_id, result.result),
+        "charge": result.charge,
+        "already_owned": result.already_owned,
+        "entry_id": new_id("led"),
+    }
 
 
 class _Finished(NamedTuple):
     """The credits of a finished job, and what the statement has done with them."""
 
+    id: str
+    workspace_id: str
     held: int
     charged: int
     is_closed: bool
@@ -90,48 +136,54 @@ class _Finished(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _finish(now: Moment) -> Statement[_Finished]:
-    """Return the statement that finishes a claimed job; it returns its credits.
+    """Return the statement that finishes claimed or locked jobs; it returns their credits.
 
-    On PostgreSQL it also closes the hold of the job.
+    On PostgreSQL it also closes their holds.
     """
     return Statement(_Finished, partial(_finish_on, now=now))
 
 
 def _finish_on(dialect: str, *, now: Moment) -> ReturningUpdate[Any] | Select[Any]:
     columns = Job.__table__.c
-    values = {
-        name: bindparam(f"new_{name}", type_=columns[name].type)
-        for name in ("outcome", "result", "already_owned")
+    results = ("outcome", "result", "already_owned")
+    types: dict[str, TypeEngine[Any]] = {
+        **{name: String() for name in ("id", "token", "entry_id")},
+        "charge": Integer(),
+        **{name: columns[name].type for name in results},
     }
-    finish = (
+    settled = rows_of(dialect, "settled", types)
+    is_locked = settled.c.token == ""
+    is_held = or_(
+        and_(columns.status == Status.RUNNING.value, columns.lease_token == settled.c.token),
+        and_(columns.status == Status.QUEUED.value, is_locked),
+    )
+    finish: ReturningUpdate[Any] = (
         update(cast("Table", Job.__table__))
-        .where(
-            columns.id == bindparam("of_job"),
-            columns.status == Status.RUNNING.value,
-            columns.lease_token == bindparam("of_lease"),
-        )
+        .where(any_of(dialect, columns.id, "job_ids"), columns.id == settled.c.id, is_held)
         .values(
             status=Status.SUCCEEDED.value,
-            charged=columns.charged + bindparam("charge"),
+            attempts=columns.attempts + case((is_locked, 1), else_=0),  # a claim has counted its attempt
+            charged=columns.charged + settled.c.charge,
             progress_done=columns.progress_total,
             finished_at=now,
             lease_token=None,
             lease_until=None,
-            **values,
+            **{name: settled.c[name] for name in results},
         )
-        .returning(
-            columns.held,
-            columns.charged,
-            (columns.held == 0).label("is_closed"),
-            false().label("is_limited"),
-        )
+        .returning(columns.id, columns.workspace_id, columns.held, columns.charged)
     )
     if dialect == "sqlite":
-        return finish
-    finished = finish.cte("finished")
-    closed, is_limited = credits.closed(finished, is_fixed=isinstance(now, datetime))
-    amounts = (finished.c.held, finished.c.charged)
-    return select(*amounts, true().label("is_closed"), is_limited.label("is_limited")).add_cte(closed)
+        open_hold = (false().label("is_closed"), false().label("is_limited"))
+        return cast("ReturningUpdate[Any]", finish.returning(*open_hold))
+    finished = finish.returning(settled.c.entry_id).cte("finished")
+    closed, balances = closing.closed(dialect, finished, now=now)
+    is_limited = func.coalesce(balances.c.is_limited, false()).label("is_limited")
+    amounts = (finished.c[name] for name in _Finished._fields[:-2])
+    return (
+        select(*amounts, true().label("is_closed"), is_limited)
+        .outerjoin_from(finished, balances, balances.c.id == finished.c.workspace_id)
+        .add_cte(closed)
+    )
 
 
 def fail(

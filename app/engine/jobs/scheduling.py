@@ -1,25 +1,25 @@
-"""Fair scheduling: selects the job that a free thread claims, so that no workspace starves the others.
+"""Fair scheduling: selects the jobs that free threads take, so that no workspace starves the others.
 
-A message only signals that a queue has work; the job is chosen at the claim. It belongs to the workspace that
-occupies the fewest threads of the queue; workspaces with equally many take turns. Each message leads to one
-claim, so every job is claimed even if a message is late.
+A message only signals that a queue has work; the jobs are chosen when they are taken. The next one belongs to
+the workspace that occupies the fewest threads of the queue; workspaces with equally many take turns.
 """
 
 from __future__ import annotations
 
-import secrets
-from datetime import timedelta
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import (
     CTE,
+    ColumnElement,
     Integer,
-    ScalarSelect,
     Select,
     String,
     bindparam,
     case,
     func,
+    literal,
     or_,
     select,
     text,
@@ -30,44 +30,48 @@ from app.domain.kinds import Queue, Status
 from app.engine.jobs import claims
 from app.engine.jobs.claims import Claim, ClaimRow
 from app.engine.jobs.jobs import Job
-from app.infra.database.database_clock import Moment
+from app.infra.database.database_clock import Moment, column
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement
+from app.infra.database.statements import Statement, any_of, columns_of
 
 # The same literals as in ix_jobs_queue, so that the planner uses the index.
 _LIVE = text("jobs.status IN ('queued', 'running')")
 _LIVE_HOLDER = text("holders.status IN ('queued', 'running')")
 _QUEUE = bindparam("of_queue", type_=String())
-_MAX_CRASHES = bindparam("max_crashes", type_=Integer())
+_AT_MOST = bindparam("at_most", type_=Integer())
+MAX_LOCKED = 1000
+"""How many jobs others may have locked that come before the ones taken."""
 
 
-def claim_next(
+def take(
     session: Session,
     queue: Queue,
     *,
-    job_id: str,
+    job_ids: Sequence[str],
     last_served: str,
-    lease: timedelta,
+    limit: int,
     max_crashes: int,
     now: Moment,
-) -> Claim | None:
-    """Claim the next job of the queue; return None if none may run now.
+) -> list[Claim]:
+    """Lock the next jobs of the queue, in order and at most `limit`, and return them without a lease.
 
-    `job_id` is the job named by the message; it is preferred among the jobs of its workspace. `last_served`
-    is the workspace that this worker served last: workspaces with a greater id are preferred.
+    Jobs that others have locked are skipped. The transaction must settle each job (`leases.settle_all`) or
+    claim it (`claims.claim_all`); any other is left as it is, for the next one.
+
+    `job_ids` are the jobs named by messages; they are preferred among the jobs of their workspaces.
+    `last_served` is the workspace that this worker served last: workspaces with a greater id are preferred.
     """
     values = {
         "of_queue": queue.value,
-        "preferred": job_id,
+        "preferred": list(job_ids),
         "served": last_served,
-        "token": secrets.token_hex(16),
+        "at_most": limit,
         "max_crashes": max_crashes,
     }
-    statement = _claim_next(lease, now)
-    # While this statement runs, a later claim may take the job that it sees, and leave one that was committed
+    # While this statement runs, a later one may take the job that it sees, and leave one that was committed
     # after its snapshot. That job would wait for the sweeper; a second statement sees it.
-    row = statement.first(session, values) or statement.first(session, values)
-    return claims.to_claim(row)
+    rows = _take(now).all(session, values) or _take(now).all(session, values)
+    return [claims.to_claim(row) for row in rows]
 
 
 def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
@@ -84,41 +88,50 @@ def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _claim_next(lease: timedelta, now: Moment) -> Statement[ClaimRow]:
-    return Statement(
-        ClaimRow,
-        lambda _dialect: claims.claim_statement(
-            Job.id == _next_job(now),
-            token=bindparam("token"),
-            lease_until=now + lease,
-            max_crashes=_MAX_CRASHES,
-            now=now,
-        ),
-    )
+def _take(now: Moment) -> Statement[ClaimRow]:
+    return Statement(ClaimRow, lambda dialect: _next_jobs(dialect, now))
 
 
-def _next_job(now: Moment) -> ScalarSelect[str]:
-    """Select the id of the next job, skipping rows locked by other claims.
+def _next_jobs(dialect: str, now: Moment) -> Select[Any]:
+    """Select the next jobs, skipping rows locked by others.
+
+    A workspace is served as often as it has the fewest threads, those of the jobs before included.
 
     FOR NO KEY UPDATE: inserting rows with a foreign key to the job stays possible.
     """
     running = _running(now)
-    return (
-        select(Job.id)
+    is_due = (Job.queue == _QUEUE, _LIVE, claims.claimable(max_crashes=claims.MAX_CRASHES, now=now))
+    order = (case((any_of(dialect, Job.id, "preferred"), 0), else_=1), Job.run_after, Job.id)
+    place = func.row_number().over(partition_by=Job.workspace_id, order_by=order)
+    threads = func.coalesce(running.c.threads, 0)
+    due = (
+        select(Job.id, (threads + place).label("threads"))
         .outerjoin(running, running.c.workspace_id == Job.workspace_id)
-        .where(Job.queue == _QUEUE, _LIVE, claims.claimable(max_crashes=_MAX_CRASHES, now=now))
-        .order_by(
-            func.coalesce(running.c.threads, 0),  # the workspace with the fewest threads
-            case((Job.workspace_id > bindparam("served"), 0), else_=1),  # of several, the next in turn
-            Job.workspace_id,
-            case((Job.id == bindparam("preferred"), 0), else_=1),  # of its jobs, the one in the message
-            Job.run_after,
-            Job.id,
-        )
-        .limit(1)
-        .with_for_update(skip_locked=True, key_share=True, of=Job)
-        .scalar_subquery()
+        .where(*is_due)
+        .order_by(*_order(threads + place))
+        .limit(_AT_MOST + MAX_LOCKED)
+        .cte("due")
     )
+    return (
+        select(
+            *columns_of(Job, ClaimRow._fields[:5]),
+            (Job.attempts + case((Job.status == Status.QUEUED, 1), else_=0)).label("attempts"),
+            *columns_of(Job, ("held", "charged")),
+            literal("").label("lease_token"),
+            *columns_of(Job, ("crashes", "publishes")),
+            column(now).label("claimed_at"),
+        )
+        .join(due, due.c.id == Job.id)
+        .where(*is_due)  # again, for a job that changed while it was being locked
+        .order_by(*_order(due.c.threads))
+        .limit(_AT_MOST)
+        .with_for_update(skip_locked=True, key_share=True, of=Job)
+    )
+
+
+def _order(threads: ColumnElement[int]) -> tuple[ColumnElement[Any], ...]:
+    """Return the fair order: the workspace with the fewest threads and, of several, the next in turn."""
+    return (threads, case((Job.workspace_id > bindparam("served"), 0), else_=1), Job.__table__.c.workspace_id)
 
 
 @lru_cache(maxsize=8)

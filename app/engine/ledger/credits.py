@@ -21,8 +21,6 @@ from sqlalchemy import (
     Table,
     Update,
     bindparam,
-    case,
-    false,
     func,
     insert,
     literal,
@@ -156,36 +154,6 @@ def hold_parameters(workspace_id: str, job_id: str, amount: int, *, now: Moment)
     return _parameters(
         workspace_id, "hold", job_id=job_id, available=-amount, held=amount, now=now, past_limits=False
     )
-
-
-def closed(finished: CTE, *, is_fixed: bool) -> tuple[CTE, ColumnElement[bool]]:
-    """Return the CTE that closes the hold of the finished job as `close` does, except for spending limits.
-
-    Also return whether the workspace has any; then `count_close` must follow.
-
-    For PostgreSQL. The CTE `finished` has the credits of the job, `held` and `charged`, or no row if it was
-    not finished; `close_parameters` returns its parameters.
-    """
-    held = cast("ColumnElement[int]", finished.c.held)
-    charged = cast("ColumnElement[int]", finished.c.charged)
-    amounts = {"available": held - charged, "held": -held, "spent": charged}
-    updated = (
-        update(_WORKSPACES)
-        .where(_WORKSPACES.c.id == _parameter("workspace_id"), held > 0)
-        .values({name: _WORKSPACES.c[name] + amount for name, amount in amounts.items()})
-        .returning(*(amount.label(name) for name, amount in amounts.items()), _WORKSPACES.c.is_limited)
-        .cte("updated")
-    )
-    kind = case((updated.c.spent > 0, "settle"), else_="release")
-    values = {"kind": kind} | {name: updated.c[name] for name in _AMOUNTS}
-    insertion = _insertion(is_fixed=is_fixed, source=updated, values=values)
-    is_limited = func.coalesce(select(updated.c.is_limited).scalar_subquery(), false())
-    return insertion.cte("closed"), is_limited
-
-
-def close_parameters(workspace_id: str, job_id: str, *, now: Moment) -> dict[str, Any]:
-    """Return the parameters of `closed`."""
-    return _parameters(workspace_id, "", job_id=job_id, now=now)
 
 
 _UPDATE_BALANCE = Statement(tuple, lambda _dialect: _update_balance().returning(_WORKSPACES.c.is_limited))

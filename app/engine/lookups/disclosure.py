@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.engine.contacts import hidden_values
 from app.engine.contacts.stored_rows import StoredEmail, StoredPhone
 from app.engine.ledger import acquisition
+from app.engine.ledger.acquisition import Acquisition
 from app.engine.lookups import contact_data, field_requests, representations
 from app.engine.lookups.contact_data import ContactData, Person
-from app.engine.lookups.field_requests import ContactField, FieldRequest
+from app.engine.lookups.field_requests import FieldRequest
 from app.infra.database.session import Session
 
 
@@ -48,21 +49,58 @@ class Purchase:
         return self.price <= self.budget
 
 
+class Sale(NamedTuple):
+    """What a purchase is of; `data` was read of the contact in this transaction."""
+
+    purchase: Purchase
+    contact: Person
+    field_request: FieldRequest
+    data: ContactData
+
+
+class _Chosen(NamedTuple):
+    """The values to disclose, and whether the workspace owns them already."""
+
+    values: Sequence[StoredEmail | StoredPhone]
+    is_owned: bool
+
+
 def disclose(
     session: Session, purchase: Purchase, contact: Person, field_request: FieldRequest, data: ContactData
 ) -> Disclosure | None:
-    """Return the values that satisfy the request and record the workspace's ownership of them.
+    """Disclose and charge for a field of a contact, as `disclose_all` does."""
+    return disclose_all(session, [Sale(purchase, contact, field_request, data)])[0]
 
-    `data` was read of the contact in this transaction. Return None if no stored value satisfies the request
-    or the contact is suppressed. Values that a regional rule hides are left out. The price is charged if the
-    workspace does not own one of the values yet, under any contact; if the budget does not cover it, only
-    owned values are returned. Values older than the default age are returned; values older than the requested
-    `max_age` are returned only to a workspace that owns them.
+
+def disclose_all(session: Session, sales: Sequence[Sale]) -> list[Disclosure | None]:
+    """Return the values that satisfy each request and record the workspaces' ownership of them.
+
+    The result is None if no stored value satisfies the request or the contact is suppressed, and for a sale
+    of the same field as one before it: it can be disclosed when that one is paid. Values that a regional rule
+    hides are left out. The price is charged if the workspace does not own one of the values yet, under any
+    contact; if the budget does not cover it, only owned values are returned. Values older than the default
+    age are returned; values older than the requested `max_age` are returned only to their owners.
 
     Raises:
         PurposeRequired: values that the workspace does not own need a purpose, and none was stated.
 
     """
+    chosen: dict[int, _Chosen] = {}
+    sold = dict[tuple[str, str, str], int]()
+    for index, sale in enumerate(sales):
+        values = _choose(session, sale)
+        key = (sale.purchase.workspace_id, sale.contact.id, sale.field_request.field.value)
+        if values is not None and (values.is_owned or sold.setdefault(key, index) == index):
+            chosen[index] = values
+    paid = _acquire(session, {index: (sales[index], chosen[index].values) for index in sold.values()})
+    return [
+        _disclosure(sale, chosen[index], is_paid=index in paid) if index in chosen else None
+        for index, sale in enumerate(sales)
+    ]
+
+
+def _choose(session: Session, sale: Sale) -> _Chosen | None:
+    purchase, contact, field_request, data = sale
     if data.is_suppressed(contact):
         return None
     requested = field_requests.requested_values(data, contact.id, field_request)
@@ -78,9 +116,50 @@ def disclose(
     needs_purpose = not is_owned and rule.requires(data.country_of(contact), *purchase.countries)
     if needs_purpose and purchase.purpose is None:
         raise rule.refusal()
-    charge = 0 if is_owned else _charge(session, purchase, contact.id, field_request.field, values, data)
-    values_json = [_object(row, primary=index == 0) for index, row in enumerate(values)]
-    return Disclosure(contact.id, values_json, charge=charge or 0, already_owned=charge is None or is_owned)
+    return _Chosen(values, is_owned)
+
+
+def _acquire(
+    session: Session, sold: Mapping[int, tuple[Sale, Sequence[StoredEmail | StoredPhone]]]
+) -> frozenset[int]:
+    """Acquire the values; return which of them are charged.
+
+    The others are not: a concurrent job of the workspace has paid for the same values. A job that pays
+    acquires the contact's field, with all its values.
+    """
+    if not sold:
+        return frozenset()
+    now = next(sale.purchase.now for sale, _values in sold.values())
+    wanted = [_acquisition(sale, values) for sale, values in sold.values()]
+    payers = acquisition.acquire_all(session, wanted, now=now)
+    paid = frozenset(index for index, (sale, _) in sold.items() if sale.purchase.job_id in payers)
+    more = []
+    for sale, values in (sold[index] for index in paid):
+        field, countries = sale.field_request.field, sale.purchase.countries
+        stored = _shown(session, field_requests.stored_values(sale.data, sale.contact.id, field), countries)
+        if len(stored) > len(values):
+            more.append(_acquisition(sale, stored))
+    if more:
+        acquisition.acquire_values(session, more, now=now)
+    return paid
+
+
+def _acquisition(sale: Sale, values: Sequence[StoredEmail | StoredPhone]) -> Acquisition:
+    return Acquisition(
+        workspace_id=sale.purchase.workspace_id,
+        contact_id=sale.contact.id,
+        field=sale.field_request.field.value,
+        job_id=sale.purchase.job_id,
+        price=sale.purchase.price,
+        values=sorted({contact_data.index_of(row) for row in values}),
+        purpose=sale.purchase.purpose,
+    )
+
+
+def _disclosure(sale: Sale, chosen: _Chosen, *, is_paid: bool) -> Disclosure:
+    values = [_object(row, primary=index == 0) for index, row in enumerate(chosen.values)]
+    charge = sale.purchase.price if is_paid else 0
+    return Disclosure(sale.contact.id, values, charge=charge, already_owned=not is_paid)
 
 
 def _shown(
@@ -93,36 +172,6 @@ def _shown(
         for row in values
         if not rules or not any(hidden_values.is_hidden(rules, row, country) for country in countries)
     ]
-
-
-def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
-    session: Session,
-    purchase: Purchase,
-    contact_id: str,
-    field: ContactField,
-    values: Sequence[StoredEmail | StoredPhone],
-    data: ContactData,
-) -> int | None:
-    """Return the price, or None if a concurrent job of the workspace has paid for the same values.
-
-    Only the job that inserts a value not owned before pays, and acquires the contact's field.
-    """
-    acquirer: dict[str, Any] = {
-        "workspace_id": purchase.workspace_id,
-        "contact_id": contact_id,
-        "field": field.value,
-        "job_id": purchase.job_id,
-        "now": purchase.now,
-    }
-    wanted = [contact_data.index_of(row) for row in values]
-    if not acquisition.acquire(
-        session, values=wanted, price=purchase.price, purpose=purchase.purpose, **acquirer
-    ):
-        return None
-    stored = _shown(session, field_requests.stored_values(data, contact_id, field), purchase.countries)
-    if len(stored) > len(values):
-        acquisition.acquire_values(session, values=[contact_data.index_of(row) for row in stored], **acquirer)
-    return purchase.price
 
 
 def _object(row: StoredEmail | StoredPhone, *, primary: bool) -> dict[str, Any]:

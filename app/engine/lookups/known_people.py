@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, FoundEmail
@@ -79,6 +80,14 @@ class _StoredPerson:
     countries: frozenset[str]
 
 
+class Question(NamedTuple):
+    """A field that a workspace requests of a person."""
+
+    workspace_id: str
+    subject: Subject
+    field_request: FieldRequest
+
+
 def assess(
     session: Session,
     workspace_id: str,
@@ -97,8 +106,44 @@ def assess(
         ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    stored = _stored_person(session, workspace_id, subject, field_request, is_sale=is_sale)
-    match, contact = stored.match, stored.contact
+    question = Question(workspace_id, subject, field_request)
+    match, data = find(session, workspace_id, subject, is_sale=is_sale)
+    return _assess(session, question, match, data, default_max_age=default_max_age, now=now)
+
+
+def assess_by_key(
+    session: Session, questions: Sequence[Question], *, default_max_age: timedelta, now: datetime
+) -> list[KnownPerson | None]:
+    """Return for each question what `assess` does, or None if no profile or id leads to the person.
+
+    The number of queries does not depend on the number of questions. None has an address or a number.
+    """
+    matches = contact_matching.find_by_keys(session, [question.subject for question in questions])
+    pairs = list(zip(questions, matches, strict=True))
+    wanted = [
+        _wanted(question.workspace_id, match) for question, match in pairs if match.outcome == "matched"
+    ]
+    loaded = iter(contact_data.load_all(session, wanted))
+    return [
+        _assess(session, question, match, next(loaded), default_max_age=default_max_age, now=now)
+        if match.outcome == "matched"
+        else None
+        for question, match in pairs
+    ]
+
+
+def _assess(
+    session: Session,
+    question: Question,
+    match: Match,
+    data: ContactData,
+    *,
+    default_max_age: timedelta,
+    now: datetime,
+) -> KnownPerson:
+    subject, field_request = question.subject, question.field_request
+    stored = _stored_person(match, data, field_request)
+    contact = stored.contact
     stored_country = _stored_country(stored)
     provider_subject = subject
     if contact is not None and not match.remembered:
@@ -134,7 +179,8 @@ def is_owned(
 
     Values that it is told nothing about are left out.
     """
-    stored = _stored_person(session, workspace_id, subject, field_request, check_suppressions=False)
+    match, data = find(session, workspace_id, subject, check_suppressions=False)
+    stored = _stored_person(match, data, field_request)
     people = stored.match.remembered or ((stored.contact,) if stored.contact else ())
     identifiers = set(contact_data.requested_identifiers(stored.match.subject, names=not people))
     for person in people:
@@ -142,16 +188,7 @@ def is_owned(
     return stored.owned, identifiers
 
 
-def _stored_person(
-    session: Session,
-    workspace_id: str,
-    subject: Subject,
-    field_request: FieldRequest,
-    *,
-    check_suppressions: bool = True,
-    is_sale: bool = False,
-) -> _StoredPerson:
-    match, data = find(session, workspace_id, subject, check_suppressions=check_suppressions, is_sale=is_sale)
+def _stored_person(match: Match, data: ContactData, field_request: FieldRequest) -> _StoredPerson:
     contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
     values = field_requests.requested_values(data, contact.id, field_request) if contact else []
     people = match.remembered or ((contact,) if contact else ())
@@ -178,16 +215,20 @@ def find(
     (match,) = contact_matching.find_many(session, [subject], workspace_id=workspace_id, is_sale=is_sale)
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
+    wanted = [_wanted(workspace_id, match)]
+    (data,) = contact_data.load_all(session, wanted, check_suppressions=check_suppressions)
+    return match, data
+
+
+def _wanted(workspace_id: str, match: Match) -> Wanted:
     people = match.remembered or ([match.contact] if match.contact else [])
-    wanted = Wanted(
+    return Wanted(
         workspace_id,
         people,
         [match.subject],
         same_people=[match.remembered],
         employers=contact_data.employers_of(people, match.companies),
     )
-    (data,) = contact_data.load_all(session, [wanted], check_suppressions=check_suppressions)
-    return match, data
 
 
 def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list[Identifier]:

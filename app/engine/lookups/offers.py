@@ -6,14 +6,18 @@ is stored about the person changes nothing in the answer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
+from app.domain.errors import Problem
 from app.domain.records.subjects import Subject
+from app.domain.reverse_lookups import values_in
 from app.engine.lookups import known_people
 from app.engine.lookups.field_requests import FieldRequest
-from app.engine.lookups.known_people import KnownPerson
+from app.engine.lookups.known_people import KnownPerson, Question
 from app.engine.matching import caller_identifiers
 from app.infra.database.session import Session
 
@@ -24,6 +28,34 @@ class Offer:
 
     is_paid: bool
     purpose: str | None
+
+
+def assess_all(
+    session: Session,
+    questions: Sequence[tuple[Question, Offer]],
+    *,
+    default_max_age: timedelta,
+    now: datetime,
+) -> list[KnownPerson | None]:
+    """Return for each question what `assess` does; None if it raises a `Problem`, such as `ContactNotFound`.
+
+    People whom a profile or an id leads to are assessed together, in three queries.
+    """
+    settings: dict[str, Any] = {"default_max_age": default_max_age, "now": now}
+    keyed = [question for question, _offer in questions if not values_in(question.subject)]
+    known = dict(zip(keyed, known_people.assess_by_key(session, keyed, **settings), strict=True))
+    return [
+        known.get(question) or _assess(session, question, offer, settings) for question, offer in questions
+    ]
+
+
+def _assess(
+    session: Session, question: Question, offer: Offer, settings: Mapping[str, Any]
+) -> KnownPerson | None:
+    try:
+        return assess(session, *question, offer, **settings)
+    except Problem:
+        return None
 
 
 def assess(

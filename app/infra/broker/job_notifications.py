@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,8 @@ from app.infra.telemetry.log import log
 CHANNEL = "jobs.over"
 LISTEN_SECONDS = 5.0
 RECONNECT_SECONDS = 0.5
+_BETWEEN = ","
+"""Between the ids of jobs that finished together."""
 
 
 class JobNotifier:
@@ -31,13 +33,15 @@ class JobNotifier:
     def __init__(self, url: str) -> None:
         self._redis = redis_client.guarded(url)
 
-    def notify(self, job_id: str) -> None:
-        """Publish once; if Redis is unavailable, waiting requests find the result in the job's row."""
+    def notify(self, job_ids: Sequence[str]) -> None:
+        """Publish once; if Redis is unavailable, waiting requests find the results in the jobs' rows."""
+        if not job_ids:
+            return
         try:
             with self._redis.breaker:
-                self._redis.client.publish(CHANNEL, job_id)
+                self._redis.client.publish(CHANNEL, _BETWEEN.join(job_ids))
         except (RedisError, OSError, CircuitOpen):
-            log.debug("could not publish job notification", job=job_id)
+            log.debug("could not publish job notification", jobs=len(job_ids))
 
 
 class JobListener:
@@ -113,13 +117,14 @@ class JobListener:
             elif message["type"] == "subscribe":
                 self._wake_all()
             elif message["type"] == "message":
-                self._wake(message["data"].decode(errors="replace"))
+                self._wake(message["data"].decode(errors="replace").split(_BETWEEN))
             pinged = message is None
 
-    def _wake(self, job_id: str) -> None:
+    def _wake(self, job_ids: Sequence[str]) -> None:
         with self._lock:
-            for event in self._waiters.get(job_id, ()):
-                event.set()
+            for job_id in job_ids:
+                for event in self._waiters.get(job_id, ()):
+                    event.set()
 
     def _wake_all(self) -> None:
         """Wake all requests, because notifications may have been missed."""

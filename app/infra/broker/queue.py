@@ -1,12 +1,12 @@
 """The publisher of the messages in the queues.
 
-A message carries only a job's id and may be lost. The job's row is authoritative, and the sweeper publishes
-lost messages again. Therefore no call here waits long for the broker.
+A message carries only the ids of jobs and may be lost. The jobs' rows are authoritative, and the sweeper
+publishes lost messages again. Therefore no call here waits long for the broker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from redis.exceptions import RedisError
 
@@ -14,6 +14,9 @@ from app.domain.kinds import KINDS, Queue
 from app.infra.broker import broker, redis_client, task_messages
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.telemetry import metrics
+
+MAX_NAMED = 16
+"""The most jobs that a message names."""
 
 
 class JobPublisher:
@@ -27,12 +30,19 @@ class JobPublisher:
         self._queues = broker.guarded(broker_url or redis_url)
 
     def publish(self, kind: str, job_ids: Iterable[str]) -> bool:
-        """Publish the jobs to the queue of their kind; return False at once if the broker is unavailable."""
-        return self.push(kind, KINDS[kind].queue, job_ids)
+        """Publish new jobs to the queue of their kind; return False at once if the broker is unavailable.
+
+        A message names several jobs of a queue whose jobs may be settled together.
+        """
+        queue = KINDS[kind].queue
+        return self._send(kind, queue, _parts(list(job_ids), MAX_NAMED if queue is Queue.INTERACTIVE else 1))
 
     def push(self, task: str, queue: Queue, ids: Iterable[str]) -> bool:
         """Publish a message of the task for each id; return False at once if the broker is unavailable."""
-        messages = [task_messages.build(task, job_id) for job_id in ids]
+        return self._send(task, queue, ([id_] for id_ in ids))
+
+    def _send(self, task: str, queue: Queue, groups: Iterable[Sequence[str]]) -> bool:
+        messages = [task_messages.build(task, *ids) for ids in groups]
         if not messages:
             return True
         try:
@@ -79,3 +89,7 @@ class JobPublisher:
             return self.depth(queue) > limit
         except broker.UNAVAILABLE:
             return True
+
+
+def _parts(ids: Sequence[str], size: int) -> Iterable[Sequence[str]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))

@@ -1,4 +1,4 @@
-"""Messages in the format of Celery's workers, which carry only a job's id.
+"""Messages in the format of Celery's workers, which carry only the ids of jobs.
 
 Source: docs.celeryq.dev, "Message Protocol", version 2.
 """
@@ -15,14 +15,14 @@ CONTENT_TYPE, CONTENT_ENCODING = "application/json", "utf-8"
 
 @dataclass(frozen=True, slots=True)
 class TaskMessage:
-    """A message that makes a worker run a task with one argument, the id of a job or another row."""
+    """A message that makes a worker run a task; its arguments are the ids of jobs or other rows."""
 
     id: str
     headers: dict[str, Any]
     body: str
 
 
-def build(task: str, argument: str) -> TaskMessage:
+def build(task: str, *ids: str) -> TaskMessage:
     """Return a new message for the task."""
     task_id = str(uuid.uuid4())
     options = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
@@ -37,9 +37,9 @@ def build(task: str, argument: str) -> TaskMessage:
         "timelimit": [None, None],
         "eta": None,
         "expires": None,
-        "argsrepr": f"({argument!r},)",
+        "argsrepr": repr(ids),
         "kwargsrepr": "{}",
         "ignore_result": True,
         "origin": "api",
     }
-    return TaskMessage(task_id, headers, json.dumps([[argument], {}, options]))
+    return TaskMessage(task_id, headers, json.dumps([ids, {}, options]))

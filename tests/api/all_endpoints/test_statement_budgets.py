@@ -12,20 +12,20 @@ from apiflask import APIFlask
 from local_servers import POSTGRES
 from sealed_cards_support import store_card_keys
 from settings_support import change_settings
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, select
 from stored_support import a_company, a_contact, a_phone, an_email, own, suppress
 from users_support import EMAIL, PASSWORD, SignedInUser, create_user
-from worker_harness import make_services
+from worker_harness import deliver, make_services
 
-from app.domain.kinds import Queue
+from app.domain.kinds import Status
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.saved import contact_lists, saved_contacts
+from app.engine.jobs.jobs import Job
 from app.infra import clock
 from app.infra.crypto.oprf import OprfKey
 from app.infra.database.db import Database
 from app.web.sign_in import auth
-from workers.execution import job_runner
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import company_by_hash, leads_by_website_hash, reveal
 
@@ -73,7 +73,6 @@ def people(user: SignedInUser) -> list[Contact]:
 
 @pytest.fixture
 def services(app: APIFlask, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
-    monkeypatch.setattr(job_runner, "_last_served", {})
     api = app.extensions["services"]
     return make_services(api.settings, api.database)
 
@@ -113,8 +112,10 @@ def request(user: SignedInUser, path: str, body: dict[str, Any]) -> Cost:
 
 
 def run_jobs(services: WorkerServices) -> Cost:
+    with services.database.reading() as session:
+        waiting = session.scalars(select(Job.id).where(Job.status == Status.QUEUED)).all()
     with counted(services.database) as cost:
-        job_runner.run_next(Queue.INTERACTIVE, "", "task", services)
+        deliver(services, *waiting)
     return cost
 
 

@@ -36,6 +36,7 @@ from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.sessions import LoginSession
 from app.engine.jobs import jobs
 from app.engine.ledger import acquisition
+from app.engine.ledger.acquisition import Acquisition
 from app.infra import clock
 
 ADDRESS = "ada@acme.com"
@@ -298,11 +299,12 @@ def tenants(app: APIFlask) -> SampleTenants:
         an_email(session, contact, ADDRESS)
         acquisition.acquire_field(
             session,
-            workspace_id=owner.workspace_id,
-            contact_id=contact.id,
-            field="email",
-            job_id=new_id("job"),
-            price=0,
+            Acquisition(
+                workspace_id=owner.workspace_id,
+                contact_id=contact.id,
+                field="email",
+                job_id=new_id("job"),
+            ),
             now=clock.now(),
         )
     tenants = SampleTenants(app, owner, colleague, without_access, stranger, contact.id)

@@ -9,6 +9,7 @@ from stored_support import a_contact, own
 
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import acquisition, reveals
+from app.engine.ledger.acquisition import Acquisition
 from app.infra.database.db import Database
 
 
@@ -25,7 +26,7 @@ def test_a_reveal_names_the_account_the_contact_and_the_job(database: Database) 
         workspace_id = a_workspace(session)
         contact_id, job_id = a_contact(session).id, a_job(session, workspace_id)
         asked = {"workspace_id": workspace_id, "contact_id": contact_id, "field": "email", "job_id": job_id}
-        acquisition.acquire_field(session, **asked, price=1, now=NOW)
+        acquisition.acquire_field(session, Acquisition(**asked, price=1), now=NOW)
 
     assert bought(database) == [("account", "acc_test", "reveal.email", contact_id, workspace_id)]
     assert recorded(database)[-1].request_id == job_id
@@ -37,7 +38,7 @@ def test_a_reveal_by_an_api_key_names_the_key(database: Database) -> None:
         contact_id, job_id = a_contact(session).id, a_job(session, workspace_id)
         session.execute(update(Job).values(key_id="key_test"))
         asked = {"workspace_id": workspace_id, "contact_id": contact_id, "field": "phone", "job_id": job_id}
-        acquisition.acquire_field(session, **asked, price=1, now=NOW)
+        acquisition.acquire_field(session, Acquisition(**asked, price=1), now=NOW)
 
     assert bought(database) == [("api_key", "key_test", "reveal.phone", contact_id, workspace_id)]
 
@@ -66,8 +67,10 @@ def test_the_reason_of_a_reveal_is_its_purpose(database: Database) -> None:
     with database.transaction() as session:
         workspace_id, contact_id = a_workspace(session), a_contact(session).id
         asked = {"workspace_id": workspace_id, "contact_id": contact_id, "job_id": "job_1"}
-        acquisition.acquire_field(session, field="email", purpose="recruiting", price=1, now=NOW, **asked)
-        acquisition.acquire_field(session, field="phone", price=1, now=NOW, **asked)
+        acquisition.acquire_field(
+            session, Acquisition(field="email", purpose="recruiting", price=1, **asked), now=NOW
+        )
+        acquisition.acquire_field(session, Acquisition(field="phone", price=1, **asked), now=NOW)
 
     reasons = {entry.action: entry.reason for entry in recorded(database)}
     assert (reasons["reveal.email"], reasons["reveal.phone"]) == ("recruiting", None)

@@ -115,11 +115,11 @@ def test_the_reason_why_a_job_cannot_be_claimed_is_known(
     session.execute(update(Job).where(Job.id == job_id).values(state))
 
     assert try_claim(session, job_id) is None
-    assert claims.refusal_reason(session, job_id, now=NOW) is refusal
+    assert claims.refusal_reasons(session, [job_id], now=NOW)[job_id] is refusal
 
 
 def test_an_unknown_job_has_a_reason_of_its_own(session: Session) -> None:
-    assert claims.refusal_reason(session, "job_nothing", now=NOW) is Refusal.UNKNOWN
+    assert claims.refusal_reasons(session, ["job_nothing"], now=NOW)["job_nothing"] is Refusal.UNKNOWN
 
 
 def test_an_expired_lease_counts_as_a_crash_and_not_as_an_attempt(session: Session) -> None:
@@ -407,6 +407,7 @@ def test_postgresql_closes_the_hold_in_the_statement_that_finishes_the_job() -> 
     sql = " ".join(str(statement.compile(dialect=postgresql.dialect())).split())
 
     assert sql.startswith("WITH finished AS (UPDATE jobs SET")
-    assert "updated AS (UPDATE workspaces SET" in sql
-    assert "FROM finished WHERE workspaces.id = %(entry_workspace_id)s::VARCHAR AND finished.held >" in sql
+    assert "FROM finished WHERE finished.held >" in sql
+    assert "balances AS (UPDATE workspaces SET" in sql
     assert "closed AS (INSERT INTO ledger" in sql
+    assert "FROM finished JOIN balances ON balances.id = finished.workspace_id" in sql

@@ -11,7 +11,7 @@ import pytest
 from jobs_support import LEASE, MAX_CRASHES, NOW, a_job, a_workspace, at_once, claim
 from local_servers import POSTGRES
 from polling import wait_until
-from sqlalchemy import ColumnElement, String, cast, func, select, text
+from sqlalchemy import ColumnElement, String, cast, func, text
 from sqlalchemy.dialects import postgresql
 
 from app.domain.kinds import Kind, Outcome, Queue
@@ -28,15 +28,18 @@ THREADS = 10
 def claim_next(
     session: Session, job_id: str = "", *, served: str = "", now: datetime = NOW, lease: timedelta = LEASE
 ) -> Claim | None:
-    return scheduling.claim_next(
+    taken = scheduling.take(
         session,
         Queue.INTERACTIVE,
-        job_id=job_id,
+        job_ids=[job_id],
         last_served=served,
-        lease=lease,
+        limit=1,
         max_crashes=MAX_CRASHES,
         now=now,
     )
+    ids = [claim.job_id for claim in taken]
+    claimed = claims.claim_all(session, ids, lease=lease, max_crashes=MAX_CRASHES, now=now)
+    return claimed[0] if claimed else None
 
 
 def must_claim(session: Session, job_id: str = "", *, served: str = "") -> Claim:
@@ -248,7 +251,7 @@ def test_a_long_job_does_not_yield_if_no_other_workspace_waits(
 
 def test_postgresql_counts_the_occupied_threads_once_for_each_claim() -> None:
     """Otherwise each job that waits would count them anew, and a claim take longer with every one."""
-    query = select(scheduling._next_job(database_clock.now()))  # noqa: SLF001 -- the plan is PostgreSQL's
+    query = scheduling._next_jobs("postgresql", database_clock.now())  # noqa: SLF001 -- the plan is PostgreSQL's
 
     sql = str(query.compile(dialect=postgresql.dialect()))
 

@@ -40,6 +40,7 @@ from app.engine.jobs.leases import JobResult
 from app.engine.jobs.quotes import RevealPrice
 from app.engine.jobs.submission import JobRequest
 from app.engine.ledger import acquisition, reveals
+from app.engine.ledger.acquisition import Acquisition
 from app.engine.ledger.credits import LedgerEntry
 from app.engine.lists import import_runs
 from app.engine.lookups.field_requests import ContactField, FieldRequest, MinStatus
@@ -275,14 +276,18 @@ def ada_with_address(session: Session) -> Contact:
 
 
 def own(session: Session, workspace_id: str, contact: Contact) -> None:
-    acquisition.acquire(
+    acquisition.acquire_all(
         session,
-        workspace_id=workspace_id,
-        contact_id=contact.id,
-        field="email",
-        values=[session.keys.ring.index("email", "ada@acme.com")],
-        job_id="job_0",
-        price=1,
+        [
+            Acquisition(
+                workspace_id=workspace_id,
+                contact_id=contact.id,
+                field="email",
+                values=[session.keys.ring.index("email", "ada@acme.com")],
+                job_id="job_0",
+                price=1,
+            )
+        ],
         now=NOW,
     )
 

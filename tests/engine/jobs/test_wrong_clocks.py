@@ -48,7 +48,7 @@ def test_an_unexpired_lease_is_respected(session: Session, job_id: str) -> None:
     claim(session, job_id)
 
     assert claim(session, job_id) is None
-    assert claims.refusal_reason(session, job_id, now=now()) is claims.Refusal.HELD
+    assert claims.refusal_reasons(session, [job_id], now=now())[job_id] is claims.Refusal.HELD
 
 
 def test_a_requeued_job_waits_and_then_runs(session: Session, job_id: str) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy.dialects import postgresql
 from app.domain.ids import new_id
 from app.engine.contacts.contacts import Contact
 from app.engine.ledger import acquisition, ownership, reveals
+from app.engine.ledger.acquisition import Acquisition
 from app.engine.ledger.ownership import Ownership
 from app.engine.ledger.reveals import Reveal
 from app.infra.database.db import Database
@@ -26,11 +27,7 @@ def a_contact(session: Session) -> str:
 def record(session: Session, workspace_id: str, contact_id: str, field: str = "email") -> bool:
     return acquisition.acquire_field(
         session,
-        workspace_id=workspace_id,
-        contact_id=contact_id,
-        field=field,
-        job_id="job_1",
-        price=2,
+        Acquisition(workspace_id=workspace_id, contact_id=contact_id, field=field, job_id="job_1", price=2),
         now=NOW,
     )
 
@@ -48,12 +45,12 @@ def test_the_first_reveal_is_stored_with_its_price(session: Session) -> None:
 @pytest.mark.parametrize("acquire_values", [True, False])
 def test_a_reveal_is_stored_with_its_purpose(session: Session, *, acquire_values: bool) -> None:
     acquirer: dict[str, Any] = {"workspace_id": a_workspace(session), "contact_id": a_contact(session)}
-    acquirer |= {"field": "email", "job_id": "job_1", "price": 1, "purpose": "recruiting", "now": NOW}
+    acquirer |= {"field": "email", "job_id": "job_1", "price": 1, "purpose": "recruiting"}
 
     if acquire_values:
-        acquisition.acquire(session, values=["index"], **acquirer)
+        acquisition.acquire_all(session, [Acquisition(values=["index"], **acquirer)], now=NOW)
     else:
-        acquisition.acquire_field(session, **acquirer)
+        acquisition.acquire_field(session, Acquisition(**acquirer), now=NOW)
 
     assert session.scalars(select(Reveal.purpose)).all() == ["recruiting"]
 
@@ -63,10 +60,12 @@ def test_a_reveal_after_a_refund_has_the_purpose_of_the_last_one(
     session: Session, second: str | None
 ) -> None:
     key = {"workspace_id": a_workspace(session), "contact_id": a_contact(session), "field": "email"}
-    acquisition.acquire_field(session, **key, job_id="job_1", price=1, purpose="due_diligence", now=NOW)
+    acquisition.acquire_field(
+        session, Acquisition(**key, job_id="job_1", price=1, purpose="due_diligence"), now=NOW
+    )
     reveals.mark_refunded(session, **key, since=NOW, now=NOW)
 
-    acquisition.acquire_field(session, **key, job_id="job_2", price=1, purpose=second, now=NOW)
+    acquisition.acquire_field(session, Acquisition(**key, job_id="job_2", price=1, purpose=second), now=NOW)
 
     session.expire_all()
     assert session.scalars(select(Reveal.purpose)).all() == [second]
@@ -129,4 +128,4 @@ def test_postgresql_acquires_the_field_in_the_same_statement_if_a_value_is_new()
 
     assert sql.startswith("WITH added AS (INSERT INTO revealed_values")
     assert "acquired AS (INSERT INTO reveals" in sql
-    assert "WHERE EXISTS (SELECT added.value_index FROM added) ON CONFLICT" in sql
+    assert "IN (SELECT added.job_id FROM added) ORDER BY" in sql

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from app.domain.records.subjects import Subject
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.ledger import acquisition
+from app.engine.ledger.acquisition import Acquisition
 from app.engine.lookups import contact_data, known_people
 from app.engine.lookups.field_requests import TYPES, ContactField, FieldRequest, MinStatus
 from app.engine.lookups.known_people import KnownPerson
@@ -240,19 +242,20 @@ def test_values_bought_concurrently_by_another_job_are_disclosed_for_free(
     workspace = a_workspace(session)
     ada = a_contact(session, a_company(session))
     an_email(session, ada, "ada@acme.com")
-    acquire = acquisition.acquire
+    acquire_all = acquisition.acquire_all
 
-    def acquire_second(session: Session, **arguments: Any) -> bool:
-        of_purchase = {"job_id", "price", "purpose"}
-        first = {name: value for name, value in arguments.items() if name not in of_purchase}
+    def acquire_second(session: Session, acquisitions: list[Acquisition], **now: Any) -> frozenset[str]:
+        first = [
+            replace(one, job_id="job_0", values=one.values if bought == "value" else ["other"])
+            for one in acquisitions
+        ]
         if bought == "value":
-            acquisition.acquire_values(session, job_id="job_0", **first)
+            acquisition.acquire_values(session, first, **now)
         else:
-            del first["values"]
-            acquisition.acquire_field(session, job_id="job_0", price=1, **first)
-        return acquire(session, **arguments)
+            acquire_all(session, first, **now)
+        return acquire_all(session, acquisitions, **now)
 
-    monkeypatch.setattr(acquisition, "acquire", acquire_second)
+    monkeypatch.setattr(acquisition, "acquire_all", acquire_second)
 
     disclosed = disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW

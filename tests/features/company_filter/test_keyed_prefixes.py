@@ -15,13 +15,11 @@ from stored_support import a_company
 from users_support import SignedInUser
 from voprf import ristretto
 from werkzeug.test import TestResponse
-from worker_harness import make_services
+from worker_harness import deliver, make_services
 
-from app.domain.kinds import Queue
 from app.domain.normal.hashes import website_hash
 from app.engine.jobs.jobs import Job
 from app.infra.crypto.oprf import OprfKey
-from workers.execution import job_runner
 from workers.jobs import company_by_hash
 
 PATH = "/api/ext/company-by-hash"
@@ -57,7 +55,7 @@ def answer(user: SignedInUser, prefix: str) -> dict[str, Any]:
     """Send the request, run its job, and return the response with the finished job."""
     job_id = post(user, prefix=prefix).get_json()["job"]["id"]
     api = user.client.application.extensions["services"]
-    job_runner.run_next(Queue.INTERACTIVE, job_id, "task", make_services(api.settings, api.database))
+    deliver(make_services(api.settings, api.database), job_id)
     body: dict[str, Any] = user.client.get(f"/api/ext/jobs?id={job_id}", headers=user.headers).get_json()
     return body
 

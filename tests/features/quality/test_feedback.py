@@ -24,6 +24,7 @@ from app.engine.jobs import leases
 from app.engine.jobs.jobs import JobItem
 from app.engine.jobs.leases import JobResult
 from app.engine.ledger import acquisition, credits, ownership
+from app.engine.ledger.acquisition import Acquisition
 from app.engine.ledger.credits import LedgerEntry
 from app.engine.ledger.ownership import Ownership
 from app.engine.ledger.reveals import Reveal
@@ -57,11 +58,9 @@ def reveal(
     credits.hold(session, workspace_id, job_id, price, now=NOW)
     acquisition.acquire_field(
         session,
-        workspace_id=workspace_id,
-        contact_id=contact_id,
-        field=field,
-        job_id=job_id,
-        price=price,
+        Acquisition(
+            workspace_id=workspace_id, contact_id=contact_id, field=field, job_id=job_id, price=price
+        ),
         now=NOW,
     )
     credits.close(session, workspace_id, job_id, held=price, charged=price, now=NOW)
@@ -152,12 +151,14 @@ def test_a_refunded_field_is_no_longer_owned_and_costs_again(
 
     is_new = acquisition.acquire_field(
         session,
-        workspace_id=workspace_id,
-        contact_id=contact_id,
-        field="email",
-        job_id="job_2",
-        price=2,
-        now=NOW + A_DAY,
+        Acquisition(
+            workspace_id=workspace_id,
+            contact_id=contact_id,
+            field="email",
+            job_id="job_2",
+            price=2 + A_DAY,
+        ),
+        now=NOW,
     )
 
     assert owned == Ownership()
@@ -737,12 +738,14 @@ def test_a_bounce_of_an_earlier_reveal_does_not_refund_a_later_one(
     bounced = report(session, workspace_id, contact_id)
     acquisition.acquire_field(
         session,
-        workspace_id=workspace_id,
-        contact_id=contact_id,
-        field="email",
-        job_id="job_2",
-        price=2,
-        now=NOW + A_DAY,
+        Acquisition(
+            workspace_id=workspace_id,
+            contact_id=contact_id,
+            field="email",
+            job_id="job_2",
+            price=2 + A_DAY,
+        ),
+        now=NOW,
     )
 
     verify(session, contact_id, "invalid", NOW + 2 * A_DAY)

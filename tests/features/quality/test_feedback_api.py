@@ -13,6 +13,7 @@ from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES, new_id
 from app.engine.contacts.emails import Email
 from app.engine.ledger import acquisition, credits
+from app.engine.ledger.acquisition import Acquisition
 from app.infra import clock
 
 PATH = "/api/feedback"
@@ -33,11 +34,13 @@ def reveal(session: Any, user: SignedInUser, contact_id: str) -> None:
     job_id, now = new_id("job"), clock.now()
     acquisition.acquire_field(
         session,
-        workspace_id=user.workspace_id,
-        contact_id=contact_id,
-        field="email",
-        job_id=job_id,
-        price=3,
+        Acquisition(
+            workspace_id=user.workspace_id,
+            contact_id=contact_id,
+            field="email",
+            job_id=job_id,
+            price=3,
+        ),
         now=now,
     )
     credits.hold(session, user.workspace_id, job_id, 3, now=now)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 
-import pytest
 from apiflask import APIFlask
 from page_support import Visitor
 from settings_support import require_purpose
@@ -25,11 +24,6 @@ from workers.execution.worker_services import WorkerServices
 from workers.jobs.enrichment_request import enrichment_request
 
 SELECT = re.compile(r"<select[^>]* name=\"purpose\"[^>]*>", re.DOTALL)
-
-
-@pytest.fixture(autouse=True)
-def _served(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_runner, "_last_served", {})
 
 
 def with_rule(app: APIFlask, *places: str) -> WorkerServices:

@@ -84,7 +84,7 @@ def test_a_waiter_is_woken_by_the_notification_of_its_job(
         wait_until(event.is_set)
         event.clear()
 
-        notifier.notify("job_1")
+        notifier.notify(["job_1"])
 
         assert event.wait(5)
 
@@ -96,8 +96,8 @@ def test_a_waiter_is_not_woken_by_notifications_of_other_jobs(
         wait_until(mine.is_set)
         mine.clear()
 
-        notifier.notify("job_nobody_waits_for")
-        notifier.notify("job_2")
+        notifier.notify(["job_nobody_waits_for"])
+        notifier.notify(["job_2"])
 
         assert other.wait(5)
         assert not mine.is_set()
@@ -109,7 +109,7 @@ def test_every_waiter_of_a_job_is_woken(listener: JobListener, notifier: JobNoti
         first.clear()
         second.clear()
 
-        notifier.notify("job_1")
+        notifier.notify(["job_1"])
 
         assert first.wait(5)
         assert second.wait(5)
@@ -119,7 +119,7 @@ def ring_all(notifier: JobNotifier, events: list[threading.Event]) -> bool:
     """Notify the waiters not reached yet, because `notify` publishes once and the message may be lost."""
     for number, event in enumerate(events):
         if not event.is_set():
-            notifier.notify(f"job_{number}")
+            notifier.notify([f"job_{number}"])
     return all(event.wait(0.5) for event in events)
 
 
@@ -154,7 +154,7 @@ def test_removing_a_waiter_leaves_the_others(listener: JobListener, notifier: Jo
             wait_until(patient.is_set)
         patient.clear()
 
-        notifier.notify("job_1")
+        notifier.notify(["job_1"])
 
         assert patient.wait(5)
 
@@ -177,7 +177,7 @@ def test_a_silent_connection_is_pinged(
         wait_until(event.is_set)
         event.clear()
 
-        notifier.notify("job_1")
+        notifier.notify(["job_1"])
 
         assert event.wait(5)
         assert subscribers(server.url) == 1
@@ -219,7 +219,7 @@ def test_an_invalid_notification_is_ignored(
         event.clear()
 
         client.publish(job_notifications.CHANNEL, b"\xff")
-        notifier.notify("job_1")
+        notifier.notify(["job_1"])
 
         assert event.wait(5)
 
@@ -229,7 +229,7 @@ def test_without_redis_a_notification_fails_silently_and_soon() -> None:
     started = time.monotonic()
 
     for _ in range(100):
-        notifier.notify("job_1")
+        notifier.notify(["job_1"])
 
     assert time.monotonic() - started < 10
 
@@ -274,7 +274,7 @@ def test_an_unexpected_error_does_not_stop_the_listener(
         wait_until(event.is_set)
         event.clear()
 
-        notifier.notify("job_1")
+        notifier.notify(["job_1"])
 
         assert event.wait(5)
     assert [(first["error"], type(first["exc_info"])) for first in events] == [("LookupError", LookupError)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 import os
 import signal
@@ -101,6 +102,22 @@ def test_a_message_contains_only_the_job_id() -> None:
     assert envelope["properties"]["delivery_info"]["routing_key"] == "interactive"
 
 
+@pytest.mark.parametrize(
+    ("kind", "sizes"), [(Kind.REVEAL_EMAIL, [16, 16, 8]), (Kind.ENRICHMENT_REQUEST, [1] * 40)]
+)
+def test_a_message_names_several_jobs_that_may_be_settled_together(
+    client: Redis, redis_url: str, kind: Kind, sizes: list[int]
+) -> None:
+    ids = [f"job_{number}" for number in range(40)]
+
+    JobPublisher(redis_url).publish(kind, ids)
+
+    envelopes = [json.loads(item) for item in reversed(client.lrange(KINDS[kind].queue.value, 0, -1))]
+    bodies = [json.loads(base64.b64decode(envelope["body"]))[0] for envelope in envelopes]
+    assert [len(body) for body in bodies] == sizes
+    assert [id_ for body in bodies for id_ in body] == ids
+
+
 def test_no_two_messages_have_the_same_id() -> None:
     messages = [task_messages.build("reveal.email", "job_1") for _ in range(2)]
 
@@ -124,7 +141,7 @@ def test_a_real_worker_runs_messages_in_order(
 def test_the_depth_of_a_queue_is_its_number_of_messages(client: Redis, redis_url: str) -> None:
     sender = JobPublisher(redis_url)
 
-    sender.publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    sender.push(Kind.REVEAL_EMAIL, Queue.INTERACTIVE, ["job_1", "job_2"])
 
     assert (sender.depth(Queue.INTERACTIVE), sender.depth(Queue.ENRICHMENT)) == (2, 0)
 
@@ -179,7 +196,7 @@ def test_without_redis_the_depth_is_an_error() -> None:
 def test_messages_are_counted_by_outcome(client: Redis, redis_url: str) -> None:
     sent, lost = sends("sent"), sends("unreachable")
 
-    JobPublisher(redis_url).publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    JobPublisher(redis_url).push(Kind.REVEAL_EMAIL, Queue.INTERACTIVE, ["job_1", "job_2"])
     JobPublisher(closed()).publish(Kind.REVEAL_EMAIL, ["job_3"])
 
     assert (sends("sent") - sent, sends("unreachable") - lost) == (2, 1)

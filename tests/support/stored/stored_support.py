@@ -22,6 +22,7 @@ from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.ledger import acquisition
+from app.engine.ledger.acquisition import Acquisition
 from app.engine.lookups import contact_data, disclosure
 from app.engine.lookups.disclosure import Disclosure, Purchase
 from app.engine.lookups.field_requests import FieldRequest
@@ -133,12 +134,14 @@ def own(
     """Record that the workspace owns the contact's e-mails or phones."""
     acquisition.acquire_field(
         session,
-        workspace_id=workspace_id,
-        contact_id=contact.id,
-        field=field,
-        job_id=new_id("job"),
-        price=1,
-        purpose=purpose,
+        Acquisition(
+            workspace_id=workspace_id,
+            contact_id=contact.id,
+            field=field,
+            job_id=new_id("job"),
+            price=1,
+            purpose=purpose,
+        ),
         now=NOW,
     )
 

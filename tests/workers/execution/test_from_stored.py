@@ -9,7 +9,7 @@ import pytest
 from fake_providers import MISS, email, person
 from jobs_support import NOW, a_job, at_once, figures, read
 from sqlalchemy import event
-from worker_harness import ADA, BOB, WorkerHarness, worker_harness
+from worker_harness import ADA, BOB, WorkerHarness, deliver, worker_harness
 
 from app.domain.errors import ContactNotFound, InsufficientCredits, Unavailable
 from app.domain.ids import new_id
@@ -17,10 +17,11 @@ from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.engine.jobs import leases
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import acquisition
+from app.engine.ledger.acquisition import Acquisition
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 from app.settings import Settings
-from workers.execution import job_runner
+from workers.execution import claimer
 from workers.jobs import company_by_hash, enrichment_request, leads_by_website_hash, reveal
 
 REGISTERED = (company_by_hash, enrichment_request, leads_by_website_hash, reveal)
@@ -28,7 +29,6 @@ REGISTERED = (company_by_hash, enrichment_request, leads_by_website_hash, reveal
 
 @pytest.fixture
 def harness(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerHarness:
-    monkeypatch.setattr(job_runner, "_last_served", {})
     harness = worker_harness(settings, database, monkeypatch)
     harness.set_providers(one=MISS)
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
@@ -44,7 +44,7 @@ def submit(harness: WorkerHarness, profile: str = ADA, *, price: int = 1, **opti
 
 def run(harness: WorkerHarness, job_id: str) -> Job:
     """Run the job as a worker that received its message; return it."""
-    job_runner.run_next(Queue.INTERACTIVE, job_id, "task", harness.services)
+    deliver(harness.services, job_id)
     with harness.database.reading() as session:
         return read(session, job_id)
 
@@ -56,15 +56,15 @@ def money(harness: WorkerHarness) -> tuple[int, int, int]:
 
 def fail_once(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> list[str]:
     """Make the first settlement fail after it was written; return the ids of the jobs that were settled."""
-    settle, settled = leases.settle, []
+    settle, settled = leases.settle_all, list[str]()
 
-    def settle_and_fail(session: Session, claim: Any, *rest: Any, **options: Any) -> None:
-        settled.append(claim.job_id)
-        settle(session, claim, *rest, **options)
-        if len(settled) == 1:
+    def settle_and_fail(session: Session, results: Any, **options: Any) -> None:
+        settled.extend(claim.job_id for claim, _result in results)
+        settle(session, results, **options)
+        if results and len(settled) == 1:
             raise error
 
-    monkeypatch.setattr(leases, "settle", settle_and_fail)
+    monkeypatch.setattr(leases, "settle_all", settle_and_fail)
     return settled
 
 
@@ -156,11 +156,15 @@ def test_a_job_whose_hold_does_not_cover_the_price_fails(harness: WorkerHarness)
     with harness.database.transaction() as session:
         acquisition.acquire_values(
             session,
-            workspace_id=harness.workspace_id,
-            contact_id=contact_id,
-            field="email",
-            values=[session.keys.ring.index("email", "ada.lovelace@acme.com")],
-            job_id="job_1",
+            [
+                Acquisition(
+                    workspace_id=harness.workspace_id,
+                    contact_id=contact_id,
+                    field="email",
+                    values=[session.keys.ring.index("email", "ada.lovelace@acme.com")],
+                    job_id="job_1",
+                )
+            ],
             now=NOW,
         )
 
@@ -214,4 +218,4 @@ def test_a_hash_lookup_is_claimed_and_settled_in_one_transaction(harness: Worker
 
 
 def test_only_the_kinds_that_stored_data_may_resolve_have_such_a_function() -> None:
-    assert set(job_runner.FROM_STORED) == set(Kind) - {Kind.ENRICHMENT_REQUEST}
+    assert set(claimer.FROM_STORED) == set(Kind) - {Kind.ENRICHMENT_REQUEST}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_cloc
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
+from worker_harness import deliver
 
 from app.domain.errors import ContactNotFound, InsufficientCredits, InternalError, ProviderFailed, Unavailable
 from app.domain.kinds import Kind, Outcome, Queue, Status
@@ -28,7 +29,7 @@ from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 from app.settings import Settings
-from workers.execution import job_runner, retries, worker_services
+from workers.execution import claimer, job_runner, retries, worker_services
 from workers.execution.job_runner import Resolution
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
@@ -42,8 +43,8 @@ class RecordingNotifier:
     def __init__(self) -> None:
         self.notified: list[str] = []
 
-    def notify(self, job_id: str) -> None:
-        self.notified.append(job_id)
+    def notify(self, job_ids: Sequence[str]) -> None:
+        self.notified += job_ids
 
 
 @dataclasses.dataclass
@@ -179,7 +180,7 @@ def test_a_job_that_cannot_be_claimed_is_left_alone_and_its_message_counted(
     with services.database.transaction() as session:
         claim(session, job_id)
 
-    job_runner.run(wanted, raises(AssertionError()), services)
+    deliver(services, wanted)
 
     assert services.refused == {reason: 1}
     assert after(services, job_id)[0].status == Status.RUNNING
@@ -387,7 +388,7 @@ def test_a_process_has_one_set_of_services(settings: Settings, database: Databas
 @pytest.fixture
 def unregistered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Unregister a kind's job functions during the test, and restore them afterwards."""
-    monkeypatch.delitem(job_runner.FROM_STORED, Kind.REVEAL_PHONE, raising=False)
+    monkeypatch.delitem(claimer.FROM_STORED, Kind.REVEAL_PHONE, raising=False)
     work, task = job_runner.JOBS.get(Kind.REVEAL_PHONE), celery_app.celery.tasks.get(Kind.REVEAL_PHONE.value)
     celery_app.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
     yield
@@ -404,7 +405,7 @@ def phone_job_id(database: Database) -> str:
         return a_job(session, a_workspace(session), kind=Kind.REVEAL_PHONE)
 
 
-def deliver(kind: Kind, job_id: str, source: Queue = Queue.INTERACTIVE) -> None:
+def apply(kind: Kind, job_id: str, source: Queue = Queue.INTERACTIVE) -> None:
     """Run the task like a worker that received its message from this queue."""
     celery_app.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
 
@@ -416,7 +417,7 @@ def test_a_registered_job_runs_as_the_task_of_its_name(
     work = returns(FOUND)
 
     registered = job_runner.job(Kind.REVEAL_PHONE)(work)
-    deliver(Kind.REVEAL_PHONE, phone_job_id)
+    apply(Kind.REVEAL_PHONE, phone_job_id)
 
     assert registered is work is job_runner.JOBS[Kind.REVEAL_PHONE]
     assert after(services, phone_job_id)[0].status == Status.SUCCEEDED
@@ -429,7 +430,7 @@ def test_no_exception_reaches_celery(
     job_runner.job(Kind.REVEAL_PHONE)(raises(Unavailable("ada@acme.com")))
 
     with capture_logs() as events:
-        deliver(Kind.REVEAL_PHONE, phone_job_id)
+        apply(Kind.REVEAL_PHONE, phone_job_id)
 
     assert [(event["event"], event["job"]) for event in events] == [("job abandoned", phone_job_id)]
     assert "ada@acme.com" not in repr([event | {"exc_info": None} for event in events])

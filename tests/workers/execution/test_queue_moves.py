@@ -19,7 +19,8 @@ from app.infra.broker import celery_app
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
 from app.settings import Settings
-from workers.execution import job_runner, worker_services
+from workers.execution import claimer, job_runner, worker_services
+from workers.execution.job_runner import Message
 from workers.jobs import enrichment_request, upkeep
 from workers.providers.base import ProviderRequest, ProviderResponse
 
@@ -28,7 +29,6 @@ from workers.providers.base import ProviderRequest, ProviderResponse
 def harness(
     settings: Settings, database: Database, redis_url: str, client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> WorkerHarness:
-    monkeypatch.setattr(job_runner, "_last_served", {})
     return worker_harness(dataclasses.replace(settings, redis_url=redis_url), database, monkeypatch)
 
 
@@ -171,7 +171,7 @@ def test_a_job_whose_worker_was_killed_returns_to_the_queue_it_was_moved_to(
     job_id = ask_about_ada(harness, **NAMED)
     deliver(harness, job_id, Queue.INTERACTIVE)
     with pytest.raises(SystemExit):
-        job_runner.run_next(Queue.PROVIDERS, job_id, "task", harness.services)
+        job_runner.run_next(Message(Kind.REVEAL_EMAIL, Queue.PROVIDERS, [job_id], "task"), harness.services)
     client.flushall()
 
     harness.clock.now += timedelta(seconds=harness.services.settings.lease_seconds + 1)
@@ -207,7 +207,8 @@ def test_a_long_enrichment_yields_to_another_workspace_and_then_continues(
 
     job_runner.run(long, enrichment_request.enrichment_request, harness.services)
     yielded = (after(harness, long).status, after(harness, long).progress_done, messages(client))
-    monkeypatch.setattr(job_runner, "_last_served", {Queue.ENRICHMENT: harness.workspace_id})
+    served = claimer.of(harness.services, Queue.ENRICHMENT)
+    monkeypatch.setattr(served, "_last_served", harness.workspace_id)
     deliver(harness, long, Queue.ENRICHMENT, Kind.ENRICHMENT_REQUEST)
     others = (after(harness, short).status, after(harness, long).progress_done)
     deliver(harness, short, Queue.ENRICHMENT, Kind.ENRICHMENT_REQUEST)

@@ -17,11 +17,11 @@ from flask import Response
 from sqlalchemy import func, select
 from stored_support import a_company, a_contact
 from users_support import CREDITS, SignedInUser, bearer, create_user
-from worker_harness import make_services
+from worker_harness import deliver, make_services
 
 from app import settings as app_settings
 from app.domain.callers import Scope
-from app.domain.kinds import KINDS, KindSpec, Outcome, Queue, register
+from app.domain.kinds import KINDS, KindSpec, Outcome, register
 from app.engine.audit import rule_checks
 from app.engine.contacts.contacts import Contact
 from app.engine.jobs.claims import Claim
@@ -90,7 +90,6 @@ def resolve(claim: Claim, _services: WorkerServices) -> ContactCount:
 def _registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Register the kind, its price and its job during the test."""
     monkeypatch.setenv(SIZE.price_setting, "3")
-    monkeypatch.setattr(job_runner, "_last_served", {})
     register(SIZE)
     job(SIZE.name)(resolve)
     yield
@@ -124,7 +123,7 @@ def submit(user: SignedInUser) -> str:
 
 def settle(app: APIFlask, job_id: str) -> None:
     api = app.extensions["services"]
-    job_runner.run_next(Queue.INTERACTIVE, job_id, "task", make_services(api.settings, api.database))
+    deliver(make_services(api.settings, api.database), job_id)
 
 
 def violations(session: Session) -> list[str]:
