@@ -22,7 +22,7 @@ MAX_FILES = 1
 """Complete files that are in memory at once, while they are stored; each takes several times its size."""
 MAX_QUEUE_SECONDS = 15.0
 MAX_FILE_SECONDS = 30.0
-MAX_TURNS = 8
+MAX_TURNS = 32
 """Submissions whose jobs are awaited before the next ones of their workspaces."""
 MAX_TURN_SECONDS = 5.0
 PAUSE_SECONDS = 0.008

@@ -10,10 +10,11 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import Enum
 from typing import Any, TypeAlias
 
 import structlog
@@ -37,6 +38,11 @@ MAX_GROUP = 16
 """The most jobs that one transaction settles: those that come first wait for the others."""
 LOCK_SECONDS = 0.1
 """How long the jobs of a group wait for a row that is locked; then they are run one by one."""
+FIRST_PAUSE, MAX_PAUSE = 0.02, 0.5
+"""Seconds before a message tries again whose jobs another process has locked; the pause doubles each time.
+
+After the last one, the jobs are left to the sweeper.
+"""
 REMEMBERED = 10_000
 StoredDataFunction: TypeAlias = Callable[[Session, Sequence[Claim], Settings], Sequence[JobResult | None]]
 FROM_STORED: dict[str, StoredDataFunction] = {}
@@ -52,11 +58,29 @@ class Taken:
 
 @dataclass(slots=True)
 class _Group:
-    """The jobs that a transaction took, those of them that it settled, and those that it claimed."""
+    """The jobs that a transaction took, those of them that it settled, and those that it claimed.
+
+    If there were none, `refused` is why those named by messages could not be taken.
+    """
 
     taken: list[Claim] = field(default_factory=list)
     settled: list[tuple[Claim, JobResult]] = field(default_factory=list)
     claimed: list[Claim] = field(default_factory=list)
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
+
+    def left(self, messages: Sequence[Sequence[str]]) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yield the number of each message that names jobs which are not settled, with these jobs."""
+        settled = {claim.job_id for claim, _result in self.settled}
+        for index, named in enumerate(messages):
+            if ids := [job_id for job_id in named if job_id not in settled]:
+                yield index, ids
+
+
+class _Again(Enum):
+    """A message has led to nothing yet: other jobs came first, or another process has locked its jobs."""
+
+    AT_ONCE = "at once"
+    LATER = "later"
 
 
 class Claimer:
@@ -64,6 +88,7 @@ class Claimer:
 
     def __init__(self, queue: Queue, services: WorkerServices) -> None:
         self._queue, self._services = queue, services
+        self._limit = MAX_GROUP if queue is Queue.INTERACTIVE else 1
         self._last_served = ""
         self._settled, self._suspects = _RecentIds(), _RecentIds()
         self._together = Grouped(self._take_all, name="settlement", size=MAX_GROUP)
@@ -75,21 +100,37 @@ class Claimer:
             Unavailable: the database is unavailable.
 
         """
-        left = self._settled.missing(job_ids)
-        return self._together(left) if left else Taken()
+        pause = FIRST_PAUSE
+        while (left := self._settled.missing(job_ids)) and pause < MAX_PAUSE:
+            taken = self._together(left)
+            if isinstance(taken, Taken):
+                return taken
+            if taken is _Again.LATER:
+                time.sleep(pause)
+                pause *= 2
+        return Taken()
 
-    def _take_all(self, messages: Sequence[Sequence[str]]) -> list[Taken]:
-        results = [Taken() for _message in messages]
-        left = dict(enumerate(messages))
-        while left:
-            group = self._take_group(list(left.values()))
-            left = {index: ids for index, named in left.items() if (ids := self._settled.missing(named))}
-            for claim in group.claimed:
-                index = _recipient(left, claim)
-                results[index] = Taken(claim, _without(left.pop(index), claim.job_id))
-            if not group.taken:
-                break
+    def _take_all(self, messages: Sequence[Sequence[str]]) -> list[Taken | _Again]:
+        """Take a group; a message must try again if other jobs came first."""
+        group = self._take_group(messages)
+        results: list[Taken | _Again] = [_Again.AT_ONCE] * len(messages)
+        left = dict(group.left(messages))
+        for claim in group.claimed:
+            index = _recipient(left, claim)
+            results[index] = Taken(claim, _without(left.pop(index), claim.job_id))
+        for index, ids in () if group.taken else left.items():
+            if any(group.refused[job_id] is Refusal.LOCKED for job_id in ids):
+                results[index] = _Again.LATER
+            else:
+                results[index] = Taken()
+                self._count(ids, group.refused)
         return results
+
+    def _count(self, job_ids: Sequence[str], refused: Mapping[str, Refusal]) -> None:
+        """Count why a message led to no job."""
+        for job_id in job_ids:
+            self._services.refused[refused[job_id].value] += 1
+            log.info("message refused", job=job_id, reason=refused[job_id].value)
 
     def _take_group(self, messages: Sequence[Sequence[str]]) -> _Group:
         """Take a group; if that fails, take one in which its jobs are only claimed."""
@@ -108,7 +149,6 @@ class Claimer:
         settings, now = self._services.settings, database_clock.now()
         lease, limit = timedelta(seconds=settings.lease_seconds), settings.max_crashes
         claiming: dict[str, Any] = {"lease": lease, "max_crashes": limit, "now": now}
-        refused: dict[str, Refusal] = {}
         named = [job_id for ids in messages for job_id in ids]
         with self._services.database.transaction() as session:
             group.taken = scheduling.take(
@@ -116,7 +156,7 @@ class Claimer:
                 self._queue,
                 job_ids=named,
                 last_served=self._last_served,
-                limit=MAX_GROUP,
+                limit=max(self._limit, len(messages)),
                 max_crashes=limit,
                 now=now,
             )
@@ -129,13 +169,10 @@ class Claimer:
                     leases.settle(session, claim, failed[claim.job_id], now=now)
             settled = {claim.job_id for claim, _result in group.settled}
             others = [claim.job_id for claim in group.taken if claim.job_id not in settled]
-            waiting = sum(not settled.issuperset(ids) for ids in messages)
+            waiting = len(list(group.left(messages)))
             group.claimed = claims.claim_all(session, others[:waiting], **claiming)
             if not group.taken:
-                refused = claims.refusal_reasons(session, named, now=now)
-        for job_id, reason in refused.items():
-            self._services.refused[reason.value] += 1
-            log.info("message refused", job=job_id, reason=reason.value)
+                group.refused = claims.refusal_reasons(session, named, queue=self._queue, now=now)
         self._settled.add(settled)
         if served := [claim for claim, _result in group.settled] + group.claimed:
             self._last_served = served[-1].workspace_id

@@ -112,8 +112,8 @@ def run_next(message: Message, services: WorkerServices) -> None:
     """
     started = time.monotonic()
     taken = claimer.of(services, message.queue).take(message.job_ids)
-    _publish(message.kind, message.queue, taken.left, services)
     claim = taken.claim
+    _publish(message.kind, message.queue, taken.left, services)
     if claim is None:
         return
     JOB_BY_TASK[message.task_id] = claim.job_id

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, Integer, and_, bindparam, case, or_, select, update
+from sqlalchemy import BindParameter, Integer, String, and_, bindparam, case, or_, select, update
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
 
@@ -21,16 +21,18 @@ from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of, columns_of
 
 MAX_CRASHES = bindparam("max_crashes", type_=Integer())
+_QUEUE = bindparam("of_queue", type_=String())
 
 
 class Refusal(StrEnum):
     """The reason why a job cannot be claimed.
 
     `OVER`, `HELD` and `UNKNOWN` are expected: a message was delivered twice, or the job was deleted.
-    `NOT_DUE` is not.
+    `NOT_DUE` is not. `LOCKED` lasts until another transaction has settled the job, or has left it.
     """
 
     NOT_DUE = "not_due"
+    LOCKED = "locked"
     HELD = "held"
     OVER = "over"
     PAST_DEADLINE = "past_deadline"
@@ -167,9 +169,12 @@ def to_claim(row: ClaimRow) -> Claim:
     )
 
 
-def refusal_reasons(session: Session, job_ids: Sequence[str], *, now: Moment) -> dict[str, Refusal]:
-    """Return why the jobs cannot be claimed, by id."""
-    reasons = {row.id: Refusal(row.reason) for row in _refusals(now).all(session, {"job_ids": list(job_ids)})}
+def refusal_reasons(
+    session: Session, job_ids: Sequence[str], *, queue: Queue, now: Moment
+) -> dict[str, Refusal]:
+    """Return why the jobs cannot be claimed for messages of this queue, by id."""
+    parameters = {"job_ids": list(job_ids), "of_queue": queue.value}
+    reasons = {row.id: Refusal(row.reason) for row in _refusals(now).all(session, parameters)}
     return {job_id: reasons.get(job_id, Refusal.UNKNOWN) for job_id in job_ids}
 
 
@@ -184,6 +189,7 @@ def _refusals(now: Moment) -> Statement[_RefusalRow]:
     reason = case(
         (over, Refusal.OVER.value),
         (Job.deadline_at <= now, Refusal.PAST_DEADLINE.value),
+        (and_(Job.status == Status.QUEUED, Job.run_after <= now, Job.queue == _QUEUE), Refusal.LOCKED.value),
         (Job.status == Status.QUEUED, Refusal.NOT_DUE.value),
         (Job.lease_until >= now, Refusal.HELD.value),
         else_=Refusal.CRASHED.value,

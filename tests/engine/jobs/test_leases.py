@@ -99,6 +99,7 @@ def test_a_finished_job_cannot_be_claimed(session: Session) -> None:
     ("state", "refusal"),
     [
         ({"run_after": NOW + SECOND}, Refusal.NOT_DUE),
+        ({"queue": Queue.PROVIDERS.value, "run_after": NOW + SECOND}, Refusal.NOT_DUE),
         ({"deadline_at": NOW}, Refusal.PAST_DEADLINE),
         ({"status": "running", "lease_token": "x", "lease_until": NOW}, Refusal.HELD),
         (
@@ -115,11 +116,13 @@ def test_the_reason_why_a_job_cannot_be_claimed_is_known(
     session.execute(update(Job).where(Job.id == job_id).values(state))
 
     assert try_claim(session, job_id) is None
-    assert claims.refusal_reasons(session, [job_id], now=NOW)[job_id] is refusal
+    assert claims.refusal_reasons(session, [job_id], queue=Queue.INTERACTIVE, now=NOW)[job_id] is refusal
 
 
 def test_an_unknown_job_has_a_reason_of_its_own(session: Session) -> None:
-    assert claims.refusal_reasons(session, ["job_nothing"], now=NOW)["job_nothing"] is Refusal.UNKNOWN
+    refused = claims.refusal_reasons(session, ["job_nothing"], queue=Queue.INTERACTIVE, now=NOW)
+
+    assert refused == {"job_nothing": Refusal.UNKNOWN}
 
 
 def test_an_expired_lease_counts_as_a_crash_and_not_as_an_attempt(session: Session) -> None:

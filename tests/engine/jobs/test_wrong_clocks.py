@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 from wrong_clocks_support import DEADLINE, MINUTE, age, claim, now, settled, submit, wrong_clock  # noqa: F401 -- a fixture
 
 from app.domain.errors import TokenExpired
-from app.domain.kinds import TraceOutcome
+from app.domain.kinds import Queue, TraceOutcome
 from app.domain.providers.rates import parse_rates
 from app.engine.accounts import accounts, login_throttle, sessions
 from app.engine.accounts.authentication import Authenticator
@@ -48,7 +48,8 @@ def test_an_unexpired_lease_is_respected(session: Session, job_id: str) -> None:
     claim(session, job_id)
 
     assert claim(session, job_id) is None
-    assert claims.refusal_reasons(session, [job_id], now=now())[job_id] is claims.Refusal.HELD
+    refused = claims.refusal_reasons(session, [job_id], queue=Queue.INTERACTIVE, now=now())
+    assert refused == {job_id: claims.Refusal.HELD}
 
 
 def test_a_requeued_job_waits_and_then_runs(session: Session, job_id: str) -> None:

@@ -397,6 +397,75 @@ def test_jobs_of_a_workspace_with_a_spending_limit_are_counted_against_it(
 
 
 @pytest.mark.skipif(not POSTGRES, reason="SQLite has one writer")
+def test_a_message_tries_again_while_another_process_has_its_job(
+    harness: WorkerHarness, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [job_id] = submit(harness, UNKNOWN.format(1))
+    other, session = database.transaction(), None
+    session = other.__enter__()
+    session.execute(select(Job.id).where(Job.id == job_id).with_for_update(key_share=True)).all()
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            other.__exit__(None, None, None)
+
+    monkeypatch.setattr(claimer.time, "sleep", pause)
+
+    taken = Claimer(Queue.INTERACTIVE, harness.services).take([job_id])
+
+    assert taken.claim is not None
+    assert (taken.claim.job_id, pauses) == (job_id, [0.02, 0.04])
+    assert not harness.services.refused
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite has one writer")
+def test_a_job_that_stays_locked_is_left_to_the_sweeper(
+    harness: WorkerHarness, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [job_id] = submit(harness, UNKNOWN.format(1))
+    pauses: list[float] = []
+    monkeypatch.setattr(claimer.time, "sleep", pauses.append)
+
+    with database.transaction() as session:
+        session.execute(select(Job.id).where(Job.id == job_id).with_for_update(key_share=True)).all()
+        taken = Claimer(Queue.INTERACTIVE, harness.services).take([job_id])
+
+    assert taken == Taken()
+    assert pauses == [0.02, 0.04, 0.08, 0.16, 0.32]
+
+
+def test_a_message_of_a_job_in_another_queue_is_not_repeated(harness: WorkerHarness) -> None:
+    [job_id] = submit(harness, UNKNOWN.format(1))
+    deliver(harness.services, job_id)
+
+    deliver(harness.services, job_id)
+
+    assert harness.services.refused == {"not_due": 1}
+
+
+def test_a_message_whose_job_another_thread_settles_meanwhile_gets_another_job(
+    harness: WorkerHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both threads are in the claimer; the second takes its group after the first has settled both jobs."""
+    known, unknown = submit(harness, PROFILE.format(1), UNKNOWN.format(1))
+    takers, claim_all = Claimer(Queue.INTERACTIVE, harness.services), claims.claim_all
+
+    def settled_meanwhile(session: Session, job_ids: Sequence[str], **options: Any) -> Any:
+        takers._settled.add(["job_settled"])  # noqa: SLF001 -- as the other thread does after its commit
+        return claim_all(session, job_ids, **options)
+
+    monkeypatch.setattr(claims, "claim_all", settled_meanwhile)
+
+    taken = takers.take(["job_settled"])
+
+    assert taken.claim is not None
+    assert taken.claim.job_id == unknown
+    assert stored(harness, [known])[0].status == Status.SUCCEEDED
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite has one writer")
 def test_a_locked_row_delays_a_group_only_for_a_moment(
     harness: WorkerHarness, database: Database, messages: Messages
 ) -> None:
