@@ -156,9 +156,9 @@ def test_a_refunded_field_is_no_longer_owned_and_costs_again(
             contact_id=contact_id,
             field="email",
             job_id="job_2",
-            price=2 + A_DAY,
+            price=2,
         ),
-        now=NOW,
+        now=NOW + A_DAY,
     )
 
     assert owned == Ownership()
@@ -743,9 +743,9 @@ def test_a_bounce_of_an_earlier_reveal_does_not_refund_a_later_one(
             contact_id=contact_id,
             field="email",
             job_id="job_2",
-            price=2 + A_DAY,
+            price=2,
         ),
-        now=NOW,
+        now=NOW + A_DAY,
     )
 
     verify(session, contact_id, "invalid", NOW + 2 * A_DAY)

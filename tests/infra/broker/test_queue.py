@@ -130,7 +130,7 @@ def test_a_real_worker_runs_messages_in_order(
 ) -> None:
     sender = JobPublisher(redis_url)
 
-    sender.publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    sender.push(Kind.REVEAL_EMAIL, Queue.INTERACTIVE, ["job_1", "job_2"])
     sender.publish(Kind.REVEAL_EMAIL, ["job_3"])
 
     wait_until(lambda: client.llen("ran") == 3, seconds=30)

@@ -98,7 +98,7 @@ def test_a_new_job_that_finishes_before_its_message_is_sent_is_not_waited_for(
 
     def finish_at_once(_kind: object, job_ids: list[str]) -> bool:
         finish(services, job_ids[0])
-        services.listener._wake(job_ids[0])  # noqa: SLF001 -- as a notification from Redis does
+        services.listener._wake(job_ids)  # noqa: SLF001 -- as a notification from Redis does
         return True
 
     monkeypatch.setattr(services.publisher, "publish", finish_at_once)
