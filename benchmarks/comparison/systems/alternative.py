@@ -6,7 +6,7 @@ import hashlib
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import psycopg
@@ -21,19 +21,65 @@ from tools.state import ROOT
 
 UNLIMITED_CALLERS = 1_000_000
 NO_REDIS = 15  # a Redis database that no system uses
+KEY = secrets.token_hex(32)  # of encrypted values, for as long as the throw-away servers
+
+
+Rows = dict[str, Iterator[tuple[object, ...]]]
+"""The rows of each table, by the table and its columns as COPY reads them."""
+
+
+def fill(connection: psycopg.Connection[tuple[object, ...]], scale: Scale, tokens: list[str]) -> None:
+    """Create the tables of `sql` and their data."""
+    create(connection, sql.TABLES, rows(scale, tokens))
+
+
+def rows(scale: Scale, tokens: list[str]) -> Rows:
+    """Return the rows of the tables of `sql`."""
+    workspaces = range(scale.workspaces)
+    return {
+        "workspaces (id, available)": ((number, sql.CREDITS) for number in workspaces),
+        "tokens (digest, workspace_id)": (
+            (hashlib.sha256(tokens[number].encode()).digest(), number) for number in workspaces
+        ),
+        "companies": (
+            (number // PER_COMPANY, person(number).company, person(number).domain)
+            for number in range(0, scale.people, PER_COMPANY)
+        ),
+        "contacts": (
+            (one.number, one.profile, one.name, one.title, one.number // PER_COMPANY)
+            for one in map(person, range(scale.people))
+        ),
+        "emails": ((one.number, one.address, "valid") for one in map(person, range(scale.people))),
+        "ledger (workspace_id, kind, available, held, spent)": (
+            (number, "grant", sql.CREDITS, 0, 0) for number in workspaces
+        ),
+    }
+
+
+def create(connection: psycopg.Connection[tuple[object, ...]], tables: str, stored: Rows) -> None:
+    """Create tables with their rows."""
+    connection.execute(tables)
+    with connection.cursor() as cursor:
+        for table, values in stored.items():
+            with cursor.copy(f"COPY {table} FROM STDIN") as copy:
+                for row in values:
+                    copy.write_row(row)
+    connection.execute("ANALYZE")
 
 
 @dataclass(slots=True)
 class Alternative:
     """A system whose processes are these commands, after `python -m`; `{port}` is the port of its API.
 
-    `setup` creates the queue's own tables. A floor without `web` has a driver that needs no API.
+    `fill` creates the tables and their data, and `setup` the tables of the queue. A floor without `web` has a
+    driver that needs no API.
     """
 
     name: str
     title: str
     web: str = ""
     workers: tuple[str, ...] = ()
+    fill: Callable[[psycopg.Connection[tuple[object, ...]], Scale, list[str]], None] = fill
     setup: str = ""
     role: Role = Role.ALTERNATIVE
     workloads: tuple[Workload, ...] = (Workload.REVEAL, Workload.LOOKUP)
@@ -46,7 +92,7 @@ class Alternative:
         tokens = [secrets.token_urlsafe(24) for _ in range(scale.workspaces)]
         servers.create_database(self.name)
         with servers.connect(self.name) as connection:
-            fill(connection, scale, tokens)
+            self.fill(connection, scale, tokens)
         if self.setup:
             self._set_up(servers)
         return tokens
@@ -87,36 +133,9 @@ def system_env(servers: Servers, database: str, redis_database: int) -> dict[str
         "PYTHONPATH": str(ROOT),
         "SYSTEM_DATABASE": servers.database_url(database),
         "PGDSN": servers.database_url(database),  # as PgQueuer reads it
+        "SYSTEM_KEY": KEY,
         "SYSTEM_REDIS": servers.redis_database(redis_database),
     }
-
-
-def fill(connection: psycopg.Connection[tuple[object, ...]], scale: Scale, tokens: list[str]) -> None:
-    """Create the tables of `sql` and their data."""
-    connection.execute(sql.TABLES)
-    workspaces = range(scale.workspaces)
-    rows: dict[str, Iterator[tuple[object, ...]]] = {
-        "workspaces (id, available)": ((number, sql.CREDITS) for number in workspaces),
-        "tokens": ((hashlib.sha256(tokens[number].encode()).digest(), number) for number in workspaces),
-        "companies": (
-            (number // PER_COMPANY, person(number).company, person(number).domain)
-            for number in range(0, scale.people, PER_COMPANY)
-        ),
-        "contacts": (
-            (one.number, one.profile, one.name, one.title, one.number // PER_COMPANY)
-            for one in map(person, range(scale.people))
-        ),
-        "emails": ((one.number, one.address, "valid") for one in map(person, range(scale.people))),
-        "ledger (workspace_id, kind, available, held, spent)": (
-            (number, "grant", sql.CREDITS, 0, 0) for number in workspaces
-        ),
-    }
-    with connection.cursor() as cursor:
-        for table, values in rows.items():
-            with cursor.copy(f"COPY {table} FROM STDIN") as copy:
-                for row in values:
-                    copy.write_row(row)
-    connection.execute("ANALYZE")
 
 
 def _command(template: str, port: int) -> list[str]:

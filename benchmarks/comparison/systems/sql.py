@@ -13,17 +13,28 @@ from typing import Any
 
 CREDITS = 1_000_000
 
-TABLES = """
+COMMON_TABLES = """
 CREATE TABLE workspaces (
     id integer PRIMARY KEY, available bigint NOT NULL DEFAULT 0, held bigint NOT NULL DEFAULT 0,
     spent bigint NOT NULL DEFAULT 0
 );
-CREATE TABLE tokens (digest bytea PRIMARY KEY, workspace_id integer NOT NULL REFERENCES workspaces);
 CREATE TABLE companies (id integer PRIMARY KEY, name text NOT NULL, domain text NOT NULL UNIQUE);
 CREATE TABLE contacts (
     id integer PRIMARY KEY, profile text NOT NULL UNIQUE, full_name text NOT NULL, title text NOT NULL,
     company_id integer NOT NULL REFERENCES companies
 );
+CREATE TABLE ledger (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, workspace_id integer NOT NULL REFERENCES workspaces,
+    job_id bigint, kind text NOT NULL, available bigint NOT NULL, held bigint NOT NULL,
+    spent bigint NOT NULL, created_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE UNIQUE INDEX ON ledger (job_id) WHERE kind = 'hold';
+CREATE UNIQUE INDEX ON ledger (job_id) WHERE kind IN ('settle', 'release');
+"""
+
+TABLES = f"""
+{COMMON_TABLES}
+CREATE TABLE tokens (digest bytea PRIMARY KEY, workspace_id integer NOT NULL REFERENCES workspaces);
 CREATE TABLE emails (
     contact_id integer NOT NULL REFERENCES contacts, address text NOT NULL, status text NOT NULL,
     PRIMARY KEY (contact_id, address)
@@ -39,13 +50,6 @@ CREATE TABLE reveals (
     workspace_id integer NOT NULL REFERENCES workspaces, contact_id integer NOT NULL REFERENCES contacts,
     job_id bigint NOT NULL, PRIMARY KEY (workspace_id, contact_id)
 );
-CREATE TABLE ledger (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, workspace_id integer NOT NULL REFERENCES workspaces,
-    job_id bigint, kind text NOT NULL, available bigint NOT NULL, held bigint NOT NULL,
-    spent bigint NOT NULL, created_at timestamptz NOT NULL DEFAULT now()
-);
-CREATE UNIQUE INDEX ON ledger (job_id) WHERE kind = 'hold';
-CREATE UNIQUE INDEX ON ledger (job_id) WHERE kind IN ('settle', 'release');
 """
 
 AUTHENTICATE = "SELECT workspace_id FROM tokens WHERE digest = $1"
