@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.comparison.systems.alternative import Alternative
+from benchmarks.comparison.systems.fastapi_saq_duties import schema
 from benchmarks.comparison.systems.product import Product
 from benchmarks.comparison.systems.system import Role, System, Workload
 
@@ -32,6 +33,14 @@ SYSTEMS: tuple[System, ...] = (
         web=f"{UVICORN} {SYSTEMS_PACKAGE}.fastapi_saq:app",
         workers=(f"saq {SYSTEMS_PACKAGE}.fastapi_saq.worker --workers {PROCESSES} --quiet",),
         redis_database=2,
+    ),
+    Alternative(
+        "fastapi-saq-duties",
+        "FastAPI + SAQ with the duties",
+        web=f"{UVICORN} {SYSTEMS_PACKAGE}.fastapi_saq_duties.web:app",
+        workers=(f"saq {SYSTEMS_PACKAGE}.fastapi_saq_duties.worker.settings --workers {PROCESSES} --quiet",),
+        fill=schema.fill,
+        redis_database=8,
     ),
     Alternative(
         "fastapi-pgqueuer",
