@@ -205,7 +205,9 @@ class Claimer:
 
 def of(services: WorkerServices, queue: Queue) -> Claimer:
     """Return the claimer of a queue in this process."""
-    return services.claimers.setdefault(queue, Claimer(queue, services))
+    if (claimer := services.claimers.get(queue)) is None:
+        claimer = services.claimers.setdefault(queue, Claimer(queue, services))
+    return claimer
 
 
 def log_fields(claim: Claim) -> AbstractContextManager[None]:
