@@ -31,7 +31,7 @@ _redis, _listener, _notifier = Redis.from_url(URL), JobListener(URL), JobNotifie
 def reveal(job_id: str) -> None:
     """Resolve a job, and notify the web processes."""
     sync_workload.resolve(int(job_id))
-    _notifier.notify(job_id)
+    _notifier.notify([job_id])
 
 
 def send_and_wait(job_id: int) -> None:
