@@ -12,7 +12,7 @@ from app.engine.contacts.suppressions.suppression_digests import Identifier, che
 from app.engine.contacts.suppressions.suppressions import Suppression
 from app.infra.database.bulk_statements import is_among
 from app.infra.database.session import Session
-from app.infra.database.statements import Statement
+from app.infra.database.statements import Statement, any_of
 
 _DIGEST = Suppression.__table__.c.digest
 LATEST = select(func.max(Suppression.created_at)).scalar_subquery()
@@ -22,7 +22,8 @@ _MAX_FORMS = 16
 an address, four of a number, one of a domain. A host with many labels has one for each domain above it."""
 _PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(_MAX_FORMS)]
 _IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
-_FEW = Statement(tuple, lambda _dialect: select(Suppression.digest).where(_IS_ONE_OF_FEW))
+_FEW = Statement(tuple, lambda _dialect: select(_DIGEST).where(_IS_ONE_OF_FEW))
+_MANY = Statement(tuple, lambda dialect: select(_DIGEST).where(any_of(dialect, _DIGEST, "digests")))
 IS_ANY_OF_FEW = select(Suppression.digest).where(_IS_ONE_OF_FEW).exists()
 """The condition that any of a few identifiers is suppressed, with the parameters of `parameters`."""
 
@@ -35,10 +36,7 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
     digests = list(dict.fromkeys(value for values in by_identifier.values() for value in values))
     if not digests:
         return frozenset()
-    if len(digests) > _MAX_FORMS:
-        found = _found(session, select(Suppression.digest), digests)
-    else:
-        found = {digest for (digest,) in _FEW.all(session, parameters(digests))}
+    found = _listed(session, digests)
     return frozenset(item for item, values in by_identifier.items() if not found.isdisjoint(values))
 
 
@@ -93,7 +91,7 @@ def request_parameters(session: Session, identifiers: Iterable[Identifier]) -> d
     """
     digests = digests_of(session, identifiers)
     if len(digests) > _MAX_FORMS:
-        digests = sorted(_found(session, select(Suppression.digest), digests))
+        digests = sorted(_listed(session, digests))
     return parameters(digests)
 
 
@@ -107,6 +105,13 @@ def is_any_of(digests: ColumnElement[bytes], where: ColumnElement[bool]) -> Colu
     """Return the condition that any digest in a column of the rows with this condition is suppressed."""
     listed = select(_DIGEST).where(digests == _DIGEST, where).limit(1)
     return listed.scalar_subquery().is_not(None)  # EXISTS could read the whole list
+
+
+def _listed(session: Session, digests: Sequence[bytes]) -> set[bytes]:
+    """Return which of any number of digests are on a list."""
+    if len(digests) <= _MAX_FORMS:
+        return {digest for (digest,) in _FEW.all(session, parameters(digests))}
+    return {digest for part in batched(digests) for (digest,) in _MANY.all(session, {"digests": part})}
 
 
 def _found(session: Session, query: Select[bytes], digests: Iterable[bytes]) -> set[bytes]:
