@@ -7,6 +7,7 @@ at once, in the thread of its caller, and no call waits for others to come.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -101,6 +102,8 @@ class Grouped(Generic[Item, Result]):
 
     def _lead(self, call: _Call[Item, Result]) -> None:
         """Run the call with those that have gathered, then let the next ones be led."""
+        if call.woken is not None:
+            time.sleep(0)  # threads that can run now, and would call next, run first and are in this group
         with self._lock:
             others = self._size - 1
             group, self._gathered = [call, *self._gathered[:others]], self._gathered[others:]
