@@ -101,11 +101,9 @@ def settle_all(session: Session, results: Sequence[tuple[Claim, JobResult]], *, 
     finished = _finish(now).all(session, parameters)
     if len(finished) < len(results):
         raise LeaseLost
-    if finished[0].is_closed:
-        limited = frozenset(row.workspace_id for row in finished if row.is_limited)
-    else:
-        closes = [Close(*row[:4], entry_id=new_id("led")) for row in finished]
-        limited = closing.close_all(session, closes, now=now)
+    closes = [Close(*row[:4], entry_id=new_id("led")) for row in finished if not row.is_closed]
+    limited = {row.workspace_id for row in finished if row.is_limited}
+    limited |= closing.close_all(session, closes, now=now)
     for row in finished:
         if row.held and row.workspace_id in limited:
             credits.count_close(session, row.id, held=row.held, charged=row.charged, now=now)

@@ -101,13 +101,13 @@ def acquire_all(session: Session, acquisitions: Sequence[Acquisition], *, now: d
     owned all values or the field already. If two transactions acquire the same value, the second waits for
     the first. On PostgreSQL this also waits for a concurrent refund of the same reveal.
     """
+    is_sqlite = session.get_bind().dialect.name == "sqlite"
     fields = [_field(one) for one in acquisitions]
-    if session.get_bind().dialect.name != "sqlite":
-        rows = _ACQUIRE.all(session, {"values": _values(acquisitions), "fields": fields, _TIME: now})
-        return frozenset(row.job_id for row in rows)
-    payers = {row.job_id for row in acquire_values(session, acquisitions, now=now)}
-    new = [field for field in fields if field["job_id"] in payers]
-    return frozenset(row.job_id for row in _ACQUIRE_FIELDS.all(session, {"fields": new, _TIME: now}))
+    parameters = {"values": _values(acquisitions), "fields": fields, _TIME: now}
+    statement = _ACQUIRE_VALUES if is_sqlite else _ACQUIRE
+    jobs = frozenset(row.job_id for row in statement.all(session, parameters))
+    new = {"fields": [field for field in fields if field["job_id"] in jobs], _TIME: now}
+    return frozenset(row.job_id for row in _ACQUIRE_FIELDS.all(session, new)) if is_sqlite else jobs
 
 
 def acquire_values(session: Session, acquisitions: Sequence[Acquisition], *, now: datetime) -> list[_Value]:
