@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -396,6 +398,11 @@ def test_jobs_of_a_workspace_with_a_spending_limit_are_counted_against_it(
     assert sorted(counted) == sorted((job_id, 1, 1) for job_id in ids)
 
 
+def clock_with(sleep: Callable[[float], None]) -> SimpleNamespace:
+    """Return the module `time` with another `sleep`, for one module: other threads sleep, too."""
+    return SimpleNamespace(monotonic=time.monotonic, time_ns=time.time_ns, sleep=sleep)
+
+
 @pytest.mark.skipif(not POSTGRES, reason="SQLite has one writer")
 def test_a_message_tries_again_while_another_process_has_its_job(
     harness: WorkerHarness, database: Database, monkeypatch: pytest.MonkeyPatch
@@ -411,7 +418,7 @@ def test_a_message_tries_again_while_another_process_has_its_job(
         if len(pauses) == 2:
             other.__exit__(None, None, None)
 
-    monkeypatch.setattr(claimer.time, "sleep", pause)
+    monkeypatch.setattr(claimer, "time", clock_with(pause))
 
     taken = Claimer(Queue.INTERACTIVE, harness.services).take([job_id])
 
@@ -426,7 +433,7 @@ def test_a_job_that_stays_locked_is_left_to_the_sweeper(
 ) -> None:
     [job_id] = submit(harness, UNKNOWN.format(1))
     pauses: list[float] = []
-    monkeypatch.setattr(claimer.time, "sleep", pauses.append)
+    monkeypatch.setattr(claimer, "time", clock_with(pauses.append))
 
     with database.transaction() as session:
         session.execute(select(Job.id).where(Job.id == job_id).with_for_update(key_share=True)).all()
