@@ -14,7 +14,7 @@ from local_servers import free_port, start_redis
 from polling import wait_until
 from redis import Redis
 
-from app.domain.kinds import Kind
+from app.domain.kinds import Kind, Queue
 from app.infra.broker import redis_client
 from app.infra.broker.queue import JobPublisher
 from tools.state import ROOT
@@ -65,7 +65,7 @@ def test_the_events_of_many_tasks_are_published_together(client: Redis, redis_ur
         channel.psubscribe("*celeryev*task*")
         channel.get_message(timeout=5)
         missing = [f"job_{number:024d}" for number in range(TASKS)]  # refused, but tasks nonetheless
-        JobPublisher(redis_url).publish(Kind.REVEAL_EMAIL, missing)
+        JobPublisher(redis_url).push(Kind.REVEAL_EMAIL, Queue.INTERACTIVE, missing)
 
         def all_received() -> bool:
             message = channel.get_message(timeout=0.1)
