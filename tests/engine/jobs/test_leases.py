@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -117,6 +118,20 @@ def test_the_reason_why_a_job_cannot_be_claimed_is_known(
 
     assert try_claim(session, job_id) is None
     assert claims.refusal_reasons(session, [job_id], queue=Queue.INTERACTIVE, now=NOW)[job_id] is refusal
+
+
+def test_a_worker_whose_job_another_one_has_claimed_since_cannot_settle_it(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id)
+    first = claim(session, job_id)
+    second = claim(session, job_id, now=NOW + LEASE + SECOND)
+
+    for lost in (first, replace(first, lease_token="")):
+        with pytest.raises(LeaseLost):
+            leases.settle(session, lost, JobResult(outcome=Outcome.FOUND, charge=1), now=NOW)
+    leases.settle(session, second, JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
+
+    assert (read(session, job_id).outcome, figures(session, workspace_id)) == ("not_found", (10, 0, 0))
 
 
 def test_an_unknown_job_has_a_reason_of_its_own(session: Session) -> None:

@@ -16,7 +16,8 @@ from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.ledger import acquisition
 from app.engine.ledger.acquisition import Acquisition
-from app.engine.lookups import contact_data, known_people
+from app.engine.lookups import contact_data, disclosure, known_people
+from app.engine.lookups.disclosure import Purchase, Sale
 from app.engine.lookups.field_requests import TYPES, ContactField, FieldRequest, MinStatus
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.matching import reverse_lookups
@@ -264,6 +265,28 @@ def test_values_bought_concurrently_by_another_job_are_disclosed_for_free(
     assert disclosed is not None
     assert ([item["email"] for item in disclosed.values], disclosed.charge) == (["ada@acme.com"], 0)
     assert disclosed.already_owned
+
+
+def test_of_two_jobs_for_a_field_the_second_is_disclosed_when_the_first_is_paid(session: Session) -> None:
+    """If the first turned out to be free, the second would get values that nobody has paid for."""
+    workspace, ada = a_workspace(session), a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    an_email(session, ada, "ada@home.example", type="personal")
+    data = contact_data.load(session, workspace, [ada])
+    sales = [
+        Sale(
+            Purchase(workspace_id=workspace, job_id=f"job_{type_}", price=1, budget=1, now=NOW),
+            ada,
+            replace(WORK, types=(type_,)),
+            data,
+        )
+        for type_ in ("work", "personal")
+    ]
+
+    first, second = disclosure.disclose_all(session, sales)
+
+    assert first is not None
+    assert (first.charge, second) == (1, None)
 
 
 def test_phone_numbers_are_disclosed_in_full(session: Session) -> None:
