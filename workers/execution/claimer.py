@@ -44,6 +44,7 @@ FIRST_PAUSE, MAX_PAUSE = 0.02, 0.5
 After the last one, the jobs are left to the sweeper.
 """
 REMEMBERED = 10_000
+"""How many jobs that it settled, or that it will not settle in a group, a process remembers."""
 StoredDataFunction: TypeAlias = Callable[[Session, Sequence[Claim], Settings], Sequence[JobResult | None]]
 FROM_STORED: dict[str, StoredDataFunction] = {}
 
@@ -58,9 +59,9 @@ class Taken:
 
 @dataclass(slots=True)
 class _Group:
-    """The jobs that a transaction took, those of them that it settled, and those that it claimed.
+    """What a transaction did: the jobs that it took, settled and claimed.
 
-    If there were none, `refused` is why those named by messages could not be taken.
+    If it took none, `refused` is why it could not take those that the messages name.
     """
 
     taken: list[Claim] = field(default_factory=list)
@@ -235,7 +236,7 @@ def _without(job_ids: Sequence[str], job_id: str) -> Sequence[str]:
 
 
 class _RecentIds:
-    """The ids that were added last."""
+    """Remembers the ids that were added last, at most `REMEMBERED`."""
 
     def __init__(self) -> None:
         self._ids: OrderedDict[str, None] = OrderedDict()
@@ -248,11 +249,11 @@ class _RecentIds:
                 self._ids.popitem(last=False)
 
     def known(self, ids: Iterable[str]) -> Collection[str]:
-        """Return those of the ids that were added."""
+        """Return the ids that are remembered."""
         with self._lock:
             return {id_ for id_ in ids if id_ in self._ids}
 
     def missing(self, ids: Iterable[str]) -> Sequence[str]:
-        """Return those of the ids that were not added."""
+        """Return the ids that are not remembered."""
         with self._lock:
             return [id_ for id_ in ids if id_ not in self._ids]

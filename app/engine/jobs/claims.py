@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, Integer, String, and_, bindparam, case, or_, select, update
+from sqlalchemy import Integer, String, and_, bindparam, case, or_, select, update
 from sqlalchemy.sql import ColumnElement
 from sqlalchemy.sql.dml import ReturningUpdate
 
@@ -20,7 +20,7 @@ from app.infra.database.database_clock import Moment, column
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of, columns_of
 
-MAX_CRASHES = bindparam("max_crashes", type_=Integer())
+_MAX_CRASHES = bindparam("max_crashes", type_=Integer())
 _QUEUE = bindparam("of_queue", type_=String())
 
 
@@ -98,11 +98,14 @@ class ClaimRow(NamedTuple):
     claimed_at: datetime
 
 
-def claimable(*, max_crashes: int | BindParameter[int], now: Moment) -> ColumnElement[bool]:
-    """Return the condition under which a job may be claimed: it is due, or its lease expired."""
+def claimable(*, now: Moment) -> ColumnElement[bool]:
+    """Return the condition under which a job may be claimed: it is due, or its lease expired.
+
+    It has the parameter `max_crashes`.
+    """
     due = and_(Job.status == Status.QUEUED, Job.run_after <= now)
     # One less, because the expired lease is a crash that only the claim counts.
-    abandoned = and_(Job.status == Status.RUNNING, Job.lease_until < now, Job.crashes < max_crashes - 1)
+    abandoned = and_(Job.status == Status.RUNNING, Job.lease_until < now, Job.crashes < _MAX_CRASHES - 1)
     return and_(Job.deadline_at > now, or_(due, abandoned))
 
 
@@ -115,7 +118,7 @@ def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, 
 def claim_all(
     session: Session, job_ids: Sequence[str], *, lease: timedelta, max_crashes: int, now: Moment
 ) -> list[Claim]:
-    """Claim those of the jobs that are due or abandoned; return the claims in the order of the jobs.
+    """Claim the jobs that are due or abandoned, and skip the others; return the claims in this order.
 
     Claiming a job whose lease expired counts as a crash of its last worker, any other claim as an attempt.
     """
@@ -135,7 +138,7 @@ def _claim_statement(dialect: str, *, lease: timedelta, now: Moment) -> Returnin
     crashed = Job.status == Status.RUNNING
     return (
         update(Job)
-        .where(any_of(dialect, Job.id, "job_ids"), claimable(max_crashes=MAX_CRASHES, now=now))
+        .where(any_of(dialect, Job.id, "job_ids"), claimable(now=now))
         .values(
             status=Status.RUNNING.value,
             lease_token=bindparam("token"),

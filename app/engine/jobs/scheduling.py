@@ -55,8 +55,8 @@ def take(
 ) -> list[Claim]:
     """Lock the next jobs of the queue, in order and at most `limit`, and return them without a lease.
 
-    Jobs that others have locked are skipped. The transaction must settle each job (`leases.settle_all`) or
-    claim it (`claims.claim_all`); any other is left as it is, for the next one.
+    Jobs that others have locked are skipped. The same transaction settles a job (`leases.settle_all`), claims
+    it (`claims.claim_all`), or leaves it for the next one.
 
     `job_ids` are the jobs named by messages; they are preferred among the jobs of their workspaces.
     `last_served` is the workspace that this worker served last: workspaces with a greater id are preferred.
@@ -95,12 +95,12 @@ def _take(now: Moment) -> Statement[ClaimRow]:
 def _next_jobs(dialect: str, now: Moment) -> Select[Any]:
     """Select the next jobs, skipping rows locked by others.
 
-    A workspace is served as often as it has the fewest threads, those of the jobs before included.
+    Each job that is selected counts as a thread of its workspace for the jobs after it.
 
     FOR NO KEY UPDATE: inserting rows with a foreign key to the job stays possible.
     """
     running = _running(now)
-    is_due = (Job.queue == _QUEUE, _LIVE, claims.claimable(max_crashes=claims.MAX_CRASHES, now=now))
+    is_due = (Job.queue == _QUEUE, _LIVE, claims.claimable(now=now))
     order = (case((any_of(dialect, Job.id, "preferred"), 0), else_=1), Job.run_after, Job.id)
     place = func.row_number().over(partition_by=Job.workspace_id, order_by=order)
     threads = func.coalesce(running.c.threads, 0)

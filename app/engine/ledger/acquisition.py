@@ -55,7 +55,7 @@ def _acquire_values(dialect: str) -> ReturningInsert[Any]:
 def _acquire_fields(dialect: str, payers: CTE | None = None) -> ReturningInsert[Any]:
     """Return the insertion of fields that the workspaces do not own, or owned until a refund.
 
-    With `payers`, only those of their jobs.
+    `payers` has the `job_id` of the jobs whose fields are inserted; without it, all are.
     """
     rows = rows_of(dialect, "fields", _FIELD_TYPES).c
     has_new_value = text("1 = 1") if payers is None else rows.job_id.in_(select(payers.c.job_id))

@@ -1,4 +1,4 @@
-"""The tables and their rows: some of those of `sql`, and those with more columns."""
+"""The tables and their rows: some are those of `sql`, the others have more columns."""
 
 from __future__ import annotations
 

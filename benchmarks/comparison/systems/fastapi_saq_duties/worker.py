@@ -1,4 +1,4 @@
-"""The worker: `reveal` resolves a job, and `sweep` recovers those that nobody works on."""
+"""The worker: `reveal` resolves a job, and `sweep` recovers jobs whose worker or message was lost."""
 
 from __future__ import annotations
 
