@@ -147,9 +147,10 @@ class FairSlots:
     """Slots for which holders queue separately, so that one with many requests does not delay the others.
 
     A holder may have half of the slots, so that a new holder finds a free one. A crowd has one slot while
-    there are other holders: a process uses one processor, so more slots would delay the others without
-    raising the rate of the crowd. A request of a crowd that waited for that one slot begins after a pause. Of
-    the holders that wait, the one with the fewest slots is next; if several have as few, they take turns.
+    there are holders that are no crowds: a process uses one processor, so more slots would delay the others
+    without raising the rate of the crowd. A request of a crowd that waited for that one slot begins after a
+    pause. Of the holders that wait, the one with the fewest slots is next; if several have as few, they take
+    turns.
     """
 
     def __init__(self, count: int, crowds: Crowds | None = None) -> None:
@@ -159,7 +160,7 @@ class FairSlots:
         self._queues: dict[str, deque[threading.Event]] = {}
         """The requests that wait, by holder; the holder that was served last is at the end."""
         self._last_seen: dict[str, float] = {}
-        """When the last two holders came, in seconds of the monotonic clock; the later one is at the end."""
+        """When the last two holders that were no crowds came, in seconds of the monotonic clock; in order."""
         self._lock = threading.Lock()
 
     def acquire(self, holder: str, seconds: float, *, first: bool = False) -> bool:
@@ -215,9 +216,15 @@ class FairSlots:
 
     def _has_others(self, holder: str) -> bool:
         since = time.monotonic() - RECENT_SECONDS
-        return any(seen > since for other, seen in self._last_seen.items() if other != holder)
+        return any(
+            seen > since and other not in self._crowds
+            for other, seen in self._last_seen.items()
+            if other != holder
+        )
 
     def _note(self, holder: str) -> None:
+        if holder in self._crowds:
+            return
         self._last_seen.pop(holder, None)
         self._last_seen[holder] = time.monotonic()
         if len(self._last_seen) > 2:  # noqa: PLR2004 -- one of two is another holder than any given one

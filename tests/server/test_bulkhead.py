@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -95,6 +96,31 @@ def test_a_crowd_beside_another_workspace_holds_one_slot(queue: SlotQueue) -> No
     queue.release("wks_flood")
 
     assert queue.served == ["wks_other"] + ["wks_flood"] * (MAX_READS // 2 + 1)
+
+
+def test_crowds_do_not_limit_each_other(queue: SlotQueue) -> None:
+    floods = ["wks_flood", "wks_other_flood"]
+    for holder in floods:
+        for _ in range(MAX_READS // 2 + CROWD):
+            queue.request(holder)
+
+    for holder in floods:
+        queue.release(holder)
+
+    assert Counter(queue.holding) == dict.fromkeys(floods, MAX_READS // 2)
+
+
+def test_a_workspace_that_came_before_several_crowds_limits_them() -> None:
+    crowds, floods = Crowds(), ["wks_flood", "wks_other_flood", "wks_third_flood"]
+    slots = FairSlots(2 * len(floods), crowds)
+    slots.acquire("wks_other", 0)
+    slots.release("wks_other")
+    for holder in floods:
+        crowds.note(holder, CROWD)
+
+    granted = [slots.acquire(holder, 0) for holder in floods * 2]
+
+    assert granted == [True, True, True, False, False, False]
 
 
 def test_a_workspace_stays_a_crowd_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
