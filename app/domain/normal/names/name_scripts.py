@@ -13,7 +13,9 @@ from app.domain.normal.texts.text_folding import fold
 
 _LATIN = re.compile("[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 _SIDES = re.compile(r"\s*[()/|,\u3001\u30fb\u2010-\u2015]\s*|\s+-\s+|\s+")
-_WIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af]")
+_WIDE = re.compile(
+    "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 """Letters of which a transliteration does not show whether two spellings are of one name."""
 _LEAST_ALIKE = 60
 _MOST_WORDS = 5

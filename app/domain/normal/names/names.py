@@ -48,7 +48,7 @@ _HAS_QUOTED = re.compile(r"""["\u201c][^"\u201c\u201d]*["\u201d]|\([^()]*\)|(?<!
 """A nickname in quotes or parentheses, also one of several words: "the boss"."""
 _QUOTED = re.compile(r"""["'(\u201c]([^\W\d_][\w'.-]*)["')\u201d]""")
 _CAPITALS = re.compile(r"\b[^\W\d_a-z]{2}")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
+_HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]{2,6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +225,7 @@ def _split_han(name: str) -> tuple[str, str]:
     """Split a name in Han characters into given and family name; else return it as the given name."""
     if not _HAN.fullmatch(name):
         return name, ""
-    known_double = name[:2] in _COMPOUND_SURNAMES and len(name) > 2  # noqa: PLR2004 -- two characters
-    family = 2 if known_double or len(name) > 3 else 1  # noqa: PLR2004 -- four are Japanese, two and two
+    usual = 2 if len(name) > 3 else 1  # noqa: PLR2004 -- four are Japanese, two and two
+    known = (length for length in (3, 2) if name[:length] in _COMPOUND_SURNAMES and len(name) > length)
+    family = next(known, usual)
     return name[family:], name[:family]
