@@ -90,7 +90,7 @@ def simple_form_of(email: str, name: PersonName) -> str | None:
     """Return what `form_of` returns, at a tenth of its cost, for most names and addresses; None for others.
 
     It is for given and family names of one word without middle names and initials, and for addresses that
-    are     not shortened and have no numbers and nicknames.
+    are not shortened and have no numbers and nicknames.
     """
     local = email.rpartition("@")[0]
     firsts, lasts = spellings(name.first), spellings(name.last)

@@ -72,7 +72,7 @@ def email_reasons(email: str) -> tuple[str, ...]:
 def mailbox_name(local: str) -> str:
     """Return a local part without a number at its end, and without a tag: info for info-2 and info+news."""
     name, sign, _tag = local.partition("+")
-    return name if sign else _NUMBER.sub("", name)
+    return name if sign or not name[-1:].isdigit() else _NUMBER.sub("", name)
 
 
 @cache

@@ -22,7 +22,10 @@ class HasProfiles(Protocol):
 
 def urls_of(person: HasProfiles) -> tuple[str, ...]:
     """Return the profile URLs of a person."""
-    return tuple(url for url in (person.linkedin_url, person.member_url) if url)
+    shown, further = person.linkedin_url, person.member_url
+    if further:
+        return (shown, further) if shown else (further,)
+    return (shown,) if shown else ()
 
 
 def spellings(identifier: str) -> tuple[str, ...]:

@@ -134,11 +134,16 @@ def _lines(rows: Sequence[dict[str, Any]]) -> str:
 
 def _texts(column: Sequence[Any]) -> Sequence[str]:
     """Return the texts of a column; values that rows share are formatted once."""
-    if set(map(type, column)) == {str}:
+    types = set(map(type, column))
+    if types == {str}:
         return list(map(_escaped, column)) if _HAS_SPECIAL("".join(column)) else column
-    shared = dict(zip(map(id, column), column, strict=True))
-    texts = {identity: _formatted(value) for identity, value in shared.items()}
-    return [texts[id(value)] for value in column]
+    if types == {bytes}:
+        return list(map(_formatted, column))
+    identities = list(map(id, column))
+    texts = {
+        identity: _formatted(value) for identity, value in dict(zip(identities, column, strict=True)).items()
+    }
+    return [texts[identity] for identity in identities]
 
 
 def _escaped(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.errors import InvalidValue
@@ -66,6 +67,7 @@ def _place(row: RowValues, fields: PlaceFields) -> tuple[str, Place]:
     return fields.city, _NO_PLACE
 
 
+@lru_cache(maxsize=8192)
 def _place_of_city(text: str) -> Place:
     """Return the place of a city's column; its country if it has a line such as `Berlin, DE`.
 

@@ -14,6 +14,8 @@ PARTS_OF_CITIES = frozenset(_WORDS["part of city"])
 _STREET_LAST = frozenset(_WORDS["street last"])
 _STREET_FIRST = tuple(f"{word} " for word in _WORDS["street first"])
 _NOWHERE = frozenset(_WORDS["nowhere"])
+_BEFORE_CITY = tuple(f"{word} " for word in _WORDS["before city"])
+_AFTER_CITY = tuple(f" {word}" for word in _WORDS["after city"])
 _SAINT = "st"
 _MIN_BEFORE_ENDING = 3
 _NUMBER = re.compile(r"\d")
@@ -59,12 +61,12 @@ def town_of(text: str) -> str | None:
     if is_street(text) or is_nowhere(text):
         return None
     text = without_postcode(text)
-    for word in _WORDS["before city"]:
-        if text.lower().startswith(f"{word} "):
-            text = text[len(word) + 1 :]
-    for word in _WORDS["after city"]:
-        if text.lower().endswith(f" {word}"):
-            text = text[: -len(word) - 1]
+    if text.lower().startswith(_BEFORE_CITY):
+        for start in _BEFORE_CITY:
+            text = text[len(start) :] if text.lower().startswith(start) else text
+    if text.lower().endswith(_AFTER_CITY):
+        for end in _AFTER_CITY:
+            text = text[: -len(end)] if text.lower().endswith(end) else text
     return text.strip() or None
 
 

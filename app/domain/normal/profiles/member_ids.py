@@ -12,6 +12,7 @@ import re
 PROFILES = "https://www.linkedin.com/in/"
 """The start of every profile URL in normal form."""
 _MEMBER_ID = re.compile(r"(?:ACo|ACw|AEM)AA[A-Za-z0-9_-]{3,95}")
+_MEMBER_URL = re.compile(re.escape(PROFILES) + _MEMBER_ID.pattern)
 _URN = re.compile(r"urn:li:[A-Za-z_]{1,40}:\(?((?:ACo|ACw|AEM)AA[A-Za-z0-9_-]{3,95})(?![A-Za-z0-9_-])")
 _PREFIX = 5
 
@@ -32,7 +33,7 @@ def member_url(text: str) -> str | None:
 
 def is_member_url(url: str) -> bool:
     """Return whether a profile URL in normal form has the id of a member, not a chosen name."""
-    return is_member_id(url.removeprefix(PROFILES))
+    return _MEMBER_URL.fullmatch(url) is not None
 
 
 def namespace(url: str) -> str:

@@ -6,7 +6,7 @@ wins, then the oldest, so that importing the same list again yields the same con
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,8 +69,9 @@ class ContactFinder:
             code = WEAK_PROFILE if record.is_profile_weak else SHARED_PROFILE
             codes += [code] if _is_imported(record) else []
             record = without_profiles(record, shared)
-        row = self._find(record, employer)
-        codes += self._conflicts(record, employer, row)
+        key = _key(record)
+        row = self._find(record, key, employer)
+        codes += self._conflicts(record, key, employer, row)
         return Identification(record, row, doubted, tuple(codes))
 
     def _doubted_owners(self, record: FoundContact) -> tuple[Row, ...]:
@@ -101,11 +102,10 @@ class ContactFinder:
             is_named and not _is_other_person(owner, record)
         )
 
-    def _find(self, record: FoundContact, employer: str | None) -> Row | None:
+    def _find(self, record: FoundContact, key: str | None, employer: str | None) -> Row | None:
         for url in urls_of(record):
             if row := self._index.with_profile(url):
                 return row
-        key = _key(record)
         for email in record.emails:
             if same := self._with_address(email.email, key, record):
                 return self._best_match(same, record, employer)
@@ -126,6 +126,8 @@ class ContactFinder:
     def _with_address(self, email: str, key: str | None, record: FoundContact) -> list[Row]:
         """Return the contacts with this address that the record may be about."""
         owners = self._index.with_value(email)
+        if not owners:
+            return []
         usable = self._usable(owners.values(), record)
         is_weak = "role" in email_reasons(email) or self._is_shared(email, owners)
         same = _alike(usable, key, record, is_weak=is_weak)
@@ -144,16 +146,17 @@ class ContactFinder:
 
     def _is_namesake(self, row: Row, record: FoundContact) -> bool:
         """Return whether an imported record is about another person of the contact's name and company."""
-        values = self._index.values.get(row["id"]) if _is_imported(record) else None
+        values = self._index.values(row["id"]) if _is_imported(record) else None
         return values is not None and are_namesakes(values, ContactValues.of(record))
 
-    def _conflicts(self, record: FoundContact, employer: str | None, row: Row | None) -> list[str]:
+    def _conflicts(
+        self, record: FoundContact, key: str | None, employer: str | None, row: Row | None
+    ) -> list[str]:
         """Return the codes of what the record shares with people from whom it was kept apart."""
         codes = [SHARED_ADDRESS] if self._shares_address(record, row) else []
         codes += [SPLIT_PROFILE] if self._is_split(record) else []
         if row is not None or not _is_imported(record):
             return codes
-        key = _key(record)
         if key and employer and any(self._is_namesake(o, record) for o in self._index.named(employer, key)):
             codes.append(NAMESAKE)
         if not (key or record.emails or record.linkedin_url):
@@ -192,8 +195,10 @@ class ContactFinder:
         return max(sorted(rows, key=lambda row: row["id"]), key=agreement)
 
     @staticmethod
-    def _usable(rows: Iterable[Row], record: FoundContact) -> list[Row]:
+    def _usable(rows: Collection[Row], record: FoundContact) -> list[Row]:
         """Return the rows, without those that have another LinkedIn profile."""
+        if not rows:
+            return []
         urls = () if record.is_profile_weak else urls_of(record)
         return [row for row in rows if not (urls and are_two_people(profiles_in(row), urls))]
 

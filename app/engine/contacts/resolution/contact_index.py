@@ -38,16 +38,15 @@ def name_of(row: Mapping[str, Any]) -> PersonName | None:
 
 
 class ContactIndex:
-    """Rows of contacts by their id, profile, address or number, and by company and name.
-
-    `rows` has them by id. `values` has the addresses and numbers of those that only their name and
-    company may join to a record.
-    """
+    """Rows of contacts by their id, profile, address or number, and by company and name; `rows` by id."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
         self._with_profile: dict[str, Row] = {}
-        self.values: dict[str, ContactValues] = {}
+        self._values: dict[str, ContactValues] = {}
+        """The stored values of the contacts that only their name and company may join to a record."""
+        self._merged: dict[str, list[FoundContact]] = {}
+        """The records that were merged into each contact, and are not in `_values` yet."""
         self._by_value: dict[str, dict[str, Row]] = {}
         self._by_name: dict[tuple[str, str], dict[str, Row]] = {}
 
@@ -87,14 +86,23 @@ class ContactIndex:
 
     def with_profile(self, url: str) -> Row | None:
         """Return the row with this LinkedIn profile, also one stored without the capitals of its id."""
-        return next((row for form in spellings(url) if (row := self._with_profile.get(form))), None)
+        for form in spellings(url):
+            if row := self._with_profile.get(form):
+                return row
+        return None
 
     def add_record(self, row: Row, record: FoundContact) -> None:
         """Add a row with the addresses and numbers of a record that was merged into it."""
         self.add(row)
         self.add_values(row, values_of(record))
-        known = self.values.get(row["id"], ContactValues())
-        self.values[row["id"]] = known.joined(ContactValues.of(record))
+        self._merged.setdefault(row["id"], []).append(record)
+
+    def values(self, contact_id: str) -> ContactValues | None:
+        """Return the values of a contact that only its name and company may join to a record, if known."""
+        for record in self._merged.pop(contact_id, ()):
+            known = self._values.get(contact_id, ContactValues())
+            self._values[contact_id] = known.joined(ContactValues.of(record))
+        return self._values.get(contact_id)
 
     def with_value(self, value: str) -> dict[str, Row]:
         """Return the rows with this address or number, by id."""
@@ -133,7 +141,7 @@ class ContactIndex:
         for contact_id, *phone in rows_in(session, numbers, Phone.__table__.c.contact_id, named):
             phones[contact_id].append(tuple(phone))
         for contact_id in named:
-            self.values[contact_id] = ContactValues.from_values(emails[contact_id], phones[contact_id])
+            self._values[contact_id] = ContactValues.from_values(emails[contact_id], phones[contact_id])
 
 
 def _candidates(
