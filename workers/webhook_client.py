@@ -8,8 +8,9 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import httpcore2
@@ -52,11 +53,15 @@ class DeliveryError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """The receiver's response: its status, the `Retry-After` delay in seconds, and its body if it is read."""
+    """The receiver's response: its status, the `Retry-After` delay in seconds, and its body if it is read.
+
+    The names of `headers` are lower-case.
+    """
 
     status: int
     retry_after: float | None
     body: bytes = field(default=b"", repr=False)
+    headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +108,13 @@ class WebhookClient:
                     headers=[("User-Agent", USER_AGENT), *headers.items()],
                 ) as response,
             ):
-                header = {name.lower(): value for name, value in response.headers}.get(b"retry-after", b"")
+                received = {
+                    name.decode("latin-1").lower(): value.decode("latin-1")
+                    for name, value in response.headers
+                }
                 content = b"" if max_bytes is None else response.read()
-                return WebhookResponse(response.status, retry_after(header.decode("latin-1")), content)
+                delay = retry_after(received.get("retry-after", ""))
+                return WebhookResponse(response.status, delay, content, received)
         except httpcore2.TimeoutException as error:
             raise DeliveryError("timeout") from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from ipaddress import ip_network
 from typing import Any
 
-from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakeSalesforce, FakeTwenty
+from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakePipedrive, FakeSalesforce, FakeTwenty
 from jobs_support import NOW, a_workspace
 from sqlalchemy import select
 from stored_support import a_company, a_contact, a_phone, an_email, own
@@ -27,6 +27,7 @@ from workers.webhook_client import WebhookClient
 LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
 FAKES: dict[str, type[FakeCrm]] = {
     "hubspot": FakeHubSpot,
+    "pipedrive": FakePipedrive,
     "salesforce": FakeSalesforce,
     "twenty": FakeTwenty,
 }

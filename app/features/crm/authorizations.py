@@ -79,7 +79,7 @@ def _url(oauth: OAuth, client_id: str, redirect_uri: str, state: str, verifier: 
         "response_type": "code",
         "client_id": client_id,
         "redirect_uri": redirect_uri,
-        "scope": " ".join(oauth.scopes),
+        **({"scope": " ".join(oauth.scopes)} if oauth.scopes else {}),
         "state": state,
         "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
         "code_challenge_method": "S256",

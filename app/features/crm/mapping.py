@@ -9,7 +9,7 @@ from app.domain.errors import InvalidValue
 from app.features.crm.vendors.person import CrmField
 from app.features.crm.vendors.vendor import Crm
 
-PROPERTY = r"[A-Za-z][A-Za-z0-9_]{0,99}(\.[A-Za-z][A-Za-z0-9_]{0,99})?"
+PROPERTY = r"[A-Za-z0-9][A-Za-z0-9_]{0,99}(\.[A-Za-z0-9][A-Za-z0-9_]{0,99})?"
 _PROPERTY = re.compile(PROPERTY, re.ASCII)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 ERRORS: Mapping[str, str] = {
     "unauthorized": "The CRM does not accept the credentials.",
     "forbidden": "The credentials lack a permission.",
+    "account_not_open": "The account of the CRM is not open: its subscription or trial has ended.",
     "authorization_ended": "The authorization was withdrawn, or has expired.",
     "other_account": "The credentials belong to another account of the CRM, in which the records are other "
     "people's. Give credentials of the same account, or disconnect the CRM and connect the other account.",

@@ -12,13 +12,14 @@ from app.engine.ledger.reveals import RevealedValue
 from app.features.crm import addresses
 
 OTHER = "ada.lovelace@acme.com"
-every_vendor = pytest.mark.parametrize("vendor", ["hubspot", "salesforce", "twenty"])
+every_vendor = pytest.mark.parametrize("vendor", ["hubspot", "pipedrive", "salesforce", "twenty"])
 
 
 def record(vendor: str, primary: str, *others: str) -> dict[str, Any]:
     """Return a person of the CRM with a primary and other addresses."""
     return {
         "hubspot": {"email": primary, "hs_additional_emails": ";".join(others)},
+        "pipedrive": {"emails": [{"value": one, "primary": one == primary} for one in (primary, *others)]},
         "salesforce": {"Email": primary, "Private__c": next(iter(others), None)},
         "twenty": {"emails": {"primaryEmail": primary, "additionalEmails": list(others)}},
     }[vendor]

@@ -96,7 +96,7 @@ def test_a_member_cannot_connect_a_crm(admin: SignedInUser) -> None:
 @pytest.mark.parametrize(
     ("changes", "pointer"),
     [
-        ({"vendor": "pipedrive"}, "/vendor"),
+        ({"vendor": "sugarcrm"}, "/vendor"),
         ({"vendor": "salesforce"}, "/vendor"),
         ({"vendor": "twenty"}, "/base_url"),
         ({"base_url": "https://hubspot.example"}, "/base_url"),

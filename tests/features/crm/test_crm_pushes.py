@@ -17,7 +17,7 @@ from app.features.crm.records import CrmWrittenRecord
 from app.infra.database.session import Session
 from workers.webhook_client import WebhookClient, WebhookResponse
 
-TITLES = {"hubspot": "jobtitle", "salesforce": "Title", "twenty": "jobTitle"}
+TITLES = {"hubspot": "jobtitle", "pipedrive": "job_title", "salesforce": "Title", "twenty": "jobTitle"}
 every_vendor = pytest.mark.parametrize("vendor", sorted(TITLES))
 
 
@@ -206,7 +206,9 @@ def test_a_response_lost_after_the_write_makes_one_person(harness: CrmHarness, v
     contact_id = harness.owned_contact()
     harness.turn()
     push_id = harness.push(contact_id)
-    path = {"hubspot": "contacts", "salesforce": "Contact", "twenty": "people"}[vendor]
+    path = {"hubspot": "contacts", "pipedrive": "persons", "salesforce": "Contact", "twenty": "people"}[
+        vendor
+    ]
     harness.crm.fail(504, method="POST", path=path, after_the_write=True)
 
     harness.turn()
@@ -371,15 +373,15 @@ def test_owned_numbers_that_may_be_called_are_pushed(harness: CrmHarness) -> Non
     assert person(harness)["phone"] == "+12025550102"
 
 
-@pytest.mark.parametrize("vendor", ["salesforce", "twenty"])
+@pytest.mark.parametrize("vendor", ["pipedrive", "salesforce", "twenty"])
 def test_two_people_of_one_company_share_its_record(harness: CrmHarness, vendor: str) -> None:
     ids = [harness.owned_contact(), harness.owned_contact("bob@acme.com", "Bob Ray")]
 
     harness.pushed(*ids)
 
-    relation = {"salesforce": "AccountId", "twenty": "companyId"}[vendor]
+    relation = {"pipedrive": "org_id", "salesforce": "AccountId", "twenty": "companyId"}[vendor]
     assert len(harness.crm.companies) == 1
-    assert {one[relation] for one in harness.crm.people.values()} == set(harness.crm.companies)
+    assert {str(one[relation]) for one in harness.crm.people.values()} == set(harness.crm.companies)
 
 
 def test_the_database_holds_neither_the_token_nor_the_values_in_plain(harness: CrmHarness) -> None:

@@ -7,13 +7,19 @@ from typing import Any
 import pytest
 from crm_support import CrmHarness
 
-TITLES = {"hubspot": "jobtitle", "salesforce": "Title", "twenty": "jobTitle"}
+TITLES = {"hubspot": "jobtitle", "pipedrive": "job_title", "salesforce": "Title", "twenty": "jobTitle"}
 FORBIDDEN = {
     "hubspot": {"category": "MISSING_SCOPES"},
+    "pipedrive": {"success": False, "error": "Forbidden"},
     "salesforce": [],
     "twenty": {"messages": ["Forbidden"]},
 }
-CREATION = {"hubspot": "/objects/contacts", "salesforce": "/sobjects/Contact", "twenty": "/rest/people"}
+CREATION = {
+    "hubspot": "/objects/contacts",
+    "pipedrive": "/v2/persons",
+    "salesforce": "/sobjects/Contact",
+    "twenty": "/rest/people",
+}
 every_vendor = pytest.mark.parametrize("vendor", sorted(TITLES))
 
 
@@ -31,6 +37,11 @@ def person(harness: CrmHarness) -> dict[str, object]:
         ("hubspot", "READ_ONLY_VALUE", "read_only"),
         ("hubspot", "PROPERTY_VALUE_TOO_LONG", "too_long"),
         ("hubspot", "INVALID_DATE", "invalid"),
+        ("pipedrive", "Parameter '{name}' is not allowed for this request", "unknown_property"),
+        ("pipedrive", "value must be one of the options of '{name}'", "not_an_option"),
+        ("pipedrive", "length must be at most 255 characters", "too_long"),
+        ("pipedrive", "the user has no permission to write it", "read_only"),
+        ("pipedrive", "must be a number", "invalid"),
         ("salesforce", "STRING_TOO_LONG", "too_long"),
         ("salesforce", "INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST", "not_an_option"),
         ("salesforce", "FIELD_INTEGRITY_EXCEPTION", "not_an_option"),
@@ -170,7 +181,7 @@ def test_a_permission_that_one_property_lacks_costs_the_properties_and_not_the_c
 @every_vendor
 def test_a_permission_that_all_people_lack_stops_the_connection(harness: CrmHarness, vendor: str) -> None:
     contact_id = harness.owned_contact()
-    for _ in range(2):
+    for _ in range(3):
         harness.crm.fail(403, FORBIDDEN[vendor], method="POST", path=CREATION[vendor])
 
     [item] = harness.pushed(contact_id)
@@ -182,7 +193,7 @@ def test_a_permission_that_all_people_lack_stops_the_connection(harness: CrmHarn
 @every_vendor
 def test_an_address_that_is_refused_fails_the_new_person(harness: CrmHarness, vendor: str) -> None:
     contact_id = harness.owned_contact()
-    name = {"hubspot": "email", "salesforce": "Email", "twenty": "emails"}[vendor]
+    name = {"hubspot": "email", "pipedrive": "emails", "salesforce": "Email", "twenty": "emails"}[vendor]
     harness.crm.refusals = {name: 'Invalid value for field "emails"'}
 
     [item] = harness.pushed(contact_id)

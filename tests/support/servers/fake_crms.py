@@ -93,10 +93,13 @@ class FakeCrm:
 
     def _answer(self, request: Request) -> Response:
         is_token = request.path.endswith("/token")
-        if not is_token and request.headers.get("Authorization") != f"Bearer {self.token}":
+        if not is_token and not self.is_authorized(request):
             return self.unauthorized()
         body = {} if is_token else (request.get_json(silent=True) or {})
         return self.tokens(request) if is_token else self.answer(request, body)
+
+    def is_authorized(self, request: Request) -> bool:
+        return request.headers.get("Authorization") == f"Bearer {self.token}"
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
         raise NotImplementedError
@@ -175,6 +178,85 @@ class FakeHubSpot(FakeCrm):
         id_ = str(next(self.ids))
         self.people[id_] = dict(values)
         return as_json(201, {"id": id_, "properties": values})
+
+
+class FakePipedrive(FakeCrm):
+    """Pipedrive's persons and organizations: exact searches, lists, and two persons with one address.
+
+    The search does not find what was created through the API, as if its index were always behind. `schemes`
+    are the headers by which requests were authorized. Without `has_contact_sync`, `job_title` is forbidden.
+    """
+
+    _WRITABLE = frozenset({"name", "org_id", "emails", "phones", "job_title", "custom_fields"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.schemes: list[str] = []
+        self.unindexed: set[str] = set()
+        self.has_contact_sync = True
+
+    def is_authorized(self, request: Request) -> bool:
+        sent = {name: request.headers.get(name) for name in ("x-api-token", "Authorization")}
+        self.schemes += [name for name, value in sent.items() if value]
+        return list(sent.values()) in ([self.token, None], [None, f"Bearer {self.token}"])
+
+    def tokens(self, request: Request) -> Response:
+        response = super().tokens(request)
+        issued = response.get_json()
+        return as_json(response.status_code, issued | {"api_domain": issued.pop("instance_url", "")})
+
+    def unauthorized(self) -> Response:
+        return _failed(401, "unauthorized access")
+
+    def answer(self, request: Request, body: dict[str, Any]) -> Response:
+        if request.path == "/api/v1/users/me":
+            user = {"id": 7, "company_id": int(self.account or 0)}
+            return _succeeded(user) if self.account else _failed(403, "Scope and URL mismatch")
+        kind, id_ = (*request.path.removeprefix("/api/v2/").split("/"), "")[:2]
+        rows = {"persons": self.people, "organizations": self.companies}[kind]
+        if id_ == "search":
+            return self._search(request, rows)
+        return self._list(request, rows) if request.method == "GET" else self._write(body, rows, id_)
+
+    def _search(self, request: Request, rows: dict[str, Any]) -> Response:
+        assert request.args["exact_match"] == "true"
+        term = request.args["term"].casefold()
+        found = [
+            {"result_score": 1.0, "item": {"id": int(id_), "name": row.get("name")}}
+            for id_, row in rows.items()
+            if id_ not in self.unindexed and not row.get("is_deleted")
+            if term in _pipedrive_terms(row, request.args["fields"])
+        ]
+        return _succeeded({"items": found})
+
+    def _list(self, request: Request, rows: dict[str, Any]) -> Response:
+        """List the records with these ids, else the latest ones."""
+        ids = request.args["ids"].split(",") if "ids" in request.args else list(rows)[::-1]
+        limit = int(request.args.get("limit", 100))
+        return _succeeded([rows[id_] | {"id": int(id_)} for id_ in ids if id_ in rows][:limit])
+
+    def _write(self, body: dict[str, Any], rows: dict[str, Any], id_: str) -> Response:
+        if "job_title" in body and not self.has_contact_sync:
+            return _failed(403, "Contact Sync is not enabled")
+        names = body.keys() | body.get("custom_fields", {}).keys()
+        messages = [
+            f"{name}: {text.format(name=name)}" for name, text in self.refusals.items() if name in names
+        ]
+        messages += [f"{name}: Parameter '{name}' is not allowed" for name in body.keys() - self._WRITABLE]
+        if messages or not (id_ or body.get("name")):
+            return _failed(400, f"Validation failed: {'; '.join(messages)}", "ERR_SCHEMA_VALIDATION_FAILED")
+        assert isinstance(body.get("org_id", 0), int)
+        assert all(
+            sum(entry["primary"] for entry in body.get(name, ({"primary": 1},))) == 1 for name in _LISTS
+        )
+        if not id_:
+            id_ = str(next(self.ids))
+            self.unindexed.add(id_)
+        first, _, last = body.get("name", "").partition(" ")
+        parts = {"first_name": first, "last_name": last} if first and rows is self.people else {}
+        row = rows.setdefault(id_, {})
+        _merge(row, body | parts)
+        return _succeeded(row | {"id": int(id_)})
 
 
 class FakeSalesforce(FakeCrm):
@@ -303,6 +385,25 @@ def _salesforce_row(row: dict[str, Any], columns: list[str], accounts: dict[str,
     if "Account.Name" in columns:
         found["Account"] = accounts.get(row.get("AccountId") or "")
     return found
+
+
+_LISTS = ("emails", "phones")
+
+
+def _pipedrive_terms(row: dict[str, Any], field: str) -> list[str]:
+    """Return what an exact search in a field finds a record by."""
+    texts = (
+        [entry["value"] for entry in row.get("emails", ())] if field == "email" else [row.get(field) or ""]
+    )
+    return [text.casefold() for text in texts]
+
+
+def _succeeded(data: Any) -> Response:
+    return as_json(200, {"success": True, "data": data, "additional_data": {}})
+
+
+def _failed(status: int, error: str, code: str = "") -> Response:
+    return as_json(status, {"success": False, "error": error, "code": code, "data": None})
 
 
 def _not_found() -> Response:

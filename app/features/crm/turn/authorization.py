@@ -68,6 +68,6 @@ def renew(crm: Crm, transport: Transport, credentials: Credentials) -> Grant:
         token=str(token),
         refresh_token=str(response.object.get("refresh_token") or credentials.refresh_token),
         expires_at=None if expires_in is None else clock.now().timestamp() + float(expires_in),
-        api_url=str(response.object.get("instance_url") or credentials.api_url),
+        api_url=crm.granted_url(response.object) or credentials.api_url,
     )
     return Grant(renewed, crm.granted_account(response.object))

@@ -19,15 +19,15 @@ MAX_RESPONSE_BYTES = 2_000_000
 
 @dataclass(slots=True)
 class Transport:
-    """The connection's address and token; `calls` is the number of requests sent so far."""
+    """The connection's address and the headers with its token; `calls` counts the requests sent so far."""
 
     client: WebhookClient
     base_url: str
-    token: str = field(default="", repr=False)
+    credentials: dict[str, str] = field(default_factory=dict, repr=False)
     calls: int = 0
 
     def send(self, request: Request) -> Response:
-        """Send the request with the token, if there is one.
+        """Send the request with the credentials, if there are any.
 
         Raises:
             Unreachable: there was no response, or the address is not allowed.
@@ -35,15 +35,15 @@ class Transport:
         """
         self.calls += 1
         content, headers = _encoded(request)
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
         query = f"?{urlencode(request.query)}" if request.query else ""
         url = f"{self.base_url.rstrip('/')}{request.path}{query}"
         try:
-            response = self.client.send(request.method, url, content, headers, max_bytes=MAX_RESPONSE_BYTES)
+            response = self.client.send(
+                request.method, url, content, headers | self.credentials, max_bytes=MAX_RESPONSE_BYTES
+            )
         except DeliveryError as error:
             raise Unreachable(error.reason) from None
-        return Response(response.status, _parsed(response.body), response.retry_after)
+        return Response(response.status, _parsed(response.body), response.retry_after, response.headers)
 
 
 def _encoded(request: Request) -> tuple[bytes, dict[str, str]]:

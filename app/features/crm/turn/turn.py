@@ -48,8 +48,8 @@ class CrmTurn:
         self._granted_account: str | None = None
         self._started = time.monotonic()
         base_url = self._credentials.api_url or turn.base_url or crm.base_url
-        self._transport = Transport(client, base_url, self._credentials.token)
-        self._tokens = Transport(client, turn.base_url or crm.base_url)
+        self._transport = Transport(client, base_url, self._authentication())
+        self._tokens = Transport(client, (crm.oauth and crm.oauth.server) or turn.base_url or crm.base_url)
 
     def run(self) -> None:
         """Work until nothing is due, the time or the requests of the turn are used up, or the CRM refuses."""
@@ -84,7 +84,7 @@ class CrmTurn:
     def _identify(self) -> None:
         """Store the account of the CRM to which new credentials belong, which it keeps from then on."""
         account = self._granted_account or self._reading(
-            lambda: accounts.read(self._crm, self._send, self._transport.token)
+            lambda: accounts.read(self._crm, self._send, self._credentials.token)
         )
         accounts.compare(self._turn.account, account)
         if account is not None and not self._turn.account:
@@ -94,10 +94,14 @@ class CrmTurn:
     def _renew(self) -> None:
         grant = authorization.renew(self._crm, self._tokens, self._credentials)
         self._credentials, self._granted_account = grant.credentials, grant.account
-        self._transport.token = self._credentials.token
+        self._transport.credentials = self._authentication()
         self._transport.base_url = self._credentials.api_url or self._transport.base_url
         with self._database.transaction() as session:
             outbox.store_credentials(session, self._turn, self._credentials, now=database_clock.now())
+
+    def _authentication(self) -> dict[str, str]:
+        credentials = self._credentials
+        return self._crm.authentication(credentials.token, is_granted=bool(credentials.refresh_token))
 
     def _send(self, request: Request) -> Response:
         """Send the request; renew a token that the CRM does not accept any more, once."""

@@ -26,11 +26,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A vendor's response: `body` is its JSON, None without; `retry_after` is in seconds."""
+    """A vendor's response: `body` is its JSON, None without; `retry_after` is in seconds.
+
+    The names of `headers` are lower-case.
+    """
 
     status: int
     body: Any = field(default=None, repr=False)
     retry_after: float | None = None
+    headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
 
     @property
     def object(self) -> Mapping[str, Any]:

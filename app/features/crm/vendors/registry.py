@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from app.features.crm.settings import access
 from app.features.crm.vendors.hubspot.hubspot import HubSpot
+from app.features.crm.vendors.pipedrive.pipedrive import Pipedrive
 from app.features.crm.vendors.salesforce.salesforce import Salesforce
 from app.features.crm.vendors.twenty.twenty import Twenty
 from app.features.crm.vendors.vendor import Crm
@@ -13,6 +14,7 @@ from app.settings import Settings
 
 CRMS: tuple[type[Crm], ...] = (
     HubSpot,
+    Pipedrive,
     Salesforce,
     Twenty,
 )

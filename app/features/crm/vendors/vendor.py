@@ -31,11 +31,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class OAuth:
-    """The OAuth 2.0 endpoints of a vendor: a URL for the browser, and the path of the token endpoint."""
+    """The OAuth 2.0 endpoints of a vendor: a URL for the browser, and the path of the token endpoint.
+
+    `server` is the address of the token endpoint if it is not the API's. Without `scopes`, those of the
+    client apply.
+    """
 
     authorize_url: str
     token_path: str
     scopes: tuple[str, ...]
+    server: str = ""
 
 
 class Crm:
@@ -70,6 +75,15 @@ class Crm:
         """Return whether the operator has registered an OAuth client at the vendor."""
         return bool(self.oauth and self.access.client_id and self.access.client_secret)
 
+    def authentication(
+        self,
+        token: str,
+        *,
+        is_granted: bool,  # noqa: ARG002 -- for subclasses
+    ) -> dict[str, str]:
+        """Return the header with the token; `is_granted` states whether it was issued by OAuth."""
+        return {"Authorization": f"Bearer {token}"}
+
     def for_turn(self) -> Self:
         """Return the CRM for one turn with one connection, whose properties it may remember."""
         return type(self)(self.access)
@@ -85,6 +99,10 @@ class Crm:
     def granted_account(self, grant: Mapping[str, Any]) -> str | None:  # noqa: ARG002 -- for subclasses
         """Return the id of the account that the response of the token endpoint names, or None."""
         return None
+
+    def granted_url(self, grant: Mapping[str, Any]) -> str:  # noqa: ARG002 -- for subclasses
+        """Return the address of the API that the response of the token endpoint names, or nothing."""
+        return ""
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Return the record that has an address of the person, or None."""

@@ -76,6 +76,10 @@ class Salesforce(Crm):
         """Return the id of the org from the URL of the user's identity."""
         return _org_id(grant.get("id"))
 
+    def granted_url(self, grant: Mapping[str, Any]) -> str:
+        """Return the address of the org."""
+        return text(grant.get("instance_url"))
+
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Select the contact or lead by address, else by name and company."""
         return people.find(self._org(send), mapping, person)

@@ -1,0 +1,1 @@
+"""Pipedrive: persons and organizations by version 2 of the API."""
