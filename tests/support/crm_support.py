@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from ipaddress import ip_network
 from typing import Any
 
-from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakePipedrive, FakeSalesforce, FakeTwenty
+from fake_crms import TOKEN, FakeCrm, FakeHubSpot, FakePipedrive, FakeSalesforce, FakeTwenty, FakeZoho
 from jobs_support import NOW, a_workspace
 from sqlalchemy import select
 from stored_support import a_company, a_contact, a_phone, an_email, own
@@ -30,7 +30,24 @@ FAKES: dict[str, type[FakeCrm]] = {
     "pipedrive": FakePipedrive,
     "salesforce": FakeSalesforce,
     "twenty": FakeTwenty,
+    "zoho": FakeZoho,
 }
+TITLES = {
+    "hubspot": "jobtitle",
+    "pipedrive": "job_title",
+    "salesforce": "Title",
+    "twenty": "jobTitle",
+    "zoho": "Title",
+}
+"""The property of the title in each CRM."""
+CREATION = {
+    "hubspot": "/objects/contacts",
+    "pipedrive": "/v2/persons",
+    "salesforce": "/sobjects/Contact",
+    "twenty": "/rest/people",
+    "zoho": "/v8/Contacts",
+}
+"""The end of the path at which each CRM creates people."""
 EMAIL = "ada@acme.com"
 
 

@@ -83,5 +83,6 @@ def _url(oauth: OAuth, client_id: str, redirect_uri: str, state: str, verifier: 
         "state": state,
         "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
         "code_challenge_method": "S256",
+        **oauth.parameters,
     }
     return f"{oauth.authorize_url}?{urlencode(query)}"

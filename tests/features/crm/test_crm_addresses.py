@@ -12,7 +12,7 @@ from app.engine.ledger.reveals import RevealedValue
 from app.features.crm import addresses
 
 OTHER = "ada.lovelace@acme.com"
-every_vendor = pytest.mark.parametrize("vendor", ["hubspot", "pipedrive", "salesforce", "twenty"])
+every_vendor = pytest.mark.parametrize("vendor", ["hubspot", "pipedrive", "salesforce", "twenty", "zoho"])
 
 
 def record(vendor: str, primary: str, *others: str) -> dict[str, Any]:
@@ -22,6 +22,7 @@ def record(vendor: str, primary: str, *others: str) -> dict[str, Any]:
         "pipedrive": {"emails": [{"value": one, "primary": one == primary} for one in (primary, *others)]},
         "salesforce": {"Email": primary, "Private__c": next(iter(others), None)},
         "twenty": {"emails": {"primaryEmail": primary, "additionalEmails": list(others)}},
+        "zoho": {"Email": primary, "Secondary_Email": next(iter(others), None)},
     }[vendor]
 
 

@@ -18,7 +18,7 @@ PENDING = {"token": "", "code": "code-1", "verifier": "verifier-1", "redirect_ur
 GRANTED = {"refresh_token": "refresh-1", "expires_at": (NOW.timestamp() + 1800)}
 
 
-@pytest.fixture(params=["hubspot", "pipedrive", "salesforce"])
+@pytest.fixture(params=["hubspot", "pipedrive", "salesforce", "zoho"])
 def crm(request: pytest.FixtureRequest, httpserver: HTTPServer) -> FakeCrm:
     crm = FAKES[request.param](httpserver)
     crm.name = request.param

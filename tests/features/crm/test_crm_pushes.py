@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from crm_support import EMAIL, LOOPBACK, CrmHarness
+from crm_support import CREATION, EMAIL, LOOPBACK, TITLES, CrmHarness
 from sqlalchemy import select
 from stored_support import a_phone, own, suppress
 
@@ -14,10 +14,10 @@ from app.engine.contacts.contacts import Contact
 from app.engine.events.events import Event
 from app.features.crm import people, records
 from app.features.crm.records import CrmWrittenRecord
+from app.features.crm.vendors import registry
 from app.infra.database.session import Session
 from workers.webhook_client import WebhookClient, WebhookResponse
 
-TITLES = {"hubspot": "jobtitle", "pipedrive": "job_title", "salesforce": "Title", "twenty": "jobTitle"}
 every_vendor = pytest.mark.parametrize("vendor", sorted(TITLES))
 
 
@@ -206,10 +206,7 @@ def test_a_response_lost_after_the_write_makes_one_person(harness: CrmHarness, v
     contact_id = harness.owned_contact()
     harness.turn()
     push_id = harness.push(contact_id)
-    path = {"hubspot": "contacts", "pipedrive": "persons", "salesforce": "Contact", "twenty": "people"}[
-        vendor
-    ]
-    harness.crm.fail(504, method="POST", path=path, after_the_write=True)
+    harness.crm.fail(504, method="POST", path=CREATION[vendor], after_the_write=True)
 
     harness.turn()
     waiting = harness.items(push_id)[0]
@@ -373,13 +370,13 @@ def test_owned_numbers_that_may_be_called_are_pushed(harness: CrmHarness) -> Non
     assert person(harness)["phone"] == "+12025550102"
 
 
-@pytest.mark.parametrize("vendor", ["pipedrive", "salesforce", "twenty"])
+@pytest.mark.parametrize("vendor", ["pipedrive", "salesforce", "twenty", "zoho"])
 def test_two_people_of_one_company_share_its_record(harness: CrmHarness, vendor: str) -> None:
     ids = [harness.owned_contact(), harness.owned_contact("bob@acme.com", "Bob Ray")]
 
     harness.pushed(*ids)
 
-    relation = {"pipedrive": "org_id", "salesforce": "AccountId", "twenty": "companyId"}[vendor]
+    relation = registry.load(harness.settings)[vendor].company_property
     assert len(harness.crm.companies) == 1
     assert {str(one[relation]) for one in harness.crm.people.values()} == set(harness.crm.companies)
 

@@ -5,20 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from crm_support import CrmHarness
+from crm_support import CREATION, TITLES, CrmHarness
 
-TITLES = {"hubspot": "jobtitle", "pipedrive": "job_title", "salesforce": "Title", "twenty": "jobTitle"}
 FORBIDDEN = {
     "hubspot": {"category": "MISSING_SCOPES"},
     "pipedrive": {"success": False, "error": "Forbidden"},
     "salesforce": [],
     "twenty": {"messages": ["Forbidden"]},
-}
-CREATION = {
-    "hubspot": "/objects/contacts",
-    "pipedrive": "/v2/persons",
-    "salesforce": "/sobjects/Contact",
-    "twenty": "/rest/people",
+    "zoho": {"code": "NO_PERMISSION", "details": {}, "message": "permission denied", "status": "error"},
 }
 every_vendor = pytest.mark.parametrize("vendor", sorted(TITLES))
 
@@ -51,6 +45,10 @@ def person(harness: CrmHarness) -> dict[str, object]:
         ("twenty", 'Value "X" does not match any option of field "{name}"', "not_an_option"),
         ("twenty", 'Field "{name}" is not defined by type "PersonCreateInput"', "unknown_property"),
         ("twenty", "Object person doesn't have field {name}: it does not exist", "unknown_property"),
+        ("zoho", "INVALID_DATA maximum_length", "too_long"),
+        ("zoho", "INVALID_DATA expected_data_type", "invalid"),
+        ("zoho", "NO_PERMISSION", "read_only"),
+        ("zoho", "DUPLICATE_DATA", "duplicate"),
     ],
 )
 def test_a_refused_property_is_left_out_and_named_in_the_receipt(
@@ -193,7 +191,7 @@ def test_a_permission_that_all_people_lack_stops_the_connection(harness: CrmHarn
 @every_vendor
 def test_an_address_that_is_refused_fails_the_new_person(harness: CrmHarness, vendor: str) -> None:
     contact_id = harness.owned_contact()
-    name = {"hubspot": "email", "pipedrive": "emails", "salesforce": "Email", "twenty": "emails"}[vendor]
+    name = {"hubspot": "email", "pipedrive": "emails", "twenty": "emails"}.get(vendor, "Email")
     harness.crm.refusals = {name: 'Invalid value for field "emails"'}
 
     [item] = harness.pushed(contact_id)

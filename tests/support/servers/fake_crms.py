@@ -55,6 +55,8 @@ class FakeCrm:
     """The id of the account to which the token belongs; a CRM does not say it without one."""
     identity: str = ""
     """The URL of the user's identity in the response of the token endpoint, as Salesforce names it."""
+    address_name: str = "instance_url"
+    """The name of the API's address in the response of the token endpoint."""
     refusals: dict[str, str] = field(default_factory=dict)
     """The vendor's error code for each property that it refuses."""
 
@@ -110,7 +112,7 @@ class FakeCrm:
         if request.form.get("code") == "used" or request.form.get("refresh_token") == "revoked":
             return as_json(400, {"error": "invalid_grant"})
         self.token = f"{grant}-{next(self.ids)}"
-        issued = {"access_token": self.token, "refresh_token": "refresh-1", "instance_url": self.url}
+        issued = {"access_token": self.token, "refresh_token": "refresh-1", self.address_name: self.url}
         return as_json(200, issued | {"expires_in": 1800} | ({"id": self.identity} if self.identity else {}))
 
     def unauthorized(self) -> Response:
@@ -191,6 +193,7 @@ class FakePipedrive(FakeCrm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.address_name = "api_domain"
         self.schemes: list[str] = []
         self.unindexed: set[str] = set()
         self.has_contact_sync = True
@@ -199,11 +202,6 @@ class FakePipedrive(FakeCrm):
         sent = {name: request.headers.get(name) for name in ("x-api-token", "Authorization")}
         self.schemes += [name for name, value in sent.items() if value]
         return list(sent.values()) in ([self.token, None], [None, f"Bearer {self.token}"])
-
-    def tokens(self, request: Request) -> Response:
-        response = super().tokens(request)
-        issued = response.get_json()
-        return as_json(response.status_code, issued | {"api_domain": issued.pop("instance_url", "")})
 
     def unauthorized(self) -> Response:
         return _failed(401, "unauthorized access")
@@ -354,6 +352,93 @@ class FakeTwenty(FakeCrm):
 
     def unauthorized(self) -> Response:
         return as_json(401, {"statusCode": 401, "error": "UnauthorizedException", "messages": []})
+
+
+class FakeZoho(FakeCrm):
+    """Zoho's contacts, leads and accounts: searches, lists, lookups, and an error of the record in `data`.
+
+    The search does not find what was created through the API, as if its index were always behind. `may_read`
+    are the modules that the user may read. With `is_unique`, an address cannot be in two contacts.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.address_name = "api_domain"
+        self.leads: dict[str, dict[str, Any]] = {}
+        self.modules = {"Contacts": self.people, "Leads": self.leads, "Accounts": self.companies}
+        self.may_read = set(self.modules)
+        self.unindexed: set[str] = set()
+        self.is_unique = False
+
+    def is_write(self, method: str, path: str) -> bool:
+        return method in {"POST", "PUT"} and "token" not in path
+
+    def is_authorized(self, request: Request) -> bool:
+        return request.headers.get("Authorization") == f"Zoho-oauthtoken {self.token}"
+
+    def unauthorized(self) -> Response:
+        return as_json(401, _zoho_error("INVALID_TOKEN"))
+
+    def answer(self, request: Request, body: dict[str, Any]) -> Response:
+        module, id_ = (*request.path.removeprefix("/crm/v8/").split("/"), "")[:2]
+        if module == "org":
+            missing = _zoho_error("OAUTH_SCOPE_MISMATCH")
+            return as_json(200, {"org": [{"zgid": self.account}]}) if self.account else as_json(401, missing)
+        if module not in self.may_read:
+            return as_json(403, _zoho_error("NO_PERMISSION", permissions=[f"Crm_Implied_View_{module}"]))
+        if request.method == "GET":
+            found = self._found(request, module, is_search=id_ == "search")
+            return as_json(200, {"data": found}) if found else Response(status=204)
+        return self._write(module, id_, body["data"][0])
+
+    def _found(self, request: Request, module: str, *, is_search: bool) -> list[dict[str, Any]]:
+        rows, query = self.modules[module], request.args
+        if is_search and "email" in query:
+            term = query["email"].casefold()
+            ids = [id_ for id_, row in rows.items() if term in str(row).casefold()]
+        elif is_search:
+            match = re.fullmatch(r"\(Account_Name:equals:((?:[^(),\\]|\\.)*)\)", query["criteria"])
+            assert match, query["criteria"]
+            name = re.sub(r"\\(.)", r"\1", match[1])
+            ids = [id_ for id_, row in rows.items() if row["Account_Name"].startswith(name)]
+        else:
+            ids = query["ids"].split(",") if "ids" in query else list(rows)[::-1]
+        hidden = self.unindexed if is_search else set()
+        columns = query["fields"].split(",") if "fields" in query else None
+        found = [self._row(module, id_, columns) for id_ in ids if id_ in rows and id_ not in hidden]
+        return found[: int(query.get("per_page", 200))]
+
+    def _row(self, module: str, id_: str, columns: list[str] | None) -> dict[str, Any]:
+        row = self.modules[module][id_]
+        found = {name: row.get(name) for name in (row if columns is None else columns)}
+        if module == "Contacts" and found.get("Account_Name"):
+            found["Account_Name"] = {"id": found["Account_Name"], "name": "Acme"}
+        return found | {"id": id_}
+
+    def _write(self, module: str, id_: str, values: dict[str, Any]) -> Response:
+        rows = self.modules[module]
+        for name, refusal in self.refusals.items():
+            if name in values:
+                code, _, detail = refusal.partition(" ")
+                where = {"api_name": name, "json_path": f"$.data[0].{name}"} | ({detail: 1} if detail else {})
+                return as_json(400, {"data": [_zoho_error(code, **where)]})
+        email = values.get("Email")
+        known = [other for other, row in rows.items() if email and row.get("Email") == email and other != id_]
+        if self.is_unique and known:
+            where = {"api_name": "Email", "duplicate_record": {"id": known[0]}}
+            return as_json(400, {"data": [_zoho_error("DUPLICATE_DATA", **where)]})
+        if module == "Contacts" and "Account_Name" in values:
+            values["Account_Name"] = values["Account_Name"]["id"]
+        if not id_:
+            id_ = str(next(self.ids))
+            self.unindexed.add(id_)
+        rows.setdefault(id_, {}).update(values)
+        done = {"code": "SUCCESS", "details": {"id": id_}, "status": "success"}
+        return as_json(201, {"data": [done]})
+
+
+def _zoho_error(code: str, **details: Any) -> dict[str, Any]:
+    return {"code": code, "details": details, "message": "refused", "status": "error"}
 
 
 def _hubspot_addresses(person: dict[str, Any]) -> list[str]:

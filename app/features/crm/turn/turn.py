@@ -15,7 +15,7 @@ from app.features.crm.turn import accounts, authorization, results
 from app.features.crm.turn.pushing import ContactPush
 from app.features.crm.turn.transport import Transport
 from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
-from app.features.crm.vendors.exchange import UNAUTHORIZED, Request, Response
+from app.features.crm.vendors.exchange import Request, Response
 from app.features.crm.vendors.vendor import Crm
 from app.infra.database import database_clock
 from app.infra.database.db import Database
@@ -106,7 +106,7 @@ class CrmTurn:
     def _send(self, request: Request) -> Response:
         """Send the request; renew a token that the CRM does not accept any more, once."""
         response = self._transport.send(request)
-        if response.status != UNAUTHORIZED or not self._credentials.refresh_token:
+        if not (self._credentials.refresh_token and self._crm.is_token_refused(response)):
             return response
         self._renew()
         return self._transport.send(request)

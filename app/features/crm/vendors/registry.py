@@ -10,6 +10,7 @@ from app.features.crm.vendors.pipedrive.pipedrive import Pipedrive
 from app.features.crm.vendors.salesforce.salesforce import Salesforce
 from app.features.crm.vendors.twenty.twenty import Twenty
 from app.features.crm.vendors.vendor import Crm
+from app.features.crm.vendors.zoho.zoho import Zoho
 from app.settings import Settings
 
 CRMS: tuple[type[Crm], ...] = (
@@ -17,6 +18,7 @@ CRMS: tuple[type[Crm], ...] = (
     Pipedrive,
     Salesforce,
     Twenty,
+    Zoho,
 )
 """One line per CRM."""
 

@@ -8,7 +8,7 @@ workspace's: the property of each field.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeVar
 
 from app.features.crm.settings import CrmAccess
@@ -34,13 +34,14 @@ class OAuth:
     """The OAuth 2.0 endpoints of a vendor: a URL for the browser, and the path of the token endpoint.
 
     `server` is the address of the token endpoint if it is not the API's. Without `scopes`, those of the
-    client apply.
+    client apply. `parameters` are further ones of the URL.
     """
 
     authorize_url: str
     token_path: str
     scopes: tuple[str, ...]
     server: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 class Crm:
@@ -83,6 +84,10 @@ class Crm:
     ) -> dict[str, str]:
         """Return the header with the token; `is_granted` states whether it was issued by OAuth."""
         return {"Authorization": f"Bearer {token}"}
+
+    def is_token_refused(self, response: Response) -> bool:
+        """Return whether a new token may be accepted instead of the one that was sent."""
+        return response.status == UNAUTHORIZED
 
     def for_turn(self) -> Self:
         """Return the CRM for one turn with one connection, whose properties it may remember."""

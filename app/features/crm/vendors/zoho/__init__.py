@@ -1,0 +1,1 @@
+"""Zoho CRM: contacts, leads and accounts by version 8 of the API."""
