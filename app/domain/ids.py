@@ -37,6 +37,7 @@ Prefix = Literal[
     "upl",
     "lim",
     "crm",
+    "crr",
     "psh",
     "psi",
     "imp",

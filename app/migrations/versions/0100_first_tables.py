@@ -1287,6 +1287,51 @@ def _create_crm_connections() -> None:
     op.create_index("ix_crm_records_contact_id", "crm_records", ["contact_id"])
 
     op.create_table(
+        "crm_index",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("connection_id", sa.String(28), nullable=False),
+        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("crm_id", sa.String(), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("changed_at", TIME),
+        sa.Column("read_at", TIME, nullable=False),
+        sa.Column("person", JSON, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_crm_index")),
+        sa.UniqueConstraint(
+            "connection_id", "kind", "crm_id", name=op.f("uq_crm_index_connection_id_kind_crm_id")
+        ),
+        sa.ForeignKeyConstraint(
+            ["connection_id"],
+            ["crm_connections.id"],
+            name=op.f("fk_crm_index_connection_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"], ["workspaces.id"], name=op.f("fk_crm_index_workspace_id"), ondelete="CASCADE"
+        ),
+    )
+    op.create_index("ix_crm_index_workspace_id", "crm_index", ["workspace_id"])
+
+    op.create_table(
+        "crm_index_keys",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("record_id", sa.String(28), nullable=False),
+        sa.Column("matched_on", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "digest", "record_id", name=op.f("pk_crm_index_keys")),
+        sa.ForeignKeyConstraint(
+            ["record_id"], ["crm_index.id"], name=op.f("fk_crm_index_keys_record_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_crm_index_keys_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_crm_index_keys_record_id", "crm_index_keys", ["record_id"])
+
+    op.create_table(
         "crm_push_items",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("push_id", sa.String(28), nullable=False),
