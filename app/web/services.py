@@ -14,6 +14,7 @@ from app.engine.accounts.authentication import Authenticator
 from app.engine.accounts.sessions import SessionLifetime
 from app.engine.jobs.job_snapshots import JobReader
 from app.engine.jobs.submitter import JobSubmitter
+from app.engine.lookups import lookup_parts
 from app.engine.lookups.lookups import Lookups
 from app.infra.broker.job_notifications import JobListener
 from app.infra.broker.queue import JobPublisher
@@ -65,7 +66,7 @@ class AppServices:
             session_lifetime=lifetime,
             authenticator=Authenticator(opened, lifetime, now=database_clock.now()),
             database=opened,
-            lookups=Lookups(opened, settings.prices, bulkhead.db_slot),
+            lookups=Lookups(opened, settings.prices, bulkhead.db_slot, lookup_parts.load_all(settings)),
             job_reader=JobReader(opened),
             submitter=JobSubmitter(opened, publisher, settings, partial(bulkhead.db_slot, to_write=True)),
             publisher=publisher,

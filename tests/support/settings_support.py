@@ -11,6 +11,7 @@ from apiflask import APIFlask
 
 from app.domain.regional_rules import parse_places
 from app.engine.jobs.submitter import JobSubmitter
+from app.engine.lookups import lookup_parts
 from app.engine.lookups.lookups import Lookups
 from app.infra.broker.rate_limiter import Limiter
 
@@ -24,7 +25,7 @@ def change_settings(app: APIFlask, **changes: Any) -> None:
         services,
         settings=settings,
         limiter=Limiter(settings.redis_url, settings.web_concurrency),
-        lookups=Lookups(services.database, settings.prices, slot),
+        lookups=Lookups(services.database, settings.prices, slot, lookup_parts.load_all(settings)),
         submitter=JobSubmitter(services.database, services.publisher, settings, partial(slot, to_write=True)),
     )
 

@@ -11,8 +11,9 @@ from app.domain.reverse_lookups import values_in
 from app.engine.contacts.saved import saved_profiles
 from app.engine.contacts.saved.saved_profiles import SavedSummary
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
-from app.engine.lookups import contact_data, representations
+from app.engine.lookups import contact_data, lookup_parts, representations
 from app.engine.lookups.contact_data import ContactData, Wanted
+from app.engine.lookups.lookup_parts import Find, LookedUp
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Candidate, Match
 from app.infra.database.db import Database
@@ -34,7 +35,7 @@ class Lookups:
     """Looks people up; those whom concurrent requests name by a profile or an id, in the same queries.
 
     `prices` are credits by kind of job. `slot` holds a slot for reading, for the workspace with this id,
-    during its block.
+    during its block. `finds` are the functions of features that add to the results.
     """
 
     def __init__(
@@ -42,8 +43,9 @@ class Lookups:
         database: Database,
         prices: Mapping[str, int],
         slot: Callable[[str], AbstractContextManager[None]],
+        finds: Sequence[Find] = (),
     ) -> None:
-        self._database, self._prices, self._slot = database, prices, slot
+        self._database, self._prices, self._slot, self._finds = database, prices, slot, finds
         self._together = Grouped(self._look_up_all, name="lookup", size=MAX_GROUP)
 
     def look_up(self, workspace_id: str, subjects: Sequence[Subject]) -> list[dict[str, Any]]:
@@ -55,14 +57,15 @@ class Lookups:
         if len(lookups) == 1:
             return [self._look_up(lookups[0])]
         with self._database.reading() as session:
-            results = look_up_by_key(
-                session, [(one.workspace_id, one.subjects[0]) for one in lookups], prices=self._prices
-            )
+            wanted = [(one.workspace_id, one.subjects[0]) for one in lookups]
+            results = look_up_by_key(session, wanted, prices=self._prices, finds=self._finds)
         return [ALONE if result is None else [result] for result in results]
 
     def _look_up(self, lookup: Lookup) -> list[dict[str, Any]]:
         with self._slot(lookup.workspace_id), self._database.reading() as session:
-            return look_up(session, lookup.workspace_id, lookup.subjects, prices=self._prices)
+            return look_up(
+                session, lookup.workspace_id, lookup.subjects, prices=self._prices, finds=self._finds
+            )
 
 
 def _has_one_key(subjects: Sequence[Subject]) -> bool:
@@ -72,7 +75,12 @@ def _has_one_key(subjects: Sequence[Subject]) -> bool:
 
 
 def look_up(
-    session: Session, workspace_id: str, subjects: Sequence[Subject], *, prices: Mapping[str, int]
+    session: Session,
+    workspace_id: str,
+    subjects: Sequence[Subject],
+    *,
+    prices: Mapping[str, int],
+    finds: Sequence[Find] = (),
 ) -> list[dict[str, Any]]:
     """Return one result for each subject, in order.
 
@@ -83,11 +91,20 @@ def look_up(
     """
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
     (data,) = contact_data.load_all(session, [_wanted(workspace_id, matches)])
-    return [_entry(match, data, prices) for match in matches]
+    results = [_entry(match, data, prices) for match in matches]
+    people = [
+        _looked_up(workspace_id, match, data, result) for match, result in zip(matches, results, strict=True)
+    ]
+    lookup_parts.add(session, finds, people, results)
+    return results
 
 
 def look_up_by_key(
-    session: Session, wanted: Sequence[tuple[str, Subject]], *, prices: Mapping[str, int]
+    session: Session,
+    wanted: Sequence[tuple[str, Subject]],
+    *,
+    prices: Mapping[str, int],
+    finds: Sequence[Find] = (),
 ) -> list[dict[str, Any] | None]:
     """Return the result for each workspace and subject, or None for one that no profile or id leads to.
 
@@ -99,8 +116,15 @@ def look_up_by_key(
         for (workspace_id, _subject), match in zip(wanted, matches, strict=True)
         if match.outcome == "matched"
     ]
-    loaded = iter(contact_data.load_all(session, [_wanted(reader, [match]) for reader, match in found]))
-    return [_entry(match, next(loaded), prices) if match.outcome == "matched" else None for match in matches]
+    loaded = contact_data.load_all(session, [_wanted(reader, [match]) for reader, match in found])
+    results = [_entry(match, data, prices) for (_reader, match), data in zip(found, loaded, strict=True)]
+    people = [
+        _looked_up(reader, match, data, result)
+        for (reader, match), data, result in zip(found, loaded, results, strict=True)
+    ]
+    lookup_parts.add(session, finds, people, results)
+    answers = iter(results)
+    return [next(answers) if match.outcome == "matched" else None for match in matches]
 
 
 def _wanted(workspace_id: str, matches: Sequence[Match]) -> Wanted:
@@ -119,6 +143,22 @@ def _wanted(workspace_id: str, matches: Sequence[Match]) -> Wanted:
 
 def _entry(match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
     return _result(match.subject, match, data, prices) | {"saved": _saved(match, data.saved)}
+
+
+def _looked_up(workspace_id: str, match: Match, data: ContactData, result: Mapping[str, Any]) -> LookedUp:
+    """Return the person for the features; nothing of one who is suppressed."""
+    if result["suppressed"]:
+        return LookedUp(workspace_id=workspace_id)
+    people = match.remembered or ([match.contact] if match.contact else [])
+    owned = [row for person in people for row in data.values_of(person.id) if data.owns(row)]
+    return LookedUp(
+        workspace_id=workspace_id,
+        subject=match.subject,
+        contact=match.contact,
+        company=match.company if match.contact else None,
+        emails=[row.email for row in owned if row.kind == "email"],
+        phones=[row.e164 for row in owned if row.kind == "phone" and not row.is_switchboard],
+    )
 
 
 def _result(subject: Subject, match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:

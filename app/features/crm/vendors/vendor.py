@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypeVar
+from urllib.parse import quote
 
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.errors import AccessRefused, Rejected, Throttled, Unreachable
 from app.features.crm.vendors.exchange import (
@@ -93,6 +95,15 @@ class Crm:
         """Return the CRM for one turn with one connection, whose properties it may remember."""
         return type(self)(self.access)
 
+    def record_url(
+        self, base_url: str | None, account: str | None, kind: RecordKind, crm_id: str
+    ) -> str | None:
+        """Return the https URL of a record's page, for a browser; None if it is not known.
+
+        `base_url` and `account` are those of the connection.
+        """
+        raise NotImplementedError
+
     def check(self, send: Send) -> None:
         """Make a cheap request that fails unless people can be read."""
         raise NotImplementedError
@@ -166,6 +177,13 @@ class Crm:
     def is_company_in_trash(self, send: Send, employer: Employer) -> bool:  # noqa: ARG002 -- for subclasses
         """Return whether the company was deleted, but not for good."""
         return False
+
+    @staticmethod
+    def page_url(base_url: str, *path: str) -> str | None:
+        """Return the URL of a page of the CRM; None if its address is not https."""
+        if not base_url.startswith("https://"):
+            return None
+        return "/".join([base_url.rstrip("/"), *(quote(part, safe="") for part in path)])
 
     @staticmethod
     def optional(search: Callable[[], list[T]]) -> list[T]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.exchange import Request, Response, Send, filled, text
 from app.features.crm.vendors.hubspot import errors
 from app.features.crm.vendors.notes import Note, NoteCode
@@ -23,6 +24,10 @@ from app.features.crm.vendors.vendor import Crm, OAuth
 CONTACTS = "/crm/v3/objects/contacts"
 MAX_INPUTS = 100
 MAX_FILTER_GROUPS = 5
+_APP = "https://app.hubspot.com"
+"""The address for browsers, which leads to the region of the portal."""
+_OBJECT_TYPES = {RecordKind.CONTACT: "0-1", RecordKind.LEAD: "0-136"}
+"""The ids of the types in the URLs of records: developers.hubspot.com/docs/api/crm/understanding-the-crm."""
 _EMAIL, _OTHER_EMAILS = "email", "hs_additional_emails"
 
 
@@ -55,7 +60,19 @@ class HubSpot(Crm):
     def oauth(self) -> OAuth:
         """Return the endpoints of HubSpot's OAuth 2.1 server."""
         scopes = ("oauth", "crm.objects.contacts.read", "crm.objects.contacts.write")
-        return OAuth("https://app.hubspot.com/oauth/authorize", "/oauth/v3/token", scopes)
+        return OAuth(f"{_APP}/oauth/authorize", "/oauth/v3/token", scopes)
+
+    def record_url(
+        self,
+        base_url: str | None,  # noqa: ARG002 -- all portals have one address
+        account: str | None,
+        kind: RecordKind,
+        crm_id: str,
+    ) -> str | None:
+        """Return the URL of the record in its portal."""
+        if not account:
+            return None
+        return self.page_url(_APP, "contacts", account, "record", _OBJECT_TYPES[kind], crm_id)
 
     def check(self, send: Send) -> None:
         """List one contact."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.exchange import Request, Response, Send, filled, text
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person, Wanted
@@ -60,6 +61,16 @@ class Salesforce(Crm):
         """Return the endpoints of the web server flow."""
         url = f"{self.base_url}/services/oauth2/authorize"
         return OAuth(url, "/services/oauth2/token", ("api", "refresh_token"))
+
+    def record_url(
+        self,
+        base_url: str | None,  # noqa: ARG002 -- orgs are signed in to at the address of the operator's settings
+        account: str | None,  # noqa: ARG002 -- likewise
+        kind: RecordKind,  # noqa: ARG002 -- the id says it
+        crm_id: str,
+    ) -> str | None:
+        """Return the URL of the record by its id, at the address that leads to the org after the sign-in."""
+        return self.page_url(self.base_url, crm_id)
 
     def check(self, send: Send) -> None:
         """Select one contact."""

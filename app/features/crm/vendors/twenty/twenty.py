@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import Rejected, Unreachable
 from app.features.crm.vendors.exchange import Request, Response, Send, text
 from app.features.crm.vendors.notes import Note, NoteCode
@@ -25,6 +26,8 @@ from app.features.crm.vendors.vendor import Crm
 MAX_RECORDS = "60"
 """The largest page of the REST API."""
 _IN_TRASH = "deletedAt[is]:NOT_NULL"
+_PAGES = {"https://api.twenty.com": "https://app.twenty.com"}
+"""The address of the pages, by that of the API; a server of one's own has one for both."""
 
 
 class Twenty(Crm):
@@ -47,6 +50,17 @@ class Twenty(Crm):
             CrmField.LINKEDIN_URL: "linkedinLink.primaryLinkUrl",
         }
     )
+
+    def record_url(
+        self,
+        base_url: str | None,
+        account: str | None,  # noqa: ARG002 -- the address is the workspace's
+        kind: RecordKind,  # noqa: ARG002 -- there are people only
+        crm_id: str,
+    ) -> str | None:
+        """Return the URL of the person at the address of the connection."""
+        api = (base_url or "").rstrip("/")
+        return self.page_url(_PAGES.get(api, api), "object", "person", crm_id)
 
     def check(self, send: Send) -> None:
         """List one person."""

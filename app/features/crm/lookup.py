@@ -1,0 +1,93 @@
+"""What lookups say of the CRM: the records of a person, before anything is revealed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from app.domain.normal.companies.company_names import company_key
+from app.domain.records.profile_links import are_two_people, urls_of
+from app.engine.contacts.stored_rows import StoredCompany
+from app.engine.lookups.lookup_parts import Find, LookedUp, LookupPart
+from app.features.crm.index import crm_index
+from app.features.crm.index.crm_index import NAME, IndexMatch, Sought
+from app.features.crm.index.crm_people import CrmPerson
+from app.features.crm.vendors import registry
+from app.features.crm.vendors.vendor import Crm
+from app.infra.clock import rfc3339
+from app.infra.database.session import Session
+from app.settings import Settings
+
+MAX_RECORDS = 10
+"""The most records of one person; many have the number of their company."""
+
+
+def find(
+    crms: Mapping[str, Crm], session: Session, people: Sequence[LookedUp]
+) -> list[dict[str, list[dict[str, Any]]]]:
+    """Return the field `crm` of each person's result: their records in the workspace's CRMs."""
+    wanted = [(person.workspace_id, _sought(person)) for person in people]
+    found = crm_index.find(session, wanted)
+    return [
+        {
+            "crm": [
+                _record(crms[match.vendor], match, person.company)
+                for match in matches
+                if not _is_namesake(match, sought)
+            ][:MAX_RECORDS]
+        }
+        for person, (_workspace_id, sought), matches in zip(people, wanted, found, strict=True)
+    ]
+
+
+def _load(settings: Settings) -> Find:
+    return partial(find, registry.load(settings))
+
+
+LOOKUP = LookupPart(load=_load)
+
+
+def _sought(person: LookedUp) -> Sought:
+    subject, contact, company = person.subject, person.contact, person.company
+    return Sought(
+        profiles=_distinct(*urls_of(subject), *(urls_of(contact) if contact else ())),
+        emails=_distinct(subject.email, *person.emails),
+        phones=_distinct(subject.phone, *person.phones),
+        name=(contact.full_name if contact else None) or subject.name or "",
+        companies=_distinct(subject.company_name, company.name if company else None),
+        domains=_distinct(subject.company_domain, company.domain if company else None),
+    )
+
+
+def _distinct(*values: str | None) -> list[str]:
+    return list(dict.fromkeys(filter(None, values)))
+
+
+def _is_namesake(match: IndexMatch, sought: Sought) -> bool:
+    """Return whether the record has only the name and the company in common, and another person's profile."""
+    return list(match.matched_on) == [NAME] and are_two_people(sought.profiles, match.person.profiles)
+
+
+def _record(crm: Crm, match: IndexMatch, company: StoredCompany | None) -> dict[str, Any]:
+    person = match.person
+    return {
+        "vendor": match.vendor,
+        "vendor_title": crm.title,
+        "kind": person.kind.value,
+        "url": crm.record_url(match.base_url, match.account, person.kind, person.crm_id),
+        "owner": person.owner or None,
+        "stage": person.stage or None,
+        "matched_on": list(match.matched_on),
+        "has": [name for name, values in (("email", person.emails), ("phone", person.phones)) if values],
+        "changed_at": rfc3339(person.changed_at),
+        "is_outdated": company is not None and _has_other_company(person, company),
+    }
+
+
+def _has_other_company(person: CrmPerson, company: StoredCompany) -> bool:
+    """Return whether the CRM has another company of the person, by what is known of both."""
+    key = company_key(person.company) if person.company else ""
+    pairs = ((person.domain, company.domain), (key, company.name_key))
+    equal = [ours == theirs for theirs, ours in pairs if ours and theirs]
+    return bool(equal) and not any(equal)
