@@ -19,6 +19,7 @@ from app.web.schemas.contact_schemas import (
     AvailableSchema,
     CompanySchema,
     ContactSchema,
+    CrmRecordSchema,
     RevealedSchema,
     SavedSchema,
 )
@@ -97,6 +98,12 @@ class ResultSchema(ResponseSchema):
     revealed = fields.Nested(RevealedSchema)
     suppressed = fields.Boolean(metadata={"example": False})
     saved = fields.Nested(SavedSchema, allow_none=True)
+    crm = fields.List(
+        fields.Nested(CrmRecordSchema),
+        metadata={
+            "description": "The person's records in the workspace's CRM, the most certain match first."
+        },
+    )
 
 
 class LookupResponseSchema(ResultSchema):
@@ -120,7 +127,8 @@ class LookupResponseSchema(ResultSchema):
 def lookup(body: dict[str, Any]) -> Response:
     """Look up people.
 
-    Free: no provider is queried. E-mail addresses and phone numbers are masked until they are revealed.
+    Free: no provider is queried. E-mail addresses and phone numbers are masked until they are revealed. `crm`
+    shows whether the person is in the workspace's CRM already.
     Addresses and numbers that the workspace does not own are looked up within a daily limit; above it, the
     answer is that about an unknown value.
     """

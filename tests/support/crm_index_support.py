@@ -6,8 +6,9 @@ from typing import Any
 
 from jobs_support import NOW
 
+from app.engine.work import items
 from app.features.crm import connections
-from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm.connections import ConnectionStatus, Credentials, CrmConnection
 from app.features.crm.index import crm_index
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.infra.database.session import Session
@@ -16,7 +17,7 @@ PORTAL = "4242"
 
 
 def a_crm(session: Session, workspace_id: str, vendor: str = "hubspot", **changes: Any) -> CrmConnection:
-    """Insert a connection of the workspace to a CRM."""
+    """Insert a connection of the workspace to a CRM, which no worker checks."""
     connection = connections.create(
         session,
         workspace_id,
@@ -27,9 +28,10 @@ def a_crm(session: Session, workspace_id: str, vendor: str = "hubspot", **change
         account_id="acc_1",
         now=NOW,
     )
-    for name, value in ({"account": PORTAL} | changes).items():
+    for name, value in ({"account": PORTAL, "status": ConnectionStatus.CONNECTED.value} | changes).items():
         setattr(connection, name, value)
     session.flush()
+    items.remove(session, [connection.id])
     return connection
 
 

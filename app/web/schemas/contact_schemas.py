@@ -175,6 +175,45 @@ class SavedSchema(ResponseSchema):
     updated_at = fields.DateTime(metadata={"example": TIME})
 
 
+class CrmRecordSchema(ResponseSchema):
+    """A person's record in the workspace's CRM, as it was read last."""
+
+    vendor = fields.String(metadata={"example": "hubspot"})
+    vendor_title = fields.String(metadata={"example": "HubSpot"})
+    kind = fields.String(metadata={"enum": ["contact", "lead"], "example": "contact"})
+    url = fields.String(
+        allow_none=True,
+        metadata={
+            "example": "https://app.hubspot.com/contacts/4242/record/0-1/101",
+            "description": "The page of the record. Null if it is not known.",
+        },
+    )
+    owner = fields.String(
+        allow_none=True, metadata={"example": "Kim Lee", "description": "The colleague who owns the record."}
+    )
+    stage = fields.String(allow_none=True, metadata={"example": "Customer"})
+    matched_on = fields.List(
+        fields.String(metadata={"enum": ["linkedin_url", "email", "phone", "name"]}),
+        metadata={
+            "example": ["linkedin_url"],
+            "description": "What the two have in common; `name` is the name at the company.",
+        },
+    )
+    has = fields.List(
+        fields.String(metadata={"enum": ["email", "phone"]}),
+        metadata={"example": ["email", "phone"], "description": "The kinds of values in the record."},
+    )
+    changed_at = fields.DateTime(
+        allow_none=True, metadata={"example": TIME, "description": "When the CRM last changed the record."}
+    )
+    is_outdated = fields.Boolean(
+        metadata={
+            "example": False,
+            "description": "Whether the record has another company than the stored contact.",
+        }
+    )
+
+
 class SavedCompanySchema(ResponseSchema):
     """The company in a saved profile."""
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ForeignKey, LargeBinary, Select, String, UniqueConstraint, delete, func, select
@@ -255,6 +256,7 @@ def _keys(sought: Sought) -> Iterator[tuple[str, str, str]]:
         yield from ((NAME, "company", f"{name}\0{company}") for company in companies)
 
 
+@lru_cache(maxsize=4096)  # parsing a name takes longer than the rest of a lookup's digests
 def _name_key(name: str) -> str:
     """Return the key of a full name; empty for a text that names nobody, and for a name of one word."""
     try:
