@@ -49,10 +49,16 @@
  */
 /** @typedef {{id: string, list: string|null, tags: string[], note: string|null, updated_at: string}} SavedProfile */
 /**
+ * @typedef {{vendor: string, vendor_title: string, kind: "contact"|"lead", url: string|null, owner: string|null,
+ *   stage: string|null, matched_on: string[], has: ("email"|"phone")[], changed_at: string|null,
+ *   is_outdated: boolean}} CrmRecord
+ */
+/**
+ * An older server returns no `crm`.
  * @typedef {{outcome: "matched"|"ambiguous"|"none", match: {confidence: number, matched_on: string[]}|null,
  *   candidates: {confidence: number, contact: Contact, company: Company|null}[], contact: Contact|null,
  *   company: Company|null, available: MaskedValue[], revealed: {emails: Email[], phones: Phone[]},
- *   saved: SavedProfile|null, suppressed: boolean}} LookupResult
+ *   saved: SavedProfile|null, suppressed: boolean, crm?: CrmRecord[]}} LookupResult
  */
 /**
  * @typedef {{contact_id: string, full_name: string|null, title: string|null, seniority: string|null,

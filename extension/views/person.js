@@ -5,6 +5,7 @@ import { deleteRequest, findRequest, isFinished, requestNames } from "../request
 import { plural, slugOf, t } from "../texts.js";
 import { announce, cardHeader, contactIcons, h, listRow, suppressedState } from "./components.js";
 import { crmPlace, showCrmCard } from "./crm.js";
+import { crmRecords } from "./crm_records.js";
 import { enrichmentCard } from "./enrichment.js";
 import { fieldCard } from "./field_card.js";
 import { icon } from "./icons.js";
@@ -49,6 +50,7 @@ export function personView(subject) {
     const save = url ? await saveForm(app, url, lookup, profile, person.onSuppressed) : null;
     container.append(
       top,
+      ...crmRecords(lookup.crm),
       fieldCard(app, "email", person, lookup),
       fieldCard(app, "phone", person, lookup),
       ...(contact ? [] : [await enrichmentCard(app, person)]),
