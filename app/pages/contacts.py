@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response, flash, request
 
 from app.domain.errors import NotFound
+from app.domain.records.subjects import Subject
 from app.engine.contacts.saved import contact_lists
 from app.engine.jobs import job_receipts
 from app.engine.ledger import reveals
@@ -89,10 +90,14 @@ def _contact(contact_id: str, status: int = 200, errors: dict[str, str] | None =
             job_receipts.receipt(job) for job in job_receipts.of_contact(session, workspace_id, job_ids)
         ]
         lists = contact_lists.page(session, workspace_id, after=None, limit=contact_table.MAX_CHOICES)
+    shown = person.public(with_values=True)
+    subject = Subject(contact_id=shown["contact_id"], linkedin_url=shown["linkedin_url"])
+    (stored,) = services().lookups.look_up(workspace_id, [subject])
     return page(
         "contact.html",
         status,
-        person=person.public(with_values=True),
+        person=shown,
+        crm=stored.get("crm", []),
         receipts=receipts,
         lists=lists,
         errors={name: text for name, text in (errors or {}).items() if text},
