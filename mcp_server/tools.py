@@ -49,7 +49,7 @@ class Tools:
         """Find out what is stored about people, with contact data masked. Free, and no provider is asked.
 
         `results` has one entry for each person, in order. `available` lists what can be revealed, and
-        `revealed` what the workspace already owns.
+        `revealed` what the workspace already owns; `crm` has the person's records in the workspace's CRM.
         """
         api = self.calls.api(context)
         response = await api.post("/api/ext/lookup", {"subjects": [_sent(person) for person in people]})
