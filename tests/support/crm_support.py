@@ -18,6 +18,9 @@ from app.engine.contacts.companies import Company
 from app.engine.contacts.contacts import Contact
 from app.features.crm import connections, pushes, work
 from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm.index.crm_index import CrmIndexRecord
+from app.features.crm.index.crm_people import CrmPerson, RecordKind
+from app.features.crm.index.readings import CrmReading
 from app.features.crm.pushes import PushItem
 from app.features.crm.vendors import registry
 from app.infra.database.db import Database
@@ -125,6 +128,36 @@ class CrmHarness:
     def turn(self, client: WebhookClient = LOOPBACK) -> None:
         """Let a worker take a turn with the connection."""
         work.take_turn(self.connection_id, make_services(self.settings, self.database), client)
+
+    def read(self, client: WebhookClient = LOOPBACK) -> None:
+        """Let a worker take a turn at reading the CRM."""
+        services = make_services(self.settings, self.database)
+        work.take_reading_turn(connections.reading_id(self.connection_id), services, client)
+
+    def read_to_the_end(self) -> int:
+        """Let workers read until a pass is over; return the number of turns."""
+        for turns in range(1, 100):
+            self.read()
+            if self.reading().started_at is None:
+                return turns
+            self.later(seconds=60)
+        raise AssertionError("the pass does not end")
+
+    def reading(self) -> CrmReading:
+        with self.database.reading() as session:
+            return session.get_one(CrmReading, self.connection_id)
+
+    def indexed(self) -> list[CrmPerson]:
+        """Return the people in the index, by the id of their record."""
+        query = select(CrmIndexRecord).where(CrmIndexRecord.connection_id == self.connection_id)
+        with self.database.reading() as session:
+            rows = session.scalars(query.order_by(CrmIndexRecord.kind, CrmIndexRecord.crm_id)).all()
+            return [
+                CrmPerson(
+                    crm_id=row.crm_id, kind=RecordKind(row.kind), changed_at=row.changed_at, **row.person
+                )
+                for row in rows
+            ]
 
     def later(self, **units: float) -> None:
         """Let time pass."""

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, NotFound, ValidationFailed
 from app.domain.ids import new_id
-from app.domain.kinds import PUSH
+from app.domain.kinds import PUSH, READ_CRM
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
 from app.engine.work import items, specs
@@ -42,6 +42,18 @@ PUSHING = specs.register(
 """More attempts than one push has. The lease is renewed before each contact, and before each request that
 writes, so a late worker writes nothing.
 """
+READING = specs.register(
+    WorkSpec(
+        task=READ_CRM,
+        label="crm_reading",
+        lease=timedelta(seconds=90),
+        republish_after=timedelta(minutes=1),
+        max_attempts=10,
+        per_key=1,
+        failure_lasts=True,
+    )
+)
+"""Beside pushes, so that neither waits for the other. Its items have ids of their own: `reading_id`."""
 _PURPOSE = "crm_credentials"
 _NOT_FOUND = "The workspace has no such CRM connection. List them with GET /api/crm/connections."
 
@@ -99,6 +111,11 @@ class Credentials:
     verifier: str = field(default="", repr=False)
     redirect_uri: str = ""
     state: str = field(default="", repr=False)
+
+
+def reading_id(connection_id: str) -> str:
+    """Return the id of the work of reading the CRM of a connection."""
+    return connection_id.replace("crm_", "crd_", 1)
 
 
 def create(
@@ -162,6 +179,32 @@ def get(session: Session, workspace_id: str, connection_id: str, *, lock: bool =
     return connection
 
 
+def locked(session: Session, connection_id: str) -> CrmConnection | None:
+    """Return the connection, locked before its items of work; other rows may refer to it meanwhile."""
+    query = select(CrmConnection).where(CrmConnection.id == connection_id).with_for_update(key_share=True)
+    return session.scalar(query.execution_options(populate_existing=True))
+
+
+def kept(session: Session, connection_id: str) -> CrmConnection | None:
+    """Return the connection, which is not deleted until the transaction ends; others may change it."""
+    kept_row = select(CrmConnection).where(CrmConnection.id == connection_id)
+    query = kept_row.with_for_update(read=True, key_share=True)
+    return session.scalar(query.execution_options(populate_existing=True))
+
+
+def have_checked(session: Session, connection: CrmConnection, *, now: datetime) -> None:
+    """Ask a worker to check credentials that the CRM refused; a turn of pushes that is under way goes on."""
+    connection.status = ConnectionStatus.CHECKING.value
+    session.flush()
+    wake(session, connection, now=now)
+
+
+def wake(session: Session, connection: CrmConnection, *, now: datetime) -> None:
+    """Make the pushes of the connection due, but not before the CRM's rate limit permits the next request."""
+    due_at = max(now, connection.resume_at or now)
+    items.wake(session, PUSHING, NewItem(connection.id, connection.workspace_id, due_at))
+
+
 def replace_credentials(
     session: Session, connection: CrmConnection, credentials: Credentials, *, now: Moment
 ) -> None:
@@ -177,6 +220,7 @@ def check(session: Session, connection: CrmConnection, *, now: Moment) -> None:
     connection.error = None
     connection.resume_at = None
     session.flush()
+    items.remove(session, [reading_id(connection.id)])  # it is read again once the credentials are accepted
     items.add(session, PUSHING, NewItem(connection.id, connection.workspace_id, now))
 
 
@@ -188,11 +232,11 @@ def begin_authorization(session: Session, connection: CrmConnection, credentials
 
 
 def delete(session: Session, workspace_id: str, connection_id: str) -> None:
-    """Delete the connection with its credentials, its pushes, and the digests of what they wrote."""
+    """Delete the connection with its credentials, its pushes, what they wrote, and the index of people."""
     connection = get(session, workspace_id, connection_id, lock=True)
     session.delete(connection)
     session.flush()
-    items.remove(session, [connection.id])
+    items.remove(session, [connection.id, reading_id(connection.id)])
     _record(session, Action.CRM_DISCONNECT, connection)
 
 

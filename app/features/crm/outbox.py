@@ -18,12 +18,21 @@ from sqlalchemy import func, select
 
 from app.domain.event_types import EventType
 from app.engine.events import events
-from app.engine.work import turns
+from app.engine.work import items, turns
+from app.engine.work.items import NewItem
 from app.engine.work.specs import TURNS_FAILED
 from app.engine.work.turns import LeaseLost
 from app.engine.work.turns import Turn as WorkTurn
 from app.features.crm import connections
-from app.features.crm.connections import ACTIVE, PUSHING, ConnectionStatus, Credentials, CrmConnection
+from app.features.crm.connections import (
+    ACTIVE,
+    PUSHING,
+    READING,
+    ConnectionStatus,
+    Credentials,
+    CrmConnection,
+    reading_id,
+)
 from app.features.crm.pushes import PushItem
 from app.infra.crypto.encryption import Undecryptable
 from app.infra.database import database_clock
@@ -51,7 +60,7 @@ def begin(session: Session, connection_id: str, *, now: Moment) -> Turn | None:
 
     A connection at which every worker fails is suspended instead.
     """
-    connection = _locked(session, connection_id)
+    connection = connections.locked(session, connection_id)
     work = turns.begin(session, PUSHING, connection_id, now=now)
     if work is None:
         return None
@@ -86,17 +95,11 @@ def hold(session: Session, turn: Turn, *, now: Moment, progressed: bool = False)
         LeaseLost: the lease was lost.
 
     """
-    connection = _locked(session, turn.connection_id)
+    connection = connections.locked(session, turn.connection_id)
     turns.renew(session, turn.work, now=now, progressed=progressed)
     if connection is None:
         raise LeaseLost
     return connection
-
-
-def _locked(session: Session, connection_id: str) -> CrmConnection | None:
-    """Return the connection, locked before its item of work; other rows may refer to it meanwhile."""
-    query = select(CrmConnection).where(CrmConnection.id == connection_id).with_for_update(key_share=True)
-    return session.scalar(query.execution_options(populate_existing=True))
 
 
 def store_credentials(session: Session, turn: Turn, credentials: Credentials, *, now: Moment) -> None:
@@ -111,12 +114,13 @@ def store_account(session: Session, turn: Turn, account: str, *, now: Moment) ->
 
 
 def confirm(session: Session, turn: Turn, *, now: Moment) -> None:
-    """Record that the CRM accepted the credentials."""
+    """Record that the CRM accepted the credentials, and let its people be read."""
     connection = hold(session, turn, now=now)
     connection.status = ConnectionStatus.CONNECTED.value
     connection.error = None
     connection.checked_at = now
     session.flush()
+    items.wake(session, READING, NewItem(reading_id(connection.id), connection.workspace_id, now))
 
 
 def end(

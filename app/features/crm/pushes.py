@@ -17,10 +17,8 @@ from app.domain.errors import ContactNotFound, NotFound
 from app.domain.ids import new_id
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.audit_log import entries as audit_log
-from app.engine.work import items as work_items
-from app.engine.work.items import NewItem
-from app.features.crm import people
-from app.features.crm.connections import ACTIVE, PUSHING, CrmConnection
+from app.features.crm import connections, people
+from app.features.crm.connections import ACTIVE, CrmConnection
 from app.infra.database import database_clock
 from app.infra.database.bulk_statements import insert_all
 from app.infra.database.database_clock import Moment
@@ -148,8 +146,7 @@ def submit(
     session.add(push)
     session.flush()
     if connection.status in ACTIVE:
-        due_at = max(at, connection.resume_at or at)
-        work_items.wake(session, PUSHING, NewItem(connection.id, connection.workspace_id, due_at))
+        connections.wake(session, connection, now=at)
     item = {"push_id": push.id, "connection_id": connection.id, "next_at": at, "attempts": 0, "actions": {}}
     insert_all(
         session, PushItem, [{**item, "id": new_id("psi"), "contact_id": contact_id} for contact_id in ids]

@@ -1,4 +1,4 @@
-"""Works on CRM connections that are due: checks credentials, renews tokens, and pushes contacts."""
+"""Works on CRM connections that are due: checks credentials, pushes contacts, and reads people."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from datetime import timedelta
 from functools import partial
 from ipaddress import ip_network
 
-from app.domain.kinds import PUSH
+from app.domain.kinds import PUSH, READ_CRM
 from app.engine.work.turns import LeaseLost
 from app.features.crm import outbox, pushes
+from app.features.crm.index import readings
+from app.features.crm.turn.reading import ReadingTurn
 from app.features.crm.turn.turn import CrmTurn
 from app.features.crm.vendors import registry
 from app.infra.database import database_clock
@@ -43,6 +45,30 @@ def take_turn(connection_id: str, services: WorkerServices, client: WebhookClien
     if turn is not None:
         crm = registry.load(services.settings)[turn.vendor]
         CrmTurn(services.database, crm, turn, client).run()
+
+
+@maintenance.task(READ_CRM)
+def read(reading_id: str, services: WorkerServices) -> None:
+    """Read the people of one CRM for a while; if that fails, it is due again when its lease ends."""
+    client = WebhookClient(tuple(map(ip_network, services.settings.webhook_networks)))
+    try:
+        take_reading_turn(reading_id, services, client)
+    except LeaseLost:
+        log.info("crm reading lost", reading=reading_id)
+
+
+def take_reading_turn(reading_id: str, services: WorkerServices, client: WebhookClient) -> None:
+    """Take the lease of the reading, read for a while, and release it.
+
+    Raises:
+        LeaseLost: the workspace disconnected the CRM meanwhile, or the turn was slow.
+
+    """
+    with services.database.transaction() as session:
+        turn = readings.begin(session, reading_id, now=database_clock.now())
+    if turn is not None:
+        crm = registry.load(services.settings)[turn.vendor]
+        ReadingTurn(services.database, crm, turn, client).run()
 
 
 def _purges(settings: Settings, now: Moment) -> tuple[Purge, ...]:

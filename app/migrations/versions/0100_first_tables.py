@@ -1332,6 +1332,37 @@ def _create_crm_connections() -> None:
     op.create_index("ix_crm_index_keys_record_id", "crm_index_keys", ["record_id"])
 
     op.create_table(
+        "crm_readings",
+        sa.Column("connection_id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("is_full", sa.Boolean(), nullable=False),
+        sa.Column("full_started_at", TIME),
+        sa.Column("started_at", TIME),
+        sa.Column("position", sa.String()),
+        sa.Column("since", TIME),
+        sa.Column("latest_at", TIME),
+        sa.Column("read", sa.Integer(), nullable=False),
+        sa.Column("records", sa.Integer(), nullable=False),
+        sa.Column("finished_at", TIME),
+        sa.Column("error", sa.String()),
+        sa.Column("notes", JSON, nullable=False),
+        sa.PrimaryKeyConstraint("connection_id", name=op.f("pk_crm_readings")),
+        sa.ForeignKeyConstraint(
+            ["connection_id"],
+            ["crm_connections.id"],
+            name=op.f("fk_crm_readings_connection_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_crm_readings_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_crm_readings_workspace_id", "crm_readings", ["workspace_id"])
+
+    op.create_table(
         "crm_push_items",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("push_id", sa.String(28), nullable=False),

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import phonenumbers
@@ -120,7 +122,12 @@ class FakeCrm:
 
 
 class FakeHubSpot(FakeCrm):
-    """HubSpot's contacts: batch read by id or e-mail, search, create with 409 for a known address, update."""
+    """HubSpot's contacts: list, batch read, search, create with 409 for a known address, update.
+
+    `owners` are the first and last names of owners by id, which the token may not read if it is None.
+    """
+
+    owners: dict[str, tuple[str, str]] | None = None
 
     def is_write(self, method: str, path: str) -> bool:
         return super().is_write(method, path) and not path.endswith(("/batch/read", "/search"))
@@ -130,12 +137,47 @@ class FakeHubSpot(FakeCrm):
             missing = {"status": "error", "category": "MISSING_SCOPES"}
             return as_json(200, {"portalId": int(self.account)}) if self.account else as_json(403, missing)
         if request.method == "GET":
-            return as_json(200, {"results": []})
+            return self._owners(request) if request.path == "/crm/v3/owners" else self._list(request)
+        if "sorts" in body:
+            return self._changed(body)
         if request.path.endswith("/batch/read"):
             return self._read(body)
         if request.path.endswith("/search"):
             return self._search(body)
         return self._write(request, body["properties"])
+
+    def _owners(self, request: Request) -> Response:
+        if self.owners is None:
+            return as_json(403, {"status": "error", "category": "MISSING_SCOPES"})
+        rows = [
+            {"id": id_, "firstName": first, "lastName": last} for id_, (first, last) in self.owners.items()
+        ]
+        start = int(request.args.get("after", 0))
+        more = {"paging": {"next": {"after": str(start + 1)}}} if start + 1 < len(rows) else {}
+        return as_json(200, {"results": rows[start : start + 1]} | more)  # one on a page
+
+    def _list(self, request: Request) -> Response:
+        after, names = int(request.args.get("after", 0)), request.args.get("properties", "").split(",")
+        ids = sorted((id_ for id_ in self.people if int(id_) > after), key=int)
+        return self._page(ids, names, int(request.args["limit"]))
+
+    def _changed(self, body: dict[str, Any]) -> Response:
+        """Find contacts by the filters of one group, in the order of one property."""
+        [group], [sort] = body["filterGroups"], body["sorts"]
+        assert sort["direction"] == "ASCENDING"
+        assert body["limit"] <= 200
+        found = [
+            id_
+            for id_, person in self.people.items()
+            if all(_hubspot_compares(person | {"hs_object_id": id_}, one) for one in group["filters"])
+        ]
+        name = sort["propertyName"]
+        found.sort(key=lambda id_: _hubspot_number(self.people[id_] | {"hs_object_id": id_}, name))
+        return self._page(found, body["properties"], body["limit"])
+
+    def _page(self, ids: list[str], names: list[str], limit: int) -> Response:
+        more = {"paging": {"next": {"after": ids[limit - 1]}}} if len(ids) > limit else {}
+        return as_json(200, {"results": [self._contact(id_, names) for id_ in ids[:limit]]} | more)
 
     def _read(self, body: dict[str, Any]) -> Response:
         wanted = {one["id"] for one in body["inputs"]}
@@ -261,11 +303,12 @@ class FakeSalesforce(FakeCrm):
     """Salesforce's contacts, leads and accounts: SOQL, descriptions, and rows by POST and PATCH.
 
     `described` has the fields of each table; a table without them cannot be described. `unseen` are columns
-    that the user may not see.
+    that the user may not see. `unreadable` has the status and the error code for tables that may not be read.
     """
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.unreadable: dict[str, tuple[int, str]] = {}
         self.leads: dict[str, dict[str, Any]] = {}
         self.described: dict[str, list[dict[str, Any]]] = {}
         self.unseen: set[str] = set()
@@ -296,11 +339,14 @@ class FakeSalesforce(FakeCrm):
         return as_json(401, [{"errorCode": "INVALID_SESSION_ID", "message": "Session expired or invalid"}])
 
     def _query(self, soql: str) -> Response:
-        match = re.fullmatch(r"SELECT (.+) FROM (\w+) WHERE (.+) ORDER BY CreatedDate LIMIT (\d+)", soql)
+        match = re.fullmatch(r"SELECT (.+) FROM (\w+) WHERE (.+) ORDER BY (.+) LIMIT (\d+)", soql)
         assert match, soql
         self.queries.append(soql)
-        names, table, condition, limit = match.groups()
+        names, table, condition, order, limit = match.groups()
         columns = names.split(", ")
+        if table in self.unreadable:
+            status, code = self.unreadable[table]
+            return as_json(status, [{"errorCode": code, "message": f"sObject type '{table}'"}])
         if table == "Organization":
             rows: dict[str, dict[str, Any]] = {self.account: {}} if self.account else {}
         elif unseen := self.unseen.intersection(columns):
@@ -316,24 +362,31 @@ class FakeSalesforce(FakeCrm):
             for id_, row in rows.items()
             if _salesforce_matches(row | {"Id": id_}, condition)
         ]
+        if order != "CreatedDate":
+            found.sort(key=lambda row: [row[name] for name in order.split(", ")])
         return as_json(200, {"totalSize": len(found), "done": True, "records": found[: int(limit)]})
 
 
 class FakeTwenty(FakeCrm):
     """Twenty's people and companies: filters, composite fields, the trash, and 400 for a known value.
 
-    `stored_form` has the fields that it stores otherwise than they were sent.
+    `stored_form` has the fields that it stores otherwise than they were sent. `unreadable` are the kinds of
+    records that the key may not read.
     """
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.stored_form: dict[str, Any] = {}
+        self.members: dict[str, dict[str, Any]] = {}
+        self.unreadable: set[str] = set()
 
     def answer(self, request: Request, body: dict[str, Any]) -> Response:
-        kind = "people" if "/people" in request.path else "companies"
-        rows = self.people if kind == "people" else self.companies
+        kind = request.path.split("/")[2]
+        rows = {"people": self.people, "companies": self.companies, "workspaceMembers": self.members}[kind]
+        if kind in self.unreadable:
+            return as_json(403, {"statusCode": 403, "error": "ForbiddenException", "messages": []})
         if request.method == "GET":
-            return as_json(200, {"data": {kind: _twenty_filtered(rows, request.args.get("filter") or "")}})
+            return _twenty_listed(kind, rows, request.args)
         single = "Person" if kind == "people" else "Company"
         id_ = request.path.rpartition("/")[2] if request.method == "PATCH" else ""
         if refused := next((name for name in self.refusals if name in body), None):
@@ -453,8 +506,21 @@ def _hubspot_matches(person: dict[str, Any], one: dict[str, Any]) -> bool:
     return bool(set(re.split(r"[@;]", one["value"])) & set(re.split(r"[@;]", present)))
 
 
+def _hubspot_number(person: dict[str, Any], name: str) -> int:
+    """Return an id, or a date in milliseconds since 1970."""
+    text = person[name]
+    return int(text) if text.isdigit() else int(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def _hubspot_compares(person: dict[str, Any], one: dict[str, Any]) -> bool:
+    present, value = _hubspot_number(person, one["propertyName"]), int(one["value"])
+    return bool({"GTE": operator.ge, "GT": operator.gt, "EQ": operator.eq}[one["operator"]](present, value))
+
+
 def _salesforce_matches(row: dict[str, Any], condition: str) -> bool:
     """Return whether a row meets a condition of equalities, lists and `!= null`, joined by one operator."""
+    if " > " in condition or " >= " in condition:
+        return _salesforce_follows(row, condition)
     if condition.startswith("("):
         return any(_salesforce_matches(row, part) for part in condition[1:-1].split(" OR "))
     if " AND " in condition:
@@ -465,10 +531,28 @@ def _salesforce_matches(row: dict[str, Any], condition: str) -> bool:
     return present is not None and (values == "null" or str(present).lower() in map(str.lower, wanted))
 
 
+def _salesforce_follows(row: dict[str, Any], condition: str) -> bool:
+    """Return whether a row is behind a key: an id, a time, or a time and an id."""
+    by_id = re.fullmatch(r"Id > '(\w+)'", condition)
+    since = re.fullmatch(r"SystemModstamp >= ([\dT:.Z-]+)", condition)
+    by_both = re.fullmatch(
+        r"\(SystemModstamp > ([\dT:.Z-]+) OR \(SystemModstamp = \1 AND Id > '(\w+)'\)\)", condition
+    )
+    if by_id:
+        return bool(row["Id"] > by_id[1])
+    changed_at = datetime.fromisoformat(row["SystemModstamp"])
+    if since:
+        return changed_at >= datetime.fromisoformat(since[1])
+    assert by_both, condition
+    return (changed_at, row["Id"]) > (datetime.fromisoformat(by_both[1]), by_both[2])
+
+
 def _salesforce_row(row: dict[str, Any], columns: list[str], accounts: dict[str, Any]) -> dict[str, Any]:
     found = {name: row.get(name) for name in columns if "." not in name}
     if "Account.Name" in columns:
         found["Account"] = accounts.get(row.get("AccountId") or "")
+    if "Owner.Name" in columns:
+        found["Owner"] = row.get("Owner")
     return found
 
 
@@ -499,9 +583,35 @@ def _bad_request(message: str) -> Response:
     return as_json(400, {"statusCode": 400, "error": "BadRequestException", "messages": [message]})
 
 
+def _twenty_listed(kind: str, rows: dict[str, Any], query: Any) -> Response:
+    if "order_by" in query:
+        return _twenty_page(rows, query)
+    return as_json(200, {"data": {kind: _twenty_filtered(rows, query.get("filter") or "")}})
+
+
+def _twenty_page(rows: dict[str, Any], query: Any) -> Response:
+    """List records in the order of one field and the id, after a cursor, which contains both."""
+    name = query["order_by"].removesuffix("[AscNullsFirst]")
+    since = re.fullmatch(
+        r'updatedAt\[gte\]:"([^"]+)"', query.get("filter", 'updatedAt[gte]:"2000-01-01T00:00Z"')
+    )
+    assert since, query
+    found = [row | {"id": id_} for id_, row in rows.items() if not row.get("deletedAt")]
+    from_then = datetime.fromisoformat(since[1])
+    found = [row for row in found if datetime.fromisoformat(row["updatedAt"]) >= from_then]
+    keys = {row["id"]: f"{row[name]} {row['id']}" for row in found}
+    found = [row for row in found if keys[row["id"]] > query.get("starting_after", "")]
+    found.sort(key=lambda row: keys[row["id"]])
+    page = found[: int(query["limit"])]
+    info = {"hasNextPage": len(found) > len(page), "endCursor": keys[page[-1]["id"]] if page else None}
+    return as_json(200, {"data": {"people": page}, "totalCount": len(found), "pageInfo": info})
+
+
 def _twenty_filtered(rows: dict[str, Any], condition: str) -> list[Any]:
     """Return the records that meet any of the terms; those in the trash only if the filter asks for them."""
     is_of_trash = "deletedAt[is]:NOT_NULL" in condition
+    if wanted := re.fullmatch(r"id\[in\]:(\[.+\])", condition):
+        return [rows[id_] | {"id": id_} for id_ in json.loads(wanted[1]) if id_ in rows]
     terms = re.findall(r'([\w.]+)\[(eq|like|ilike)\]:"([^"]*)"', condition)
     return [
         row | {"id": id_}
@@ -511,12 +621,12 @@ def _twenty_filtered(rows: dict[str, Any], condition: str) -> list[Any]:
     ][:60]
 
 
-def _twenty_matches(present: Any, operator: str, value: str) -> bool:
-    if operator == "eq":
+def _twenty_matches(present: Any, comparator: str, value: str) -> bool:
+    if comparator == "eq":
         return bool(present == value)
     pattern = ".*".join(map(re.escape, value.split("%")))
     text = present if isinstance(present, str) else json.dumps(present)
-    return re.fullmatch(pattern, text, re.IGNORECASE if operator == "ilike" else 0) is not None
+    return re.fullmatch(pattern, text, re.IGNORECASE if comparator == "ilike" else 0) is not None
 
 
 def _split_number(body: dict[str, Any]) -> dict[str, Any]:

@@ -91,6 +91,21 @@ class IndexMatch:
     matched_on: Sequence[str]
 
 
+def without_unchanged(session: Session, connection_id: str, people: Sequence[CrmPerson]) -> list[CrmPerson]:
+    """Return the people who are not stored as they were changed last."""
+    columns = CrmIndexRecord.__table__.c
+    query = select(columns.kind, columns.crm_id, columns.changed_at).where(
+        columns.connection_id == connection_id,
+        is_among(session, columns.crm_id, [person.crm_id for person in people]),
+    )
+    stored = {(row.kind, row.crm_id): row.changed_at for row in session.execute(query)}
+    return [
+        person
+        for person in people
+        if person.changed_at is None or stored.get((person.kind, person.crm_id)) != person.changed_at
+    ]
+
+
 def store(session: Session, connection: CrmConnection, people: Sequence[CrmPerson], *, now: datetime) -> None:
     """Store the people of a CRM, in place of what was stored of the same records."""
     latest = list({(person.kind, person.crm_id): person for person in people}.values())

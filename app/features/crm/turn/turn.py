@@ -33,7 +33,7 @@ MAX_THROTTLED_SECONDS = 86_400.0
 UNREACHABLE_SECONDS = 30.0
 CHECK_SECONDS = 300.0
 """The pause between checks of a CRM that has never answered: its address may be wrong."""
-_UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 """What reading a response raises that is not as the CRM documents it."""
 
 
@@ -144,7 +144,7 @@ class CrmTurn:
         """
         try:
             return call()
-        except _UNEXPECTED:
+        except UNEXPECTED:
             raise Unreachable("unexpected_response") from None
 
     def _contact_push(self, attempt: Attempt) -> ContactPush:

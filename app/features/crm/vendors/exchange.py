@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -49,6 +50,15 @@ Send: TypeAlias = Callable[[Request], Response]
 def text(value: object) -> str:
     """Return a value of the CRM as text; empty for null."""
     return "" if value is None else str(value)
+
+
+def moment(value: object) -> datetime | None:
+    """Return a time of the CRM in UTC; None without one."""
+    try:
+        at = datetime.fromisoformat(text(value))
+    except ValueError:
+        return None
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def filled(values: Mapping[str, object]) -> dict[str, str]:

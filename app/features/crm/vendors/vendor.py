@@ -1,4 +1,4 @@
-"""The interface of a CRM: how a workspace connects it, and the requests that a push consists of.
+"""The interface of a CRM: how a workspace connects it, the requests of a push, and those that read people.
 
 A vendor builds requests and reads responses. The function that sends them is passed in, so that this package
 can be imported by the API, which never calls a vendor, and by the workers, which do. `mapping` is always the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, ClassVar, Self, TypeVar
 from urllib.parse import quote
 
@@ -27,6 +28,7 @@ from app.features.crm.vendors.exchange import (
     Send,
 )
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person, Wanted
+from app.features.crm.vendors.reading import Page
 
 T = TypeVar("T")
 
@@ -119,6 +121,20 @@ class Crm:
     def granted_url(self, grant: Mapping[str, Any]) -> str:  # noqa: ARG002 -- for subclasses
         """Return the address of the API that the response of the token endpoint names, or nothing."""
         return ""
+
+    def changed(
+        self, send: Send, mapping: Mapping[str, str], *, since: datetime | None, position: str | None
+    ) -> Page:
+        """Return a page of the people who were changed since then, by the CRM's clock; of all without a time.
+
+        `position` is the one of the page before. Paging loses nobody who is not changed meanwhile, and those
+        who are have a later change.
+
+        Raises:
+            CrmError: the CRM did not do what was asked.
+
+        """
+        raise NotImplementedError
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Return the record that has an address of the person, or None."""

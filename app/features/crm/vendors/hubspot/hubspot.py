@@ -11,14 +11,17 @@ is documented to find a contact by `hs_additional_emails`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from app.features.crm.index.crm_people import RecordKind
+from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.exchange import Request, Response, Send, filled, text
-from app.features.crm.vendors.hubspot import errors
+from app.features.crm.vendors.hubspot import errors, reading
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Person
+from app.features.crm.vendors.reading import OWNERS_UNREADABLE, Page, optional
 from app.features.crm.vendors.vendor import Crm, OAuth
 
 CONTACTS = "/crm/v3/objects/contacts"
@@ -39,7 +42,7 @@ class HubSpot(Crm):
     api_url = "https://api.hubapi.com"
     key_help = (
         "The access token of a private app with the scopes crm.objects.contacts.read and "
-        "crm.objects.contacts.write."
+        "crm.objects.contacts.write; with crm.objects.owners.read, the names of owners are shown too."
     )
     calls_per_minute = 480
     mapping = MappingProxyType(
@@ -56,10 +59,19 @@ class HubSpot(Crm):
         }
     )
 
+    def __init__(self, access: CrmAccess) -> None:
+        super().__init__(access)
+        self._owners: tuple[dict[str, str], tuple[str, ...]] | None = None
+
     @property
     def oauth(self) -> OAuth:
         """Return the endpoints of HubSpot's OAuth 2.1 server."""
-        scopes = ("oauth", "crm.objects.contacts.read", "crm.objects.contacts.write")
+        scopes = (
+            "oauth",
+            "crm.objects.contacts.read",
+            "crm.objects.contacts.write",
+            "crm.objects.owners.read",
+        )
         return OAuth(f"{_APP}/oauth/authorize", "/oauth/v3/token", scopes)
 
     def record_url(
@@ -82,6 +94,23 @@ class HubSpot(Crm):
         """Read the id of the portal."""
         details = self.raise_for_status(send(Request(method="GET", path="/account-info/v3/details")))
         return text(details.object.get("portalId")) or None
+
+    def changed(
+        self, send: Send, mapping: Mapping[str, str], *, since: datetime | None, position: str | None
+    ) -> Page:
+        """List all contacts, or search those that were changed; the owners are read once."""
+
+        def ask(request: Request) -> Response:
+            return self.raise_for_status(send(request))
+
+        if since is None:
+            contacts, following = reading.listed(ask, mapping, position)
+        else:
+            contacts, following = reading.searched(ask, mapping, since, position)
+        if self._owners is None and reading.has_owner(contacts):
+            self._owners = optional(lambda: reading.owners(ask), {}, OWNERS_UNREADABLE)
+        owners, notes = self._owners or ({}, ())
+        return reading.page(contacts, mapping, owners, following, notes)
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Read the contacts by the person's addresses, then search them as secondary addresses."""

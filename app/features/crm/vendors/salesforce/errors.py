@@ -16,6 +16,7 @@ from app.features.crm.vendors.exchange import OK, Response, text
 LIMIT_PAUSE_SECONDS = 3600.0
 """The limit counts the requests of the last 24 hours, so it is free again little by little."""
 _NO_COLUMN = re.compile(r"No such column '([A-Za-z0-9_.]{1,200})'")
+_NO_RELATION = re.compile(r"relationship '([A-Za-z0-9_]{1,200})'")
 _OF_ONE_RECORD = frozenset(
     {"INSUFFICIENT_ACCESS_OR_READONLY", "INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY", "ENTITY_IS_LOCKED"}
 )
@@ -50,7 +51,8 @@ def raise_for(response: Response) -> None:
 def _complaints(error: Mapping[str, Any]) -> dict[str, Refusal]:
     """Return the fields that an error names, some of them in its message only."""
     reason = _REASONS.get(text(error.get("errorCode")), Refusal.INVALID)
-    names = error.get("fields") or _NO_COLUMN.findall(text(error.get("message")))
+    message = text(error.get("message"))
+    names = error.get("fields") or _NO_COLUMN.findall(message) or _NO_RELATION.findall(message)
     return {str(name): reason for name in names}
 
 

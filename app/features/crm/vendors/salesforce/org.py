@@ -59,9 +59,15 @@ class Org:
         return self.memory.hidden.setdefault(table, set())
 
     def rows(
-        self, table: str, columns: Sequence[str], condition: str, *, limit: int = MAX_ROWS
+        self,
+        table: str,
+        columns: Sequence[str],
+        condition: str,
+        *,
+        limit: int = MAX_ROWS,
+        order: str = "CreatedDate",
     ) -> list[Mapping[str, Any]]:
-        """Return the rows of a table, oldest first; a column that is hidden is left out.
+        """Return the rows of a table, by default the oldest first; a column that is hidden is left out.
 
         Raises:
             Rejected: the query is not valid without the columns that can be left out.
@@ -69,7 +75,7 @@ class Org:
         """
         while True:
             visible = [name for name in columns if name not in self.hidden(table)]
-            query = soql.select(visible, table, condition, limit=limit)
+            query = soql.select(visible, table, condition, limit=limit, order=order)
             try:
                 response = self.ask(Request(method="GET", path=f"{API}/query", query={"q": query}))
             except Rejected as rejection:
@@ -77,7 +83,7 @@ class Org:
                     name
                     for name in visible
                     for part in rejection.refused
-                    if name in {part, f"Account.{part}"}
+                    if name in {part, f"Account.{part}", f"Owner.{part}"} or name.startswith(f"{part}.")
                 }
                 if not found:
                     raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -16,10 +17,12 @@ from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.exchange import Request, Response, Send, filled, text
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person, Wanted
+from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.salesforce import (
     errors,
     layouts,
     people,
+    reading,
     soql,
 )
 from app.features.crm.vendors.salesforce.layouts import CONTACT, LEAD
@@ -90,6 +93,12 @@ class Salesforce(Crm):
     def granted_url(self, grant: Mapping[str, Any]) -> str:
         """Return the address of the org."""
         return text(grant.get("instance_url"))
+
+    def changed(
+        self, send: Send, mapping: Mapping[str, str], *, since: datetime | None, position: str | None
+    ) -> Page:
+        """Select the contacts, then the leads."""
+        return reading.page(self._org(send), mapping, since, position)
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Select the contact or lead by address, else by name and company."""

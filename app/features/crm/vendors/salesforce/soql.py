@@ -6,6 +6,7 @@ Source: SOQL and SOSL Reference, "SOQL SELECT Syntax" and "Quoted String Escape 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 MAX_VALUES = 100
 
@@ -23,12 +24,19 @@ def equals(column: str, values: Sequence[str]) -> str:
     return f"{column} IN ({', '.join(map(quoted, values[:MAX_VALUES]))})"
 
 
+def moment(at: datetime) -> str:
+    """Return a time as a literal, which has no quotes."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
 def any_of(conditions: Sequence[str]) -> str:
     """Return the condition that one of these holds."""
     return conditions[0] if len(conditions) == 1 else f"({' OR '.join(conditions)})"
 
 
-def select(columns: Iterable[str], table: str, condition: str, *, limit: int = 1) -> str:
-    """Return the query of the oldest rows; names of columns are validated with the mapping."""
+def select(
+    columns: Iterable[str], table: str, condition: str, *, limit: int = 1, order: str = "CreatedDate"
+) -> str:
+    """Return the query of the first rows, the oldest by default; names of columns are validated before."""
     listed = ", ".join(dict.fromkeys(["Id", *columns]))
-    return f"SELECT {listed} FROM {table} WHERE {condition} ORDER BY CreatedDate LIMIT {limit}"  # noqa: S608 -- SOQL
+    return f"SELECT {listed} FROM {table} WHERE {condition} ORDER BY {order} LIMIT {limit}"  # noqa: S608 -- SOQL

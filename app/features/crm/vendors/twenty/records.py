@@ -18,7 +18,7 @@ from app.features.crm.vendors.exchange import filled, text
 from app.features.crm.vendors.notes import Note
 from app.features.crm.vendors.person import CrmRecord
 
-_NUMBER = "primaryPhoneNumber"
+_NUMBER, _COUNTRY, _CODE = "primaryPhoneNumber", "primaryPhoneCountryCode", "primaryPhoneCallingCode"
 _SCHEMES = ("https://", "http://", "")
 
 
@@ -48,6 +48,19 @@ def addresses(person: Mapping[str, Any]) -> list[str]:
     return [text(emails.get("primaryEmail")), *map(text, others or ())]
 
 
+def numbers(person: Mapping[str, Any]) -> list[str]:
+    """Return the primary and the additional numbers of a person."""
+    phones = person.get("phones") or {}
+    others = phones.get("additionalPhones")
+    if isinstance(others, str):  # JSON, in earlier versions
+        others = json.loads(others or "[]")
+    parts = (
+        {_NUMBER: one.get("number"), _COUNTRY: one.get("countryCode"), _CODE: one.get("callingCode")}
+        for one in others or ()
+    )
+    return [_number(phones), *map(_number, parts)]
+
+
 def links(domain: str) -> list[str]:
     """Return the ways in which people write the address of a company's website."""
     return [
@@ -74,8 +87,8 @@ def _value(person: Mapping[str, Any], name: str) -> object:
 
 def _number(phones: Mapping[str, Any]) -> str:
     """Return the number in E.164, as it is written; as it is stored if that is not possible."""
-    number, country = text(phones.get(_NUMBER)), text(phones.get("primaryPhoneCountryCode"))
-    code = text(phones.get("primaryPhoneCallingCode")).lstrip("+")
+    number, country = text(phones.get(_NUMBER)), text(phones.get(_COUNTRY))
+    code = text(phones.get(_CODE)).lstrip("+")
     written = f"+{code} {number}" if code and number and not number.startswith("+") else number
     try:
         return parse_phone(written, country).e164

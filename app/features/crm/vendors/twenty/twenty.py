@@ -12,6 +12,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +22,8 @@ from app.features.crm.vendors.errors import Rejected, Unreachable
 from app.features.crm.vendors.exchange import Request, Response, Send, text
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person
-from app.features.crm.vendors.twenty import errors, records
+from app.features.crm.vendors.reading import Page
+from app.features.crm.vendors.twenty import errors, reading, records
 from app.features.crm.vendors.vendor import Crm
 
 MAX_RECORDS = "60"
@@ -74,6 +77,12 @@ class Twenty(Crm):
         except ValueError:
             return None
         return text(claims.get("workspaceId")) or None if isinstance(claims, dict) else None
+
+    def changed(
+        self, send: Send, mapping: Mapping[str, str], *, since: datetime | None, position: str | None
+    ) -> Page:
+        """List the people, and the companies of those on the page."""
+        return reading.page(partial(self._listed, send), mapping, since, position)
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Filter the people by the primary address, then by the additional ones."""
@@ -162,6 +171,12 @@ class Twenty(Crm):
         query = {"filter": condition, "limit": MAX_RECORDS}
         data = self._data(send(Request(method="GET", path=f"/rest/{kind}", query=query)))
         return [record for record in data.get(kind) or () if bool(record.get("deletedAt")) == in_trash]
+
+    def _listed(self, send: Send, kind: str, query: Mapping[str, str]) -> reading.Listing:
+        response = send(Request(method="GET", path=f"/rest/{kind}", query=query))
+        info = response.object.get("pageInfo") or {}
+        rows = self._data(response)[kind]
+        return list(rows), (text(info.get("endCursor")) or None) if info.get("hasNextPage") else None
 
     def _written(self, response: Response, values: Mapping[str, str]) -> Mapping[str, Any]:
         """Return the data; of the words that a complaint has in quotes, only names of properties count."""
