@@ -1,4 +1,4 @@
-"""What CRM connections hold: the pushes of people, digests of what was written of them, and credentials."""
+"""What CRM connections hold: pushes of people, digests of what was written, people read, and credentials."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from app.engine.accounts.workspaces import Workspace
 from app.engine.privacy.holdings import Export, Holdings
 from app.features.crm import connections
 from app.features.crm.connections import CrmConnection
+from app.features.crm.index import personal_data, readings
+from app.features.crm.index.crm_index import CrmIndexRecord
 from app.features.crm.pushes import PushItem
 from app.features.crm.records import CrmWrittenRecord
 from app.infra.clock import rfc3339
@@ -44,4 +46,10 @@ def export(session: Session, contact_ids: Sequence[str]) -> Export:
     return {"crm_pushes": pushed}
 
 
-HOLDINGS = Holdings(count=count, export=export, encrypt_again=connections.encrypt_again)
+HOLDINGS = Holdings(
+    count=count,
+    export=export,
+    find={CrmIndexRecord.__tablename__: personal_data.find},
+    await_writers=readings.await_writers,
+    encrypt_again=connections.encrypt_again,
+)

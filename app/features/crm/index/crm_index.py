@@ -7,11 +7,11 @@ address, a number, a profile, or a name with its company or the company's domain
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import ForeignKey, LargeBinary, Select, String, UniqueConstraint, delete, func, select
 from sqlalchemy.orm import Mapped, mapped_column
@@ -20,8 +20,12 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.names.name_keys import person_key
 from app.domain.normal.names.name_parts import plain_full_name
+from app.domain.records.person_matcher import PersonMatcher
+from app.domain.suppression_lists import forms
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.contacts.bulk import new_ids
+from app.engine.contacts.suppressions import suppression_checks
+from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.infra.crypto.digest_keys import DigestKeys
@@ -30,6 +34,8 @@ from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson, encrypted
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of
+
+T = TypeVar("T")
 
 _PURPOSE = "crm_index"
 _DIGEST_BYTES = 16
@@ -107,13 +113,14 @@ def without_unchanged(session: Session, connection_id: str, people: Sequence[Crm
 
 
 def store(session: Session, connection: CrmConnection, people: Sequence[CrmPerson], *, now: datetime) -> None:
-    """Store the people of a CRM, in place of what was stored of the same records."""
+    """Store the people of a CRM who are not suppressed, in place of what was stored of their records."""
     latest = list({(person.kind, person.crm_id): person for person in people}.values())
     for kind in {person.kind for person in latest}:
         forget(session, connection.id, kind, [person.crm_id for person in latest if person.kind is kind])
-    ids = new_ids("crr", len(latest))
+    allowed = _without_suppressed(session, latest, lambda person: person)
+    ids = new_ids("crr", len(allowed))
     rows, keys = [], []
-    for person in latest:
+    for person in allowed:
         record_id, workspace_id = next(ids), connection.workspace_id
         rows.append(
             {
@@ -158,7 +165,8 @@ def size(session: Session, connection_id: str) -> int:
 def find(session: Session, sought: Sequence[tuple[str, Sought]]) -> list[list[IndexMatch]]:
     """Return for each workspace and person their records in its CRMs, the most certain first.
 
-    One statement for any number of people and workspaces.
+    One statement for any number of people and workspaces. Records of people who were suppressed since they
+    were read are left out.
     """
     wanted = [(workspace_id, _digests(session.keys, workspace_id, one)) for workspace_id, one in sought]
     digests = list({digest for _workspace_id, found in wanted for digest in found})
@@ -168,7 +176,41 @@ def find(session: Session, sought: Sequence[tuple[str, Sought]]) -> list[list[In
     rows: dict[tuple[str, bytes], list[_Found]] = defaultdict(list)
     for row in _FOUND.all(session, {"workspace_ids": workspaces, "digests": digests}):
         rows[row.workspace_id, bytes(row.digest)].append(row)
-    return [list(_matches(workspace_id, found, rows)) for workspace_id, found in wanted]
+    matches = [list(_matches(workspace_id, found, rows)) for workspace_id, found in wanted]
+    shown = [match for found in matches for match in found]
+    allowed = set(map(id, _without_suppressed(session, shown, lambda match: match.person)))
+    return [[match for match in found if id(match) in allowed] for found in matches]
+
+
+def records_of(session: Session, matcher: PersonMatcher) -> list[str]:
+    """Return the ids of the records of a person, in the CRMs of all workspaces."""
+    sought = Sought(
+        profiles=sorted(matcher.linkedin_urls), emails=sorted(matcher.emails), phones=sorted(matcher.phones)
+    )
+    named = [(NAME, kind, "\0".join(pair)) for pair in matcher.names for kind in ("domain", "company")]
+    found: dict[str, bool] = {}
+    for workspace_id in session.scalars(select(CrmConnection.workspace_id).distinct()).all():
+        digests = _digests_of_keys(session.keys, workspace_id, [*_keys(sought), *named])
+        key = CrmIndexKey.__table__.c
+        query = select(key.record_id, key.matched_on).where(
+            key.workspace_id == workspace_id, is_among(session, key.digest, list(digests))
+        )
+        for row in session.execute(query):
+            found[row.record_id] = found.get(row.record_id, False) or row.matched_on != NAME
+    certain = [record_id for record_id, is_certain in found.items() if is_certain]
+    rest = [record_id for record_id, is_certain in found.items() if not is_certain]
+    records = session.scalars(select(CrmIndexRecord).where(CrmIndexRecord.id.in_(rest)))
+    return sorted([*certain, *(record.id for record in records if matcher.matches(_subject(record.person)))])
+
+
+def _subject(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record by which a matcher knows a person."""
+    return {
+        "full_name": values.get("name"),
+        "company_name": values.get("company"),
+        "company_domain": values.get("domain"),
+        "linkedin_url": next(iter(values.get("profiles", ())), None),
+    }
 
 
 class _Found(NamedTuple):
@@ -235,6 +277,21 @@ def _rank(found: Sequence[_Found]) -> tuple[int, str]:
     return min(_CERTAINTY.index(row.matched_on) for row in found), found[0].id
 
 
+def _without_suppressed(session: Session, items: Sequence[T], person_of: Callable[[T], CrmPerson]) -> list[T]:
+    """Return the items whose person has no identifier that is suppressed."""
+    identifiers = [frozenset(_identifiers(person_of(item))) for item in items]
+    suppressed = suppression_checks.any_suppressed(session, frozenset().union(*identifiers))
+    return [item for item, own in zip(items, identifiers, strict=True) if suppressed.isdisjoint(own)]
+
+
+def _identifiers(person: CrmPerson) -> Iterator[Identifier]:
+    for kind, values in ((PROFILE, person.profiles), (EMAIL, person.emails), (PHONE, person.phones)):
+        yield from (Identifier(kind, value) for value in values)
+    name = _name_key(person.name)
+    employers = filter(None, [person.domain, company_key(person.company)]) if name else ()
+    yield from (Identifier("name", forms.employment(name, employer)) for employer in employers)
+
+
 def _values(person: CrmPerson) -> dict[str, Any]:
     """Return what is stored of a person, without empty values."""
     plain = {"crm_id", "kind", "changed_at"}
@@ -254,9 +311,15 @@ def _sought(person: CrmPerson) -> Sought:
 
 def _digests(keys: DigestKeys, workspace_id: str, sought: Sought) -> dict[bytes, str]:
     """Return the digests of a person, each with what it is of."""
+    return _digests_of_keys(keys, workspace_id, _keys(sought))
+
+
+def _digests_of_keys(
+    keys: DigestKeys, workspace_id: str, of: Iterable[tuple[str, str, str]]
+) -> dict[bytes, str]:
     return {
         keys.digest(_PURPOSE, f"{workspace_id}\0{kind}\0{value}")[:_DIGEST_BYTES]: matched_on
-        for matched_on, kind, value in _keys(sought)
+        for matched_on, kind, value in of
     }
 
 

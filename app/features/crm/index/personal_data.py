@@ -1,0 +1,70 @@
+"""What the index of CRMs says about a person: found in all workspaces, shown to the person, and erased.
+
+The record in the CRM itself is the workspace's to erase. The person is suppressed, so it is not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select
+
+from app.domain.records.person_matcher import PersonMatcher
+from app.engine.accounts.workspaces import Workspace
+from app.engine.mentions.mention_sources import Key, Source
+from app.engine.privacy.holdings import Export
+from app.features.crm.connections import CrmConnection
+from app.features.crm.index import crm_index
+from app.features.crm.index.crm_index import CrmIndexRecord
+from app.infra.clock import rfc3339
+from app.infra.database.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedData:
+    """The records of a person in the index, by id."""
+
+    record_ids: Sequence[str]
+
+    @property
+    def rows(self) -> int:
+        """Return how many records are about the person."""
+        return len(self.record_ids)
+
+    @property
+    def notes(self) -> int:
+        """Return 0: a record is about one person only."""
+        return 0
+
+    def export(self, session: Session) -> Export:
+        """Return the records, with the workspace and its CRM."""
+        query = (
+            select(CrmIndexRecord, Workspace.id, Workspace.name, CrmConnection.vendor)
+            .join(CrmConnection, CrmConnection.id == CrmIndexRecord.connection_id)
+            .join(Workspace, Workspace.id == CrmIndexRecord.workspace_id)
+            .where(CrmIndexRecord.id.in_(self.record_ids))
+            .order_by(CrmIndexRecord.id)
+        )
+        found = [
+            {
+                "workspace_id": workspace_id,
+                "workspace": workspace,
+                "crm": vendor,
+                "kind": record.kind,
+                "read_at": rfc3339(record.read_at),
+                "values": record.person,
+            }
+            for record, workspace_id, workspace, vendor in session.execute(query)
+        ]
+        return {"crm_people": found}
+
+    def erase(self, session: Session) -> Iterable[tuple[Source, Sequence[Key]]]:
+        """Delete the records; their digests are deleted with them."""
+        session.execute(delete(CrmIndexRecord).where(CrmIndexRecord.id.in_(self.record_ids)))
+        return ()
+
+
+def find(session: Session, matcher: PersonMatcher) -> IndexedData:
+    """Return what the index says about the person."""
+    return IndexedData(crm_index.records_of(session, matcher))
