@@ -130,6 +130,39 @@ class ConnectionChangeSchema(StrictSchema):
     token = NonBlankString(2000, metadata={"example": "pat-eu1-…"})
 
 
+class ReadingNoteSchema(ResponseSchema):
+    """What of a CRM is not read."""
+
+    code = fields.String(required=True, metadata={"example": "owners_unreadable"})
+    message = fields.String(required=True, metadata={"description": "The same in a sentence."})
+
+
+class ReadingSchema(ResponseSchema):
+    """How far the people of a CRM have been read into the private index of the workspace."""
+
+    records = fields.Integer(
+        required=True, metadata={"example": 18_204, "description": "The contacts and leads in the index."}
+    )
+    read_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "2026-11-20T09:30:00.000Z",
+            "description": "When the last changes were read; null before the first reading has ended.",
+        },
+    )
+    in_progress = fields.Boolean(required=True)
+    error = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": None, "description": "What stops the reading, as a code."},
+    )
+    error_message = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "The same in a sentence."}
+    )
+    notes = fields.List(fields.Nested(ReadingNoteSchema), required=True)
+
+
 class ConnectionSchema(ResponseSchema):
     """A connection, without its secrets."""
 
@@ -150,6 +183,12 @@ class ConnectionSchema(ResponseSchema):
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
     checked_at = fields.DateTime(
         required=True, allow_none=True, metadata={"example": "2026-11-20T09:30:01.000Z"}
+    )
+    reading = fields.Nested(
+        ReadingSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null before the first reading has begun."},
     )
 
 

@@ -37,6 +37,37 @@ ERRORS: Mapping[str, str] = {
 }
 
 
+READING: Mapping[str, str] = {
+    "unauthorized": "The CRM does not accept the credentials. Check the connection, or connect again.",
+    "forbidden": "The credentials may not read people. Give them the permission in the CRM, then check the "
+    "connection.",
+    "rate_limited": "The CRM's rate limit is reached; reading continues by itself.",
+    "same_page": "The CRM returns the same page again and again. It is tried again every hour; "
+    "if that lasts, ask its administrator.",
+    "turns_failed": "An error of this server stopped the reading ten times in a row. "
+    "Ask its operator to find the cause in the log, then check the connection.",
+    "contacts_unreadable": "The credentials may not read contacts: they are left out. "
+    "Give them the permission in the CRM.",
+    "leads_unreadable": "The credentials may not read leads: they are left out. "
+    "Give them the permission in the CRM.",
+    "companies_unreadable": "The credentials may not read companies: people are found without them. "
+    "Give them the permission in the CRM.",
+    "owners_unreadable": "The credentials may not read owners: records are shown without them. "
+    "Give them the permission in the CRM.",
+    "record_limit": "The CRM has more than 1,000,000 records. The others are not read.",
+}
+"""What stops the reading of a CRM, and what it leaves out."""
+
+
+def reading_sentence(code: str | None) -> str:
+    """Return the sentence for what stops the reading of a CRM, or for what it leaves out."""
+    if not code:
+        return ""
+    return (
+        READING.get(code) or ERRORS.get(code) or f"The CRM answers {code}; it is tried again within an hour."
+    )
+
+
 def sentence(error: str | None) -> str:
     """Return the sentence for a code with its details, `invalid_values: Title`; empty without an error."""
     code, _colon, details = (error or "").partition(": ")

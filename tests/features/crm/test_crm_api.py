@@ -17,6 +17,7 @@ from app.engine.contacts.saved import contact_lists
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.features.crm import connections
 from app.features.crm.connections import CrmConnection
+from app.features.crm.index.readings import CrmReading
 from app.features.crm.pushes import PushItem
 from app.infra import clock
 
@@ -276,3 +277,35 @@ def test_a_replayed_change_does_not_undo_a_later_one(admin: SignedInUser) -> Non
 
     assert replay.headers["Idempotent-Replay"] == "true"
     assert replay.get_json()["connection"]["mapping"] == later["connection"]["mapping"]
+
+
+def a_reading(user: SignedInUser, connection_id: str, **values: Any) -> None:
+    with user.database.transaction() as session:
+        known = {"is_full": True, "read": 0, "records": 0, "notes": [], "started_at": clock.now()}
+        session.add(CrmReading(connection_id=connection_id, workspace_id=user.workspace_id, **known | values))
+
+
+def test_a_connection_says_how_far_its_crm_has_been_read(admin: SignedInUser) -> None:
+    connection_id = connected(admin)
+    unread = get(admin, "connections")["connections"][0]["reading"]
+    a_reading(admin, connection_id, records=12, error="http_400", notes=["leads_unreadable"])
+
+    [connection] = get(admin, "connections")["connections"]
+    checked = post(admin, f"connections/{connection_id}", {}).get_json()["connection"]
+
+    assert unread is None
+    assert connection["reading"] == checked["reading"]
+    assert connection["reading"] == {
+        "records": 12,
+        "read_at": None,
+        "in_progress": True,
+        "error": "http_400",
+        "error_message": "The CRM answers http_400; it is tried again within an hour.",
+        "notes": [
+            {
+                "code": "leads_unreadable",
+                "message": "The credentials may not read leads: they are left out. "
+                "Give them the permission in the CRM.",
+            }
+        ],
+    }

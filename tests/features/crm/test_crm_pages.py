@@ -19,6 +19,7 @@ from app.engine.owned import owned_edits
 from app.engine.owned.owned_edits import Edit
 from app.features.crm import connections
 from app.features.crm.connections import CrmConnection
+from app.features.crm.index.readings import CrmReading
 from app.features.crm.pushes import CrmPush, PushItem
 from app.infra import clock
 
@@ -261,3 +262,31 @@ def _begun(admin: Visitor) -> dict[str, str]:
     page = admin.send("/crm/authorize", vendor="hubspot")
     (link,) = re.findall(r'href="(https://app\.hubspot\.com/[^"]+)"', page.text)
     return {name: values[0] for name, values in parse_qs(urlsplit(link.replace("&amp;", "&")).query).items()}
+
+
+def test_the_pages_show_how_many_people_of_the_crm_are_known_and_what_stops_reading(
+    admin: Visitor, user: SignedInUser
+) -> None:
+    admin.send("/crm", vendor="hubspot", token=TOKEN)
+    connection_id = connection(user).id
+    with user.database.transaction() as session:
+        known = {"workspace_id": user.workspace_id, "is_full": True, "read": 0, "started_at": clock.now()}
+        session.add(
+            CrmReading(connection_id=connection_id, records=904, notes=["owners_unreadable"], **known)
+        )
+    first = admin.open("/crm").text
+    with user.database.transaction() as session:
+        session.execute(update(CrmReading).values(finished_at=clock.now()))
+    read = admin.open("/crm").text
+    with user.database.transaction() as session:
+        session.execute(update(CrmReading).values(error="forbidden"))
+
+    listed, shown = admin.open("/crm").text, admin.open(f"/crm/connections/{connection_id}").text
+
+    assert "904" in first
+    assert "being read" in first
+    assert "being read" not in read
+    assert "may not read people" in listed
+    assert "904 contacts and leads of HubSpot" in shown
+    assert "may not read people" in shown
+    assert "may not read owners" in shown

@@ -11,6 +11,8 @@ from app.domain.callers import Scope
 from app.domain.errors import AdminRequired, NotFound
 from app.features.crm import connection_changes, connections, sentences
 from app.features.crm.connections import CrmConnection
+from app.features.crm.index import readings
+from app.features.crm.index.readings import CrmReading
 from app.features.crm.schemas import (
     ConnectionChangeSchema,
     ConnectionResponseSchema,
@@ -68,7 +70,9 @@ def index() -> Response:
     """List the workspace's connections, without their secrets."""
     with services().database.reading() as session:
         found = connections.of_workspace(session, caller().workspace_id)
-    return json_response({"connections": [to_json(connection) for connection in found]})
+        known = readings.of_workspace(session, caller().workspace_id)
+    shown = [to_json(connection, known.get(connection.id)) for connection in found]
+    return json_response({"connections": shown})
 
 
 @blueprint.post("/api/crm/connections")
@@ -87,7 +91,7 @@ def create(body: NewConnection) -> Response:
     `status` is then `connected`, or `reconnect` with the reason in `error`.
     """
     connection, is_replayed = connection_changes.create(body)
-    shown = {"connection": to_json(connection)}
+    shown = {"connection": to_json(connection, _reading(connection))}
     return json_response(shown, 200, REPLAYED) if is_replayed else json_response(shown, 201)
 
 
@@ -107,7 +111,8 @@ def change(connection_id: str, body: dict[str, Any]) -> Response:
     Pushes that wait for a token that works are made then.
     """
     connection, is_replayed = connection_changes.change(connection_id, body)
-    return json_response({"connection": to_json(connection)}, 200, REPLAYED if is_replayed else None)
+    shown = {"connection": to_json(connection, _reading(connection))}
+    return json_response(shown, 200, REPLAYED if is_replayed else None)
 
 
 @blueprint.delete("/api/crm/connections/<connection_id>")
@@ -121,8 +126,8 @@ def delete(connection_id: str) -> Response:
     return Response(status=204)
 
 
-def to_json(connection: CrmConnection) -> dict[str, Any]:
-    """Return the connection without its secrets."""
+def to_json(connection: CrmConnection, reading: CrmReading | None) -> dict[str, Any]:
+    """Return the connection without its secrets, and how far its CRM has been read."""
     return {
         "id": connection.id,
         "vendor": connection.vendor,
@@ -134,4 +139,21 @@ def to_json(connection: CrmConnection) -> dict[str, Any]:
         "created_by": connection.created_by,
         "created_at": clock.rfc3339(connection.created_at),
         "checked_at": clock.rfc3339(connection.checked_at),
+        "reading": None if reading is None else _reading_json(reading),
+    }
+
+
+def _reading(connection: CrmConnection) -> CrmReading | None:
+    with services().database.reading() as session:
+        return readings.of_workspace(session, connection.workspace_id).get(connection.id)
+
+
+def _reading_json(reading: CrmReading) -> dict[str, Any]:
+    return {
+        "records": reading.records,
+        "read_at": clock.rfc3339(reading.finished_at),
+        "in_progress": reading.started_at is not None,
+        "error": reading.error,
+        "error_message": sentences.reading_sentence(reading.error) or None,
+        "notes": [{"code": code, "message": sentences.reading_sentence(code)} for code in reading.notes],
     }

@@ -6,6 +6,7 @@ from flask import Response, flash, request
 
 from app.domain.errors import InvalidValue, ValidationFailed
 from app.features.crm import connection_changes, connections, mapping, pushes, sentences
+from app.features.crm.index import readings
 from app.features.crm.schemas import NewConnection, NewConnectionSchema, crm_named
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.person import CrmField
@@ -22,6 +23,7 @@ from app.web.sign_in.auth import caller
 
 blueprint = PageBlueprint("crm_page", __name__, template_folder="templates")
 blueprint.add_app_template_filter(sentences.sentence, "crm_error")
+blueprint.add_app_template_filter(sentences.reading_sentence, "crm_reading")
 LATEST = 20
 
 
@@ -99,11 +101,13 @@ def delete(connection_id: str) -> Response:
 def _index(status: int = 200, *, vendor: str = "", errors: dict[str, str] | None = None) -> Response:
     with services().database.reading() as session:
         found = connections.of_workspace(session, caller().workspace_id)
+        known = readings.of_workspace(session, caller().workspace_id)
         latest = pushes.latest(session, caller().workspace_id, limit=LATEST)
     return page(
         "crm.html",
         status,
         connections=found,
+        readings=known,
         pushes=latest,
         crms=registry.load(services().settings),
         chosen=vendor,
@@ -117,10 +121,12 @@ def _show(
 ) -> Response:
     with services().database.reading() as session:
         connection = connections.get(session, caller().workspace_id, connection_id)
+        reading = readings.of_workspace(session, caller().workspace_id).get(connection_id)
     return page(
         "crm_connection.html",
         status,
         connection=connection,
+        reading=reading,
         crm=crm_named(connection.vendor),
         fields=[field.value for field in CrmField],
         mapping=connection.mapping if chosen is None else chosen,
