@@ -7,18 +7,29 @@ from typing import Any
 
 import pytest
 from crm_support import FAKES, CrmHarness
-from fake_crms import FakeCrm, FakeSalesforce, FakeTwenty
+from fake_crms import Failure, FakeCrm, FakeHubSpot, FakeSalesforce, FakeTwenty
 from jobs_support import NOW
 from sqlalchemy import select
 
-from app.features.crm.connections import READING
+from app.engine.events.events import Event
+from app.engine.work import items
+from app.engine.work.items import WorkItem
+from app.engine.work.turns import LeaseLost
+from app.features.crm import connections, work
+from app.features.crm.connections import READING, Credentials, CrmConnection, reading_id
 from app.features.crm.index import readings
-from app.features.crm.index.readings import Place
+from app.features.crm.index.crm_people import CrmPerson, RecordKind
+from app.features.crm.index.readings import CrmReading, Place
+from app.features.crm.turn import reading
 from app.features.crm.turn.reading import ReadingTurn
 from app.features.crm.vendors.hubspot import reading as hubspot
+from app.features.crm.vendors.hubspot.hubspot import HubSpot
 from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.salesforce import reading as salesforce
 from app.features.crm.vendors.twenty import reading as twenty
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database.db import Database
+from app.settings import Settings
 
 VENDORS = tuple(FAKES)
 EMAIL = "ada@acme.com"
@@ -252,3 +263,588 @@ def test_many_contacts_of_one_date_are_read_by_their_ids(connected: CrmHarness) 
     connected.read_to_the_end()
 
     assert len(people(connected)) == 8
+
+
+def test_a_contact_of_hubspot_is_read_with_its_addresses_owner_and_stage(connected: CrmHarness) -> None:
+    assert isinstance(connected.crm, FakeHubSpot)
+    connected.crm.owners = {"5": ("Kim", "Lee"), "6": ("Lou", "Ray")}
+    connected.map(linkedin_url="linkedin_profile")
+    values = {
+        "hs_additional_emails": "ada@home.example;ada@old.example",
+        "mobilephone": "+1 650 253 0000",
+        "linkedin_profile": "linkedin.com/in/ada-lovelace",
+        "company": "Acme GmbH",
+        "website": "https://www.acme.com/en",
+        "hubspot_owner_id": "6",
+        "lifecyclestage": "customer",
+    }
+    has(connected.crm, 1, NOW, **values)
+    has(connected.crm, 2, NOW, lastmodifieddate=None)
+
+    connected.read_to_the_end()
+
+    assert connected.indexed() == [
+        CrmPerson(
+            crm_id="1",
+            kind=RecordKind.CONTACT,
+            changed_at=NOW,
+            name="Ada Person1",
+            emails=["person1@acme.com", "ada@home.example", "ada@old.example"],
+            phones=["+16502530000"],
+            profiles=["https://www.linkedin.com/in/ada-lovelace"],
+            company="Acme GmbH",
+            domain="acme.com",
+            owner="Lou Ray",
+            stage="customer",
+        ),
+        CrmPerson(crm_id="2", kind=RecordKind.CONTACT, name="Ada Person2", emails=["person2@acme.com"]),
+    ]
+
+
+def test_contacts_of_hubspot_are_read_without_owners_that_may_not_be_read(connected: CrmHarness) -> None:
+    has(connected.crm, 1, NOW, hubspot_owner_id="6")
+
+    connected.read_to_the_end()
+
+    assert [person.owner for person in connected.indexed()] == [""]
+    assert (connected.reading().notes, connected.reading().error) == (["owners_unreadable"], None)
+
+
+def test_the_notes_of_a_full_reading_remain_until_the_next_one(connected: CrmHarness) -> None:
+    assert isinstance(connected.crm, FakeHubSpot)
+    has(connected.crm, 1, NOW, hubspot_owner_id="6")
+    connected.read_to_the_end()
+    connected.crm.owners = {"6": ("Lou", "Ray")}
+    connected.later(seconds=60)
+    connected.read_to_the_end()
+    same_day = connected.reading().notes
+    next_day(connected)
+
+    connected.read_to_the_end()
+
+    assert (same_day, connected.reading().notes) == (["owners_unreadable"], [])
+
+
+def test_the_owners_of_an_account_that_pages_for_ever_are_read_up_to_a_limit(
+    connected: CrmHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(connected.crm, FakeHubSpot)
+    monkeypatch.setattr(hubspot, "MAX_OWNER_PAGES", 1)
+    connected.crm.owners = {"5": ("Kim", "Lee"), "6": ("Lou", "Ray")}
+    has(connected.crm, 1, NOW, hubspot_owner_id="6")
+
+    connected.read_to_the_end()
+
+    assert [person.owner for person in connected.indexed()] == [""]
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_contacts_and_leads_of_salesforce_are_read_with_account_owner_and_status(
+    connected: CrmHarness,
+) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakeSalesforce)
+    crm.companies["001"] = {"Name": "Acme GmbH", "Website": "www.acme.com"}
+    crm.described["Contact"] = [{"name": "Linkedin__c", "type": "url"}, {"name": "Other__c", "type": "email"}]
+    connected.map(linkedin_url="Linkedin__c")
+    profile = "https://www.linkedin.com/in/ada-lovelace"
+    owner = {"Owner": {"Name": "Kim Lee"}}
+    values = {"AccountId": "001", "Linkedin__c": profile, "Other__c": "ada@home.example"} | owner
+    has(crm, 1, NOW, MobilePhone="+1 650 253 0000", **values)
+    lead = {"LastName": "Ray", "Company": "Ray Ltd", "Website": "ray.example", "Status": "Open"} | owner
+    crm.leads["00Q1"] = lead | {"Email": "bob@ray.example", "SystemModstamp": NOW.isoformat()}
+
+    connected.read_to_the_end()
+
+    contact, open_lead = connected.indexed()
+    assert (contact.kind, contact.emails) == ("contact", ["person1@acme.com", "ada@home.example"])
+    assert (contact.phones, contact.profiles) == (["+16502530000"], [profile])
+    assert (contact.company, contact.domain, contact.owner) == ("Acme GmbH", "acme.com", "Kim Lee")
+    assert (open_lead.kind, open_lead.crm_id, open_lead.name) == ("lead", "00Q1", "Ray")
+    assert (open_lead.company, open_lead.domain, open_lead.owner) == ("Ray Ltd", "ray.example", "Kim Lee")
+    assert open_lead.stage == "Open"
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_a_lead_that_is_converted_is_left_out_and_forgotten(connected: CrmHarness) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakeSalesforce)
+    for number in (1, 2, 3):
+        stamp = (NOW - timedelta(days=number)).isoformat()
+        crm.leads[f"00Q{number}"] = {"LastName": "Ray", "IsConverted": number == 3, "SystemModstamp": stamp}
+    connected.read_to_the_end()
+    before = [person.crm_id for person in connected.indexed()]
+    connected.later(seconds=60)
+    crm.leads["00Q1"] |= {"IsConverted": True, "SystemModstamp": connected.now.isoformat()}
+
+    connected.read_to_the_end()
+
+    assert before == ["00Q1", "00Q2"]
+    assert [person.crm_id for person in connected.indexed()] == ["00Q2"]
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+@pytest.mark.parametrize("answer", [(400, "INVALID_TYPE"), (403, "INSUFFICIENT_ACCESS")])
+@pytest.mark.parametrize(
+    ("table", "note", "kind"),
+    [("Lead", "leads_unreadable", "contact"), ("Contact", "contacts_unreadable", "lead")],
+)
+def test_a_table_that_may_not_be_read_is_left_out_and_named(
+    connected: CrmHarness, table: str, note: str, kind: str, answer: tuple[int, str]
+) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakeSalesforce)
+    crm.unreadable = {table: answer}
+    for number in (1, 2, 3):
+        has(crm, number, NOW)
+        crm.leads[f"00Q{number}"] = {"LastName": "Ray", "SystemModstamp": NOW.isoformat()}
+
+    connected.read_to_the_end()
+
+    assert [person.kind for person in connected.indexed()] == [kind] * 3
+    assert (connected.reading().notes, connected.reading().error) == ([note], None)
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_nothing_is_read_of_an_org_that_permits_neither_table(connected: CrmHarness) -> None:
+    assert isinstance(connected.crm, FakeSalesforce)
+    connected.crm.unreadable = dict.fromkeys(("Contact", "Lead"), (403, "INSUFFICIENT_ACCESS"))
+
+    connected.read()
+
+    assert (connected.reading().error, connected.connection().status) == ("forbidden", "connected")
+    assert due_in(connected) == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_a_relation_that_may_not_be_read_is_left_out(connected: CrmHarness) -> None:
+    message = "Didn't understand relationship 'Account' in field path."
+    connected.crm.fail(400, [{"errorCode": "INVALID_FIELD", "message": message}], path="/query")
+    has(connected.crm, 1, NOW)
+
+    connected.read_to_the_end()
+
+    assert people(connected) == ["Ada Person1"]
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_a_row_without_its_key_is_not_as_documented(connected: CrmHarness) -> None:
+    for number in (1, 2, 3):
+        has(connected.crm, number, NOW, SystemModstamp="")
+
+    connected.read()
+
+    assert connected.reading().error == "unexpected_response"
+
+
+@pytest.mark.parametrize("vendor", ["twenty"])
+def test_people_of_twenty_are_read_with_their_company_and_its_owner(connected: CrmHarness) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakeTwenty)
+    website = {"primaryLinkUrl": "https://acme.com"}
+    crm.companies[COMPANY] = {"name": "Acme GmbH", "domainName": website, "accountOwnerId": "m1"}
+    crm.members["m1"] = {"name": {"firstName": "Kim", "lastName": "Lee"}}
+    phones = {
+        "primaryPhoneNumber": "6502530000",
+        "primaryPhoneCallingCode": "+1",
+        "primaryPhoneCountryCode": "US",
+        "additionalPhones": [{"number": "6502530001", "callingCode": "+1", "countryCode": "US"}],
+    }
+    profile = {"primaryLinkUrl": "https://www.linkedin.com/in/ada-lovelace"}
+    has(crm, 1, NOW, companyId=COMPANY, phones=phones, linkedinLink=profile)
+    has(crm, 2, NOW, phones={"additionalPhones": "[]"})
+
+    connected.read_to_the_end()
+
+    ada, bob = connected.indexed()
+    assert (ada.company, ada.domain, ada.owner) == ("Acme GmbH", "acme.com", "Kim Lee")
+    assert ada.phones == ["+16502530000", "+16502530001"]
+    assert ada.profiles == [profile["primaryLinkUrl"]]
+    assert (bob.name, list(bob.phones), bob.company) == ("Ada Person2", [], "")
+
+
+@pytest.mark.parametrize("vendor", ["twenty"])
+def test_people_of_twenty_are_read_without_companies_that_may_not_be_read(connected: CrmHarness) -> None:
+    assert isinstance(connected.crm, FakeTwenty)
+    connected.crm.unreadable = {"companies"}
+    has(connected.crm, 1, NOW, companyId=COMPANY)
+
+    connected.read_to_the_end()
+
+    assert people(connected) == ["Ada Person1"]
+    assert connected.reading().notes == ["companies_unreadable"]
+
+
+def due_in(harness: CrmHarness) -> timedelta:
+    """Return the time until the next turn at reading."""
+    with harness.database.reading() as session:
+        due_at = session.get_one(WorkItem, reading_id(harness.connection_id)).due_at
+    assert due_at is not None
+    return due_at - harness.now
+
+
+def is_reading_due(harness: CrmHarness) -> bool:
+    with harness.database.transaction() as session:
+        return reading_id(harness.connection_id) in items.claim_due(session, READING, now=harness.now)
+
+
+def test_a_reading_begins_when_the_credentials_are_accepted_and_goes_on_every_minute(
+    harness: CrmHarness,
+) -> None:
+    before = is_reading_due(harness)
+
+    harness.turn()
+
+    assert (before, is_reading_due(harness)) == (False, True)
+    harness.read()
+    assert timedelta(seconds=45) < due_in(harness) < timedelta(seconds=60)
+
+
+def test_pushes_and_reading_do_not_wait_for_each_other(connected: CrmHarness) -> None:
+    with connected.database.transaction() as session:
+        turn = readings.begin(session, reading_id(connected.connection_id), now=connected.now)
+
+    [pushed] = connected.pushed(connected.owned_contact())
+
+    assert turn is not None
+    assert pushed.outcome == "created"
+
+
+@pytest.mark.parametrize(("is_push_due", "calls"), [(False, 5), (True, 1)])
+def test_a_turn_uses_half_of_the_rate_and_a_tenth_while_pushes_wait(
+    connected: CrmHarness, monkeypatch: pytest.MonkeyPatch, calls: int, *, is_push_due: bool
+) -> None:
+    monkeypatch.setattr(HubSpot, "calls_per_minute", 40)
+    for number in range(1, 20):
+        has(connected.crm, number, NOW)
+    if is_push_due:
+        connected.push(connected.owned_contact())
+    before = len(connected.crm.requests)
+
+    connected.read()
+
+    assert len(connected.crm.requests) - before == calls
+    assert connected.reading().started_at is not None
+    assert timedelta(seconds=10) < due_in(connected) <= timedelta(seconds=15)
+
+
+def test_a_turn_ends_after_some_seconds(connected: CrmHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "TURN_SECONDS", 0.0)
+    for number in range(1, 6):
+        has(connected.crm, number, NOW)
+
+    turns = connected.read_to_the_end()
+
+    assert turns == 3
+    assert len(people(connected)) == 5
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"), [({}, 60), ({"Retry-After": "7"}, 7), ({"Retry-After": "999999"}, 86_400)]
+)
+def test_a_rate_limit_pauses_the_reading(
+    connected: CrmHarness, headers: dict[str, str], seconds: int
+) -> None:
+    has(connected.crm, 1, NOW)
+    connected.crm.fail(429, {}, headers=headers)
+
+    connected.read()
+    paused = (connected.reading().error, due_in(connected))
+    connected.later(seconds=seconds)
+    connected.read()
+
+    assert paused == ("rate_limited", timedelta(seconds=seconds))
+    assert (people(connected), connected.reading().error) == (["Ada Person1"], None)
+
+
+def test_a_crm_whose_rate_limit_stops_pushes_is_not_read_meanwhile(connected: CrmHarness) -> None:
+    connected.crm.fail(429, {}, headers={"Retry-After": "600"})
+    connected.pushed(connected.owned_contact())
+    before = len(connected.crm.requests)
+
+    connected.read()
+
+    assert len(connected.crm.requests) == before
+    assert due_in(connected) == timedelta(seconds=600)
+
+
+def test_a_crm_that_does_not_answer_is_read_again_later(connected: CrmHarness) -> None:
+    connected.crm.fail(503)
+
+    connected.read()
+
+    assert (connected.reading().error, due_in(connected)) == ("http_503", timedelta(minutes=5))
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize("body", [{"results": 5}, [], {"results": ["a"]}, {"data": 1}, {"records": [{}]}])
+def test_a_body_that_is_not_as_documented_stores_nothing(connected: CrmHarness, body: object) -> None:
+    connected.crm.failures += [Failure(200, body) for _ in range(3)]
+
+    connected.read()
+
+    assert people(connected) == []
+    assert connected.reading().error in {"unexpected_response", None}
+
+
+def test_a_page_of_html_stores_nothing(connected: CrmHarness) -> None:
+    connected.crm.page = "<html>Sign in</html>"
+
+    connected.read()
+
+    assert connected.reading().error == "unexpected_response"
+
+
+def test_changes_that_are_not_sorted_are_not_as_documented(connected: CrmHarness) -> None:
+    connected.read_to_the_end()
+    connected.later(seconds=60)
+    contact = {"id": "1", "properties": {"lastmodifieddate": (NOW - timedelta(days=9)).isoformat()}}
+    connected.crm.fail(200, {"results": [contact], "paging": {"next": {"after": "1"}}})
+
+    connected.read()
+
+    assert connected.reading().error == "unexpected_response"
+
+
+def test_a_crm_that_returns_the_same_page_again_and_again_ends_the_turn(connected: CrmHarness) -> None:
+    same = {"results": [{"id": "1", "properties": {}}], "paging": {"next": {"after": "1"}}}
+    connected.crm.failures += [Failure(200, same) for _ in range(9)]
+    before = len(connected.crm.requests)
+
+    connected.read()
+
+    assert len(connected.crm.requests) - before == 2
+    assert (connected.reading().error, due_in(connected)) == ("same_page", timedelta(hours=1))
+
+
+def test_a_page_that_is_refused_lets_the_reading_begin_anew(connected: CrmHarness) -> None:
+    for number in range(1, 4):
+        has(connected.crm, number, NOW)
+    connected.read_to_the_end()
+    next_day(connected)
+    connected.crm.fail(400, {"status": "error"})
+    connected.read()
+    refused = connected.reading().error
+    connected.crm.people.pop("1")
+    connected.later(hours=1)
+
+    connected.read_to_the_end()
+
+    assert refused == "http_400"
+    assert people(connected) == ["Ada Person2", "Ada Person3"]
+
+
+def test_changes_that_are_refused_are_read_anew(connected: CrmHarness) -> None:
+    connected.read_to_the_end()
+    connected.later(seconds=60)
+    connected.crm.fail(400, {"status": "error"})
+    connected.read()
+    has(connected.crm, 1, connected.now)
+    connected.later(hours=1)
+
+    connected.read_to_the_end()
+
+    assert people(connected) == ["Ada Person1"]
+
+
+def test_a_crm_with_too_many_records_is_read_up_to_the_limit(
+    connected: CrmHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readings, "MAX_RECORDS", 4)
+    for number in range(1, 9):
+        has(connected.crm, number, NOW)
+
+    connected.read_to_the_end()
+
+    assert len(people(connected)) == 4
+    assert connected.reading().notes == ["record_limit"]
+
+
+def test_a_token_that_was_revoked_asks_to_connect_again(connected: CrmHarness) -> None:
+    connected.crm.token = "another"
+
+    connected.read()
+    checking = connected.connection().status
+    connected.turn()
+
+    connection = connected.connection()
+    assert checking == "checking"
+    assert (connection.status, connection.error) == ("reconnect", "unauthorized")
+    assert not is_reading_due(connected)
+    with connected.database.reading() as session:
+        assert [event.type for event in session.scalars(select(Event))] == ["crm.push_failed"]
+
+
+def test_a_crm_that_is_connected_again_is_read_on(connected: CrmHarness) -> None:
+    has(connected.crm, 1, NOW)
+    connected.crm.token = "another"
+    connected.read()
+    connected.turn()
+
+    connected.replace_token("another")
+    connected.read()
+
+    assert people(connected) == ["Ada Person1"]
+
+
+def test_credentials_that_only_the_reading_refuses_are_not_checked_again_and_again(
+    connected: CrmHarness,
+) -> None:
+    refusal = Failure(401, {"category": "INVALID_AUTHENTICATION"}, path="/contacts")
+    connected.crm.failures.append(refusal)
+    connected.read()
+    connected.turn()
+    connected.crm.failures.append(refusal)
+
+    connected.read()
+
+    assert connected.connection().status == "connected"
+    assert (connected.reading().error, due_in(connected)) == ("unauthorized", timedelta(hours=1))
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
+def test_an_org_that_refuses_the_session_has_it_renewed(connected: CrmHarness) -> None:
+    with connected.database.transaction() as session:
+        connection = connections.get(session, connected.workspace_id, connected.connection_id, lock=True)
+        renewable = Credentials(token="expired", refresh_token="refresh-1")
+        connections.store_credentials(session, connection, renewable)
+    has(connected.crm, 1, NOW)
+
+    connected.read()
+    connected.turn()
+    connected.read()
+
+    assert people(connected) == ["Ada Person1"]
+
+
+def test_a_token_that_expires_is_renewed_by_a_turn_of_pushes(connected: CrmHarness) -> None:
+    with connected.database.transaction() as session:
+        connection = connections.get(session, connected.workspace_id, connected.connection_id, lock=True)
+        old = Credentials(token="old", refresh_token="refresh-1", expires_at=1.0)
+        connections.store_credentials(session, connection, old)
+    has(connected.crm, 1, NOW)
+
+    connected.read()
+    waits = due_in(connected)
+    connected.turn()
+    connected.later(seconds=5)
+    connected.read()
+
+    assert waits == timedelta(seconds=5)
+    assert people(connected) == ["Ada Person1"]
+
+
+def test_credentials_of_another_account_are_not_read(connected: CrmHarness) -> None:
+    with connected.database.transaction() as session:
+        session.get_one(CrmConnection, connected.connection_id).account = "1"
+    connected.crm.account, connected.crm.token = "2", "another"
+    has(connected.crm, 1, NOW)
+
+    connected.replace_token("another")
+    connected.read()
+
+    assert connected.connection().error == "other_account"
+    assert connected.indexed() == []
+
+
+def test_credentials_of_a_replaced_key_are_not_read_and_say_so(connected: CrmHarness) -> None:
+    keys = DigestKeys(b"other" * 8, b"other" * 8)
+    other = Database(connected.settings.database_url, keys=keys)
+
+    with other.transaction() as session:
+        turn = readings.begin(session, reading_id(connected.connection_id), now=connected.now)
+    other.close()
+
+    assert turn is None
+    assert connected.connection().status == "checking"
+
+
+def test_a_crm_that_is_disconnected_during_a_turn_stores_nothing_more(connected: CrmHarness) -> None:
+    work_id = reading_id(connected.connection_id)
+    with connected.database.transaction() as session:
+        turn = readings.begin(session, work_id, now=connected.now)
+        assert turn is not None
+    with connected.database.transaction() as session:
+        connections.delete(session, connected.workspace_id, connected.connection_id)
+
+    with pytest.raises(LeaseLost), connected.database.transaction() as session:
+        readings.store(session, turn, Page(people=[], position=None), now=connected.now)
+
+    work.read(work_id)
+    with connected.database.reading() as session:
+        assert session.get(WorkItem, work_id) is None
+        assert session.scalars(select(CrmReading)).all() == []
+
+
+def test_a_turn_whose_connection_was_refused_meanwhile_stores_nothing(connected: CrmHarness) -> None:
+    with connected.database.transaction() as session:
+        turn = readings.begin(session, reading_id(connected.connection_id), now=connected.now)
+        assert turn is not None
+        session.get_one(CrmConnection, connected.connection_id).status = "reconnect"
+
+    with pytest.raises(LeaseLost), connected.database.transaction() as session:
+        readings.store(session, turn, Page(people=[], position=None), now=connected.now)
+
+
+def test_the_reading_of_a_connection_that_needs_to_be_connected_again_ends(connected: CrmHarness) -> None:
+    with connected.database.transaction() as session:
+        session.get_one(CrmConnection, connected.connection_id).status = "reconnect"
+
+    connected.read()
+
+    with connected.database.reading() as session:
+        assert session.get(WorkItem, reading_id(connected.connection_id)) is None
+
+
+def test_a_reading_at_which_every_worker_fails_stops_and_says_why(connected: CrmHarness) -> None:
+    for _ in range(READING.max_attempts):
+        with connected.database.transaction() as session:
+            assert readings.begin(session, reading_id(connected.connection_id), now=connected.now)
+        connected.later(seconds=READING.lease.seconds + 1)
+
+    connected.read()
+
+    assert (connected.reading().error, connected.connection().status) == ("turns_failed", "connected")
+    with connected.database.reading() as session:
+        assert items.failed_counts(session, now=connected.now)["crm_reading"] == 1
+    connected.replace_token(connected.crm.token)
+    connected.read()
+    assert connected.reading().error is None
+
+
+def test_a_message_that_comes_late_does_nothing(connected: CrmHarness) -> None:
+    connected.read_to_the_end()
+    before = len(connected.crm.requests)
+
+    connected.read()
+
+    assert len(connected.crm.requests) == before
+
+
+def test_two_workspaces_on_one_account_are_read_independently(
+    connected: CrmHarness, settings: Settings, database: Database
+) -> None:
+    crm = connected.crm
+    has(crm, 1, NOW)
+    other = CrmHarness.connected(settings, database, crm, "hubspot")
+    other.turn()
+    connected.read_to_the_end()
+    before = other.indexed()
+
+    other.read_to_the_end()
+    with database.transaction() as session:
+        connections.delete(session, connected.workspace_id, connected.connection_id)
+
+    assert before == []
+    assert people(other) == ["Ada Person1"]
+    assert connected.indexed() == []
+
+
+def test_an_erasure_waits_for_the_people_whom_workers_are_storing(connected: CrmHarness) -> None:
+    with connected.database.transaction() as session:
+        assert readings.begin(session, reading_id(connected.connection_id), now=connected.now)
+
+    with connected.database.transaction() as session:
+        readings.await_writers(session)
+
+    assert connected.reading().started_at is not None
