@@ -23,6 +23,11 @@ def is_due(credentials: Credentials) -> bool:
     return bool(credentials.refresh_token) and is_expiring
 
 
+def headers(crm: Crm, credentials: Credentials) -> dict[str, str]:
+    """Return the headers of requests with these credentials."""
+    return crm.authentication(credentials.token, is_granted=bool(credentials.refresh_token))
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """The new tokens, and the account of the CRM to which they belong if it names it."""

@@ -35,7 +35,7 @@ class ReadingTurn:
         self._started = time.monotonic()
         self._rate = crm.calls_per_minute * (SHARE_BESIDE_PUSHES if turn.waits_for_pushes else SHARE)
         base_url = turn.credentials.api_url or turn.base_url or crm.base_url
-        self._transport = Transport(client, base_url, turn.credentials.token)
+        self._transport = Transport(client, base_url, authorization.headers(crm, turn.credentials))
 
     def run(self) -> None:
         """Read until the pass ends, the time or the requests of the turn are used up, or the CRM refuses."""

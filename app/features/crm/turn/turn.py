@@ -48,7 +48,7 @@ class CrmTurn:
         self._granted_account: str | None = None
         self._started = time.monotonic()
         base_url = self._credentials.api_url or turn.base_url or crm.base_url
-        self._transport = Transport(client, base_url, self._authentication())
+        self._transport = Transport(client, base_url, authorization.headers(self._crm, self._credentials))
         self._tokens = Transport(client, (crm.oauth and crm.oauth.server) or turn.base_url or crm.base_url)
 
     def run(self) -> None:
@@ -94,14 +94,10 @@ class CrmTurn:
     def _renew(self) -> None:
         grant = authorization.renew(self._crm, self._tokens, self._credentials)
         self._credentials, self._granted_account = grant.credentials, grant.account
-        self._transport.credentials = self._authentication()
+        self._transport.credentials = authorization.headers(self._crm, self._credentials)
         self._transport.base_url = self._credentials.api_url or self._transport.base_url
         with self._database.transaction() as session:
             outbox.store_credentials(session, self._turn, self._credentials, now=database_clock.now())
-
-    def _authentication(self) -> dict[str, str]:
-        credentials = self._credentials
-        return self._crm.authentication(credentials.token, is_granted=bool(credentials.refresh_token))
 
     def _send(self, request: Request) -> Response:
         """Send the request; renew a token that the CRM does not accept any more, once."""
