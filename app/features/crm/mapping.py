@@ -9,9 +9,6 @@ from app.domain.errors import InvalidValue
 from app.features.crm.vendors.person import CrmField
 from app.features.crm.vendors.vendor import Crm
 
-PROPERTY = r"[A-Za-z0-9][A-Za-z0-9_]{0,99}(\.[A-Za-z0-9][A-Za-z0-9_]{0,99})?"
-_PROPERTY = re.compile(PROPERTY, re.ASCII)
-
 
 def validate(crm: Crm, mapping: Mapping[str, str]) -> dict[str, str]:
     """Return the mapping without fields that have no property, in the order of the fields.
@@ -22,7 +19,7 @@ def validate(crm: Crm, mapping: Mapping[str, str]) -> dict[str, str]:
     """
     chosen = {field.value: mapping[field].strip() for field in CrmField if mapping.get(field, "").strip()}
     for field, name in chosen.items():
-        if not _PROPERTY.fullmatch(name):
+        if not re.fullmatch(crm.property_name, name, re.ASCII):
             raise InvalidValue(
                 f"The property of {field} is not a name such as {crm.mapping[CrmField.EMAIL]}."
             )

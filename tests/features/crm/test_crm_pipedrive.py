@@ -13,10 +13,11 @@ from fake_crms import FakePipedrive
 from jobs_support import set_clock
 from pytest_httpserver import HTTPServer
 
+from app.domain.errors import InvalidValue
 from app.features.crm import authorizations, connections, mapping
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.exchange import Request, Response
-from app.features.crm.vendors.person import CrmField, Employer
+from app.features.crm.vendors.person import Employer
 from app.features.crm.vendors.pipedrive import records
 from app.infra.database.db import Database
 from app.settings import Settings
@@ -121,9 +122,15 @@ def test_a_list_without_a_primary_entry_begins_with_its_value() -> None:
 
 
 def test_a_key_of_a_custom_field_may_begin_with_a_digit(settings: Settings) -> None:
-    chosen = {CrmField.EMAIL: "emails", CrmField.TITLE: KEY}
+    chosen = {"email": "emails", "title": KEY}
 
-    assert mapping.validate(registry.load(settings)["pipedrive"], chosen) == {"email": "emails", "title": KEY}
+    assert mapping.validate(registry.load(settings)["pipedrive"], chosen) == chosen
+
+
+@pytest.mark.parametrize(("vendor", "email"), [("pipedrive", "emails"), ("salesforce", "Email")])
+def test_another_name_that_begins_with_a_digit_is_none(settings: Settings, vendor: str, email: str) -> None:
+    with pytest.raises(InvalidValue):
+        mapping.validate(registry.load(settings)[vendor], {"email": email, "title": "1st_title"})
 
 
 def test_a_person_whom_the_search_does_not_find_yet_is_not_created_again(harness: CrmHarness) -> None:

@@ -54,6 +54,7 @@ class Crm:
     `mapping` is the default property of each field. `company_property` is the property that holds the id of
     the company's record, for CRMs where the company is not a text. `needs_url` states whether each workspace
     has an address of its own, as with self-hosted CRMs. `calls_per_minute` is the rate at which it is called.
+    `property_name` is the regular expression of the names of properties.
     """
 
     name: ClassVar[str]
@@ -65,6 +66,7 @@ class Crm:
     calls_per_minute: ClassVar[int]
     mapping: ClassVar[Mapping[CrmField, str]]
     company_property: ClassVar[str | None] = None
+    property_name: ClassVar[str] = r"[A-Za-z][A-Za-z0-9_]{0,99}(\.[A-Za-z][A-Za-z0-9_]{0,99})?"
 
     def __init__(self, access: CrmAccess) -> None:
         self.access = access

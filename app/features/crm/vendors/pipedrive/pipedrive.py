@@ -43,6 +43,7 @@ class Pipedrive(Crm):
     key_help = "The API token of a user: Personal preferences, API."
     calls_per_minute = 120
     company_property = records.ORGANIZATION
+    property_name = r"[a-z_]{1,100}|[0-9a-f]{40}"
     mapping = MappingProxyType(
         {
             CrmField.FIRST_NAME: "first_name",
