@@ -4,33 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from app import feature_registry
-from app.domain.records.subjects import Subject
-from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.infra.database.session import Session
 from app.settings import Settings
 
-_NOBODY = Subject()
+
+class CurrentCompany(NamedTuple):
+    """The company at which the person is stored."""
+
+    name: str | None
+    domain: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookedUp:
     """A person whom a workspace looked up: what it gave, what it is shown for free, and what it owns.
 
-    `subject` has what it gave without the values about which it is told nothing, `company` is the contact's,
-    and `emails` and `phones` are owned values without the numbers of companies. An e-mail address or a number
-    that it does not own is not here, because an answer that depends on it would tell it. Of a suppressed
-    person there is nothing but the workspace.
+    What it gave is without the values about which it is told nothing, and what it owns without the numbers of
+    companies. An e-mail address or a number that it neither gave nor owns is not here, because an answer that
+    depends on it would tell it. Of a suppressed person there is nothing but the workspace.
     """
 
     workspace_id: str
-    subject: Subject = field(default=_NOBODY, repr=False)
-    contact: StoredContact | None = field(default=None, repr=False)
-    company: StoredCompany | None = field(default=None, repr=False)
+    profiles: Sequence[str] = field(default=(), repr=False)
     emails: Sequence[str] = field(default=(), repr=False)
     phones: Sequence[str] = field(default=(), repr=False)
+    name: str = field(default="", repr=False)
+    companies: Sequence[str] = field(default=(), repr=False)
+    domains: Sequence[str] = field(default=(), repr=False)
+    current_company: CurrentCompany | None = field(default=None, repr=False)
 
 
 Find: TypeAlias = Callable[[Session, Sequence[LookedUp]], Sequence[dict[str, Any]]]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
+from app.domain.records.profile_links import urls_of
 from app.domain.records.subjects import Subject
 from app.domain.reverse_lookups import values_in
 from app.engine.contacts.saved import saved_profiles
@@ -13,7 +14,7 @@ from app.engine.contacts.saved.saved_profiles import SavedSummary
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.lookups import contact_data, lookup_parts, representations
 from app.engine.lookups.contact_data import ContactData, Wanted
-from app.engine.lookups.lookup_parts import Find, LookedUp
+from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Candidate, Match
 from app.infra.database.db import Database
@@ -149,16 +150,26 @@ def _looked_up(workspace_id: str, match: Match, data: ContactData, result: Mappi
     """Return the person for the features; nothing of one who is suppressed."""
     if result["suppressed"]:
         return LookedUp(workspace_id=workspace_id)
-    people = match.remembered or ([match.contact] if match.contact else [])
+    subject, contact = match.subject, match.contact
+    company = match.company if contact else None
+    people = match.remembered or ([contact] if contact else [])
     owned = [row for person in people for row in data.values_of(person.id) if data.owns(row)]
+    emails = (row.email for row in owned if row.kind == "email")
+    phones = (row.e164 for row in owned if row.kind == "phone" and not row.is_switchboard)
     return LookedUp(
         workspace_id=workspace_id,
-        subject=match.subject,
-        contact=match.contact,
-        company=match.company if match.contact else None,
-        emails=[row.email for row in owned if row.kind == "email"],
-        phones=[row.e164 for row in owned if row.kind == "phone" and not row.is_switchboard],
+        profiles=_distinct(*urls_of(subject), *(urls_of(contact) if contact else ())),
+        emails=_distinct(subject.email, *emails),
+        phones=_distinct(subject.phone, *phones),
+        name=(contact.full_name if contact else None) or subject.name or "",
+        companies=_distinct(subject.company_name, company.name if company else None),
+        domains=_distinct(subject.company_domain, company.domain if company else None),
+        current_company=CurrentCompany(company.name, company.domain) if company else None,
     )
+
+
+def _distinct(*values: str | None) -> list[str]:
+    return list(dict.fromkeys(filter(None, values)))
 
 
 def _result(subject: Subject, match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:

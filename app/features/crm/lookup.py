@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any
 
 from app.domain.normal.companies.company_names import company_key
-from app.domain.records.profile_links import are_two_people, urls_of
-from app.engine.contacts.stored_rows import StoredCompany
-from app.engine.lookups.lookup_parts import Find, LookedUp, LookupPart
+from app.domain.records.profile_links import are_two_people
+from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp, LookupPart
 from app.features.crm.index import crm_index
 from app.features.crm.index.crm_index import NAME, IndexMatch, Sought
 from app.features.crm.index.crm_people import CrmPerson
@@ -32,7 +31,7 @@ def find(
     return [
         {
             "crm": [
-                _record(crms[match.vendor], match, person.company)
+                _record(crms[match.vendor], match, person.current_company)
                 for match in matches
                 if not _is_namesake(match, sought)
             ][:MAX_RECORDS]
@@ -49,19 +48,14 @@ LOOKUP = LookupPart(load=_load)
 
 
 def _sought(person: LookedUp) -> Sought:
-    subject, contact, company = person.subject, person.contact, person.company
     return Sought(
-        profiles=_distinct(*urls_of(subject), *(urls_of(contact) if contact else ())),
-        emails=_distinct(subject.email, *person.emails),
-        phones=_distinct(subject.phone, *person.phones),
-        name=(contact.full_name if contact else None) or subject.name or "",
-        companies=_distinct(subject.company_name, company.name if company else None),
-        domains=_distinct(subject.company_domain, company.domain if company else None),
+        profiles=person.profiles,
+        emails=person.emails,
+        phones=person.phones,
+        name=person.name,
+        companies=person.companies,
+        domains=person.domains,
     )
-
-
-def _distinct(*values: str | None) -> list[str]:
-    return list(dict.fromkeys(filter(None, values)))
 
 
 def _is_namesake(match: IndexMatch, sought: Sought) -> bool:
@@ -69,7 +63,7 @@ def _is_namesake(match: IndexMatch, sought: Sought) -> bool:
     return list(match.matched_on) == [NAME] and are_two_people(sought.profiles, match.person.profiles)
 
 
-def _record(crm: Crm, match: IndexMatch, company: StoredCompany | None) -> dict[str, Any]:
+def _record(crm: Crm, match: IndexMatch, current: CurrentCompany | None) -> dict[str, Any]:
     person = match.person
     return {
         "vendor": match.vendor,
@@ -81,13 +75,16 @@ def _record(crm: Crm, match: IndexMatch, company: StoredCompany | None) -> dict[
         "matched_on": list(match.matched_on),
         "has": [name for name, values in (("email", person.emails), ("phone", person.phones)) if values],
         "changed_at": rfc3339(person.changed_at),
-        "is_outdated": company is not None and _has_other_company(person, company),
+        "is_outdated": current is not None and _has_other_company(person, current),
     }
 
 
-def _has_other_company(person: CrmPerson, company: StoredCompany) -> bool:
+def _has_other_company(person: CrmPerson, current: CurrentCompany) -> bool:
     """Return whether the CRM has another company of the person, by what is known of both."""
-    key = company_key(person.company) if person.company else ""
-    pairs = ((person.domain, company.domain), (key, company.name_key))
-    equal = [ours == theirs for theirs, ours in pairs if ours and theirs]
+    pairs = ((person.domain, current.domain), (_key(person.company), _key(current.name)))
+    equal = [theirs == ours for theirs, ours in pairs if theirs and ours]
     return bool(equal) and not any(equal)
+
+
+def _key(company: str | None) -> str:
+    return company_key(company) if company else ""

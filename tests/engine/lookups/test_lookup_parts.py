@@ -13,7 +13,7 @@ from stored_support import ADA_URL, PRICES, a_company, a_contact, a_phone, an_em
 from app.domain.records.subjects import Subject
 from app.engine.contacts.contacts import Contact
 from app.engine.lookups import lookups
-from app.engine.lookups.lookup_parts import LookedUp
+from app.engine.lookups.lookup_parts import CurrentCompany, LookedUp
 from app.engine.lookups.lookups import Lookups
 from app.engine.matching import caller_identifiers
 from app.infra.clock import now
@@ -58,9 +58,16 @@ def test_a_feature_is_told_the_person_without_values_that_are_not_owned(
 ) -> None:
     person = told(session, workspace_id, feature)
 
-    assert person.contact == ada
-    assert getattr(person.company, "name", None) == "Acme Engines"
-    assert (person.subject, person.emails, person.phones) == (ADA, [], [])
+    assert person == LookedUp(
+        workspace_id=workspace_id,
+        profiles=[ADA_URL],
+        emails=[],
+        phones=[],
+        name="Ada Lovelace",
+        companies=["Acme Engines"],
+        domains=["acme.com"],
+        current_company=CurrentCompany("Acme Engines", "acme.com"),
+    )
 
 
 def test_a_feature_is_told_the_owned_values(
@@ -102,7 +109,7 @@ def test_a_value_that_the_workspace_is_told_nothing_about_is_no_identifier(
 ) -> None:
     person = told(session, workspace_id, feature, Subject(email="ada@acme.com"))
 
-    assert (person.contact, person.subject) == (None, Subject())
+    assert (person.name, person.emails) == ("", [])
 
 
 def test_an_unknown_person_is_named_by_the_subject_alone(
@@ -112,7 +119,8 @@ def test_an_unknown_person_is_named_by_the_subject_alone(
 
     person = told(session, workspace_id, feature, subject)
 
-    assert (person.subject, person.contact, person.company) == (subject, None, None)
+    assert (person.name, person.domains, person.companies) == ("Grace Hopper", ["acme.com"], [])
+    assert person.current_company is None
 
 
 def test_the_owned_values_are_those_of_all_contacts_received_for_the_subject(
