@@ -54,6 +54,15 @@ class Lookups:
         lookup = Lookup(workspace_id, subjects)
         return self._together(lookup) if _has_one_key(subjects) else self._look_up(lookup)
 
+    def with_parts_of_leads(self, workspace_id: str, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the page of leads with what features add to each of them now; one statement for the page."""
+        people = [_as_looked_up(workspace_id, lead, found["company"]) for lead in found["leads"]]
+        shown = [dict(lead) for lead in found["leads"]]
+        if self._finds and shown:
+            with self._slot(workspace_id), self._database.reading() as session:
+                lookup_parts.add(session, self._finds, people, shown)
+        return {**found, "leads": shown}
+
     def _look_up_all(self, lookups: Sequence[Lookup]) -> Results[list[dict[str, Any]]]:
         if len(lookups) == 1:
             return [self._look_up(lookups[0])]
@@ -165,6 +174,18 @@ def _looked_up(workspace_id: str, match: Match, data: ContactData, result: Mappi
         companies=_distinct(subject.company_name, company.name if company else None),
         domains=_distinct(subject.company_domain, company.domain if company else None),
         current_company=CurrentCompany(company.name, company.domain) if company else None,
+    )
+
+
+def _as_looked_up(workspace_id: str, lead: Mapping[str, Any], company: Mapping[str, Any]) -> LookedUp:
+    """Return the person of a page of leads, who is known by what is shown for free."""
+    return LookedUp(
+        workspace_id=workspace_id,
+        profiles=_distinct(lead["linkedin_url"]),
+        name=lead["full_name"] or "",
+        companies=_distinct(company["name"]),
+        domains=_distinct(company["domain"]),
+        current_company=CurrentCompany(company["name"], company["domain"]),
     )
 
 

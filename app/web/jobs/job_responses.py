@@ -6,12 +6,13 @@ from typing import Any
 
 from flask import Response
 
-from app.domain.kinds import KINDS, Outcome
+from app.domain.kinds import KINDS, Kind, Outcome
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs
 from app.engine.jobs.job_snapshots import JobSnapshot
 from app.web.bodies.body import json_response
 from app.web.jobs.waiting import WaitPreference
+from app.web.services import services
 
 RETRY_AFTER_SECONDS = 1
 EMPTY_RESULT: dict[str, Any] = {
@@ -79,6 +80,9 @@ def _job(snapshot: JobSnapshot) -> dict[str, Any]:
 
 def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
     result = hidden_values.without(snapshot.job.result, snapshot.hidden)
+    if result is not None and snapshot.job.kind == Kind.LEADS_BY_WEBSITE_HASH:
+        # Not stored with the job: it would be there when the CRM is disconnected.
+        result = services().lookups.with_parts_of_leads(snapshot.job.workspace_id, result)
     if result is None or snapshot.client_reference is None:
         return result
     return {**result, "client_reference": snapshot.client_reference}

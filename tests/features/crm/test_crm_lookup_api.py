@@ -1,4 +1,4 @@
-"""POST /api/ext/lookup shows who is in the workspace's CRM."""
+"""Lookups and lists of leads show who is in the workspace's CRM."""
 
 from __future__ import annotations
 
@@ -7,9 +7,18 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from crm_index_support import a_crm, in_crm
+from sqlalchemy import select
 from stored_support import ADA_URL, a_company, a_contact, an_email, statements
 from users_support import SignedInUser, create_user
+from worker_harness import deliver, make_services
 
+from app.domain.normal.hashes import hex_hash, website_hash
+from app.engine.contacts.companies import Company
+from app.engine.jobs.jobs import Job
+from workers.jobs import leads_by_website_hash
+
+REGISTERED = leads_by_website_hash
+ACME = hex_hash(website_hash("acme.com"))
 BOB_URL = "https://www.linkedin.com/in/bob-babbage"
 ADA, BOB = {"linkedin_url": ADA_URL}, {"linkedin_url": BOB_URL}
 
@@ -30,6 +39,18 @@ def look_up(user: SignedInUser, body: dict[str, Any]) -> dict[str, Any]:
     assert response.status_code == 200, response.get_json()
     answer: dict[str, Any] = response.get_json()
     return answer
+
+
+def leads(user: SignedInUser, **options: str) -> tuple[Any, dict[str, Any]]:
+    """Request the leads of Acme, let a worker resolve the job, and return it with the result."""
+    path, headers = "/api/ext/leads-by-website-hash", user.headers | {"Prefer": "respond-async"}
+    requested = user.client.post(path, json={"hash": ACME} | options, headers=headers)
+    job_id = requested.get_json()["job"]["id"]
+    api = user.client.application.extensions["services"]
+    deliver(make_services(api.settings, api.database), job_id)
+    polled = user.client.get(f"/api/ext/jobs?id={job_id}", headers=user.headers)
+    with user.database.reading() as session:
+        return session.get_one(Job, job_id), polled.get_json()["result"]
 
 
 def test_a_result_has_the_records_of_the_person(user: SignedInUser) -> None:
@@ -54,6 +75,33 @@ def test_another_workspace_sees_nothing_of_it(app: APIFlask, user: SignedInUser)
     result = look_up(stranger, {"subject": ADA})
 
     assert (result["outcome"], result["crm"]) == ("matched", [])
+
+
+def test_each_lead_has_its_records_which_are_not_stored_with_the_job(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        company = session.scalars(select(Company)).one()
+        for name in ("Grace Hopper", "Jean Bartik"):
+            a_contact(session, company, name)
+        in_crm(
+            session,
+            a_crm(session, user.workspace_id, vendor="salesforce"),
+            {"name": "Grace Hopper", "company": "Acme Engines"},
+        )
+
+    job, result = leads(user)
+
+    assert {lead["full_name"]: [record["vendor"] for record in lead["crm"]] for lead in result["leads"]} == {
+        "Ada Lovelace": ["hubspot"],
+        "Grace Hopper": ["salesforce"],
+        "Jean Bartik": [],
+    }
+    assert "crm" not in job.result["leads"][0]
+
+
+def test_a_page_without_leads_has_no_records(user: SignedInUser) -> None:
+    _job, result = leads(user, department="legal")
+
+    assert result["leads"] == []
 
 
 def test_saving_a_profile_reads_no_crm(user: SignedInUser) -> None:
