@@ -62,7 +62,8 @@
  */
 /**
  * @typedef {{contact_id: string, full_name: string|null, title: string|null, seniority: string|null,
- *   department: string|null, linkedin_url: string|null, saved: SavedProfile|null, available: MaskedValue[]}} Lead
+ *   department: string|null, linkedin_url: string|null, saved: SavedProfile|null, available: MaskedValue[],
+ *   crm?: CrmRecord[]}} Lead
  */
 /**
  * @typedef {{id: string, kind: string, status: JobStatus, outcome: JobOutcome, created_at: string,

@@ -72,15 +72,21 @@ export function statusIcon(name, text, isOwned) {
   );
 }
 
-/** Return icons for a contact's known and owned fields.
- *  @param {import("../client/api.js").MaskedValue[]} available @param {boolean} isSaved */
-export function contactIcons(available, isSaved) {
+/** Return icons for a contact's known and owned fields, and for where else the workspace has the person.
+ *  @param {import("../client/api.js").MaskedValue[]} available @param {boolean} isSaved
+ *  @param {import("../client/api.js").CrmRecord[]} [crm] */
+export function contactIcons(available, isSaved, crm = []) {
   const fieldIcon = (/** @type {"email"|"phone"} */ field) => {
     const value = available.find((masked) => masked.field === field);
     return value && statusIcon(field, value.owned ? t(`owned_${field}`) : t(`known_${field}`), value.owned);
   };
-  return [fieldIcon("email"), fieldIcon("phone"), isSaved && statusIcon("saved", t("saved"), false)];
+  const inCrm = crm.length > 0 && statusIcon("known", t("crm_known", crmName(crm[0])), false);
+  return [fieldIcon("email"), fieldIcon("phone"), isSaved && statusIcon("saved", t("saved"), false), inCrm];
 }
+
+/** Return the name of the record's CRM; a newer server may have another one.
+ *  @param {import("../client/api.js").CrmRecord} record */
+export const crmName = (record) => t(`crm_${record.vendor}`) || record.vendor_title;
 
 /** @param {string} text @param {() => unknown} onClick @param {Record<string, any>} [properties] */
 export function button(text, onClick, properties = {}) {

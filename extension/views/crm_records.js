@@ -1,7 +1,7 @@
 // The line that says, before the price, that the person is in the workspace's CRM already.
 
 import { t } from "../texts.js";
-import { h } from "./components.js";
+import { crmName, h } from "./components.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../client/api.js").CrmRecord} CrmRecord */
@@ -15,7 +15,7 @@ export function crmRecords(records = []) {
 /** @param {CrmRecord[]} records of one CRM @returns {HTMLElement} */
 function vendorLine(records) {
   const [first] = records;
-  const name = t(`crm_${first.vendor}`) || first.vendor_title;
+  const name = crmName(first);
   const isOne = records.length === 1;
   const several = [
     h("p", {}, h("strong", {}, t("crm_several", records.length, name))),

@@ -116,8 +116,8 @@ async function candidateList(app, lookup) {
   const subjects = people.map(({ id }) => ({ contact_id: id }));
   const { results } = await app.client.lookupMany({ subjects }, { signal: app.signal });
   const withIcons = people.map((person, index) => {
-    const { available, saved } = results[index];
-    return { ...person, icons: contactIcons(available, Boolean(saved)) };
+    const { available, saved, crm } = results[index];
+    return { ...person, icons: contactIcons(available, Boolean(saved), crm) };
   });
   return personChoice(app, withIcons);
 }

@@ -115,6 +115,6 @@ function choiceItem(lead) {
     id: lead.contact_id,
     name: lead.full_name ?? slugOf(lead.linkedin_url) ?? t("unnamed"),
     details: lead.title ?? "",
-    icons: contactIcons(lead.available, lead.saved !== null),
+    icons: contactIcons(lead.available, lead.saved !== null, lead.crm),
   };
 }

@@ -191,6 +191,6 @@ function leadRow(app, lead) {
     name: lead.full_name ?? slugOf(lead.linkedin_url) ?? t("unnamed"),
     details: lead.title ?? "",
     open: () => app.open(personView({ contact_id: lead.contact_id })),
-    icons: contactIcons(lead.available, lead.saved !== null),
+    icons: contactIcons(lead.available, lead.saved !== null, lead.crm),
   });
 }

@@ -82,6 +82,17 @@ def test_a_person_who_is_not_in_the_crm_has_no_line(user: BrowserUser, company: 
     expect(line(popup)).to_have_count(0)
 
 
+def test_the_list_of_a_companys_people_marks_those_in_the_crm(user: BrowserUser, company: Company) -> None:
+    store(user, {"profiles": [company.profiles["Ada"]]}, {"name": "Bob Babbage", "domain": company.domain})
+
+    popup = user.open_popup_on(company.website)
+
+    for name, is_in_crm in (("Ada Lovelace", True), ("Bob Babbage", True), ("Cleo Clarke", False)):
+        row = popup.get_by_role("button", name=name)
+        expect(row).to_be_visible()
+        expect(row.get_by_title("In HubSpot")).to_have_count(int(is_in_crm))
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "http://crm.example/1", "no URL", None])
 def test_a_record_whose_address_is_not_https_has_no_link(user: BrowserUser, url: str | None) -> None:
     record = {"vendor": "acme", "vendor_title": "Acme <CRM>", "kind": "contact", "owner": None, "url": url}
