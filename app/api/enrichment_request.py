@@ -21,6 +21,7 @@ from app.web.schemas.contact_schemas import (
     ContactSchema,
     EmailSchema,
     FieldProvenanceSchema,
+    JobExclusionSchema,
     PhoneSchema,
 )
 from app.web.schemas.enrichment_schemas import EnrichmentRequest, EnrichmentSchema
@@ -54,6 +55,7 @@ class EnrichedItemSchema(ResponseSchema):
     )
     credits_charged = fields.Integer(metadata={"example": 1})
     error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
+    excluded = fields.Nested(JobExclusionSchema, metadata={"description": "If the outcome is `excluded`."})
 
 
 class EnrichmentResultSchema(ResponseSchema):

@@ -20,6 +20,7 @@ from app.web.schemas.contact_schemas import (
     CompanySchema,
     ContactSchema,
     CrmRecordSchema,
+    ExcludedSchema,
     RevealedSchema,
     SavedSchema,
 )
@@ -97,6 +98,11 @@ class ResultSchema(ResponseSchema):
     available = fields.List(fields.Nested(AvailableSchema))
     revealed = fields.Nested(RevealedSchema)
     suppressed = fields.Boolean(metadata={"example": False})
+    excluded = fields.Nested(
+        ExcludedSchema,
+        allow_none=True,
+        metadata={"description": "Why the workspace excludes the person; nothing of them is offered."},
+    )
     saved = fields.Nested(SavedSchema, allow_none=True)
     crm = fields.List(
         fields.Nested(CrmRecordSchema),

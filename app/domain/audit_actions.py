@@ -48,6 +48,8 @@ class Action(StrEnum):
     PERSON_RECTIFY = "person.rectify"
     SUPPRESSION_ADD = "suppression.add"
     SUPPRESSION_REMOVE = "suppression.remove"
+    EXCLUSION_ADD = "exclusion.add"
+    EXCLUSION_REMOVE = "exclusion.remove"
 
 
 class ActorKind(StrEnum):

@@ -43,6 +43,7 @@ Prefix = Literal[
     "imp",
     "mbc",
     "mbx",
+    "exc",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
@@ -107,4 +108,5 @@ EXAMPLES: dict[Prefix, str] = {
     "upl": "upl_0crnqk4e1k9jv0d2m4f6h8ae",
     "crm": "crm_0crnqk4e1k9jv0d2m4f6h8b9",
     "psh": "psh_0crnqk4e1k9jv0d2m4f6h8ba",
+    "exc": "exc_0crnqk4e1k9jv0d2m4f6h8bb",
 }

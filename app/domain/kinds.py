@@ -165,6 +165,7 @@ class Outcome(StrEnum):
     PARTIAL = "partial"
     NOT_FOUND = "not_found"
     SUPPRESSED = "suppressed"
+    EXCLUDED = "excluded"
 
 
 class TraceOutcome(StrEnum):

@@ -35,6 +35,7 @@ def test_a_single_subject_gets_a_single_result(user: SignedInUser) -> None:
         "revealed",
         "suppressed",
         "saved",
+        "excluded",
         "crm",
     ]
     assert (body["outcome"], body["contact"]["id"]) == ("matched", ada.id)

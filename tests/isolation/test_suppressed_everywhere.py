@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import feature_tests
 import pytest
@@ -11,11 +10,11 @@ from fake_providers import PAID, FakeProvider, email, hit, person
 from jobs_support import NOW
 from sqlalchemy import select
 from stored_support import PRICES
-from suppressed_support import EMAIL, FOUND, LISTS, MEMBER, PHONE, stored, suppress_ada
+from suppressed_support import EMAIL, FOUND, LISTS, MEMBER, PHONE, ada_or_nothing, stored, suppress_ada
 from worker_harness import ADA, NAMED, WorkerHarness
 
 from app.domain.errors import PersonSuppressed
-from app.domain.kinds import Kind, Outcome, TraceOutcome
+from app.domain.kinds import Kind, Outcome
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.engine.contacts.contacts import Contact
@@ -28,7 +27,6 @@ from app.engine.owned.owned_filters import Selection
 from app.infra.database.session import Session
 from app.settings import ProviderSettings
 from workers.providers import registry
-from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.pattern import Pattern
 
 WEBSITE = hex_hash(website_hash("acme.com"))
@@ -38,16 +36,6 @@ WEBSITE = hex_hash(website_hash("acme.com"))
 def kind(request: pytest.FixtureRequest, harness: WorkerHarness) -> str:
     """Suppress Ada in one way; return the kind of her identifier."""
     return suppress_ada(harness, *request.param)
-
-
-def ada_or_nothing(request: ProviderRequest) -> ProviderResponse:
-    """Return all that the provider knows of Ada."""
-    values: dict[ProviderField, dict[str, Any]] = {
-        ProviderField.EMAIL: {"emails": FOUND.emails, "contact": FOUND},
-        ProviderField.PHONE: {"phones": FOUND.phones, "contact": FOUND},
-    }
-    answer = values.get(request.field, {"contact": FOUND})
-    return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **answer)
 
 
 def save(session: Session, harness: WorkerHarness) -> str:

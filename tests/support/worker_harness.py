@@ -12,6 +12,7 @@ import pytest
 from fake_providers import PAID, FakeProvider, Reply
 from jobs_support import NOW, a_job, a_workspace, set_clock
 from sqlalchemy import select, update
+from stored_support import exclude
 
 from app.domain.findings import FoundContact
 from app.domain.ids import new_id
@@ -186,6 +187,10 @@ class WorkerHarness:
     def suppress(self, kind: str, value: str) -> None:
         with self.database.transaction() as session:
             suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=clock.now())
+
+    def exclude(self, kind: str, value: str) -> None:
+        with self.database.transaction() as session:
+            exclude(session, self.workspace_id, kind, value, now=clock.now())
 
     def look_up(self, **subject: str) -> dict[str, Any]:
         subjects, prices = [Subject(**subject)], self.services.settings.prices

@@ -10,6 +10,8 @@ from typing import Any
 from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
+from app.engine.exclusions.exclusion_checks import Excluded
+from app.engine.jobs import jobs
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
 from app.engine.lookups import disclosure, offers
@@ -56,10 +58,12 @@ def _from_stored(session: Session, claims: Sequence[Claim], settings: Settings) 
     for index, (claim, known) in enumerate(zip(claims, people, strict=True)):
         if known is None:
             continue
-        if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.suppressed):
+        if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.is_barred):
             results[index] = JobResult(outcome=None, error=settings.purpose_rule.refusal())
         elif known.suppressed:
             results[index] = _suppressed(session, claim, is_told=not known.is_hidden)
+        elif known.exclusion is not None:
+            results[index] = _excluded(known.exclusion, is_told=not known.is_hidden)
         elif known.contact and known.has_fresh_value and (known.owned or purchases[index].is_affordable):
             purchase = replace(purchases[index], countries=known.countries)
             sales[index] = Sale(purchase, known.contact, requests[index], known.data)
@@ -118,6 +122,8 @@ class RevealResolution:
         if stored.suppressed:
             known = self.resolved.known
             return _suppressed(session, self.claim, trace, is_told=not (known.suppressed and known.is_hidden))
+        if stored.exclusion is not None:
+            return _excluded(stored.exclusion, trace, is_told=not self.resolved.known.is_hidden)
         if stored.disclosure is None:
             return JobResult(outcome=Outcome.NOT_FOUND, trace=trace)
         return _found(stored.disclosure, self.resolved.request.field, trace)
@@ -128,6 +134,13 @@ def _suppressed(
 ) -> JobResult:
     redaction.remove_subject(session, claim.job_id, claim.request)
     return JobResult(outcome=Outcome.SUPPRESSED if is_told else Outcome.NOT_FOUND, trace=trace)
+
+
+def _excluded(exclusion: Excluded, trace: Sequence[dict[str, Any]] = (), *, is_told: bool) -> JobResult:
+    if not is_told:
+        return JobResult(outcome=Outcome.NOT_FOUND, trace=trace)
+    result = {jobs.EXCLUDED: exclusion.to_public()}
+    return JobResult(outcome=Outcome.EXCLUDED, result=result, trace=trace)
 
 
 def _found(disclosed: Disclosure, field: ContactField, trace: Sequence[dict[str, Any]] = ()) -> JobResult:

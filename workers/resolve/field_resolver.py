@@ -16,6 +16,7 @@ from app.domain.records.subjects import Subject
 from app.domain.regional_rules import RegionalRules
 from app.domain.spending import LimitUsage
 from app.engine.contacts import bulk, learned_patterns, switchboards
+from app.engine.exclusions.exclusion_checks import Excluded
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import LIMITED_BY
 from app.engine.ledger import ownership
@@ -57,10 +58,11 @@ class FieldResolution:
 
 @dataclass(frozen=True, slots=True)
 class StoredField:
-    """A stored field: its disclosure, if any value fulfils the request, or that the person is suppressed."""
+    """A stored field: its disclosure, if any value fulfils the request, or why the person is barred."""
 
     disclosure: Disclosure | None = None
     suppressed: bool = False
+    exclusion: Excluded | None = None
 
 
 def resolve_field(
@@ -95,12 +97,12 @@ def resolve_field(
             now=database_clock.value(session),
         )
     known = _placed_in(known, countries, field_request, services.settings)
-    # Also for a suppressed person whom the workspace is not told about: the answer must not show it.
-    if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.suppressed):
+    # Also for a barred person whom the workspace is not told about: the answer must not show it.
+    if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.is_barred):
         raise services.settings.purpose_rule.refusal()
-    if not known.suppressed and not known.owned and price > claim.budget:
+    if not known.is_barred and not known.owned and price > claim.budget:
         raise _unaffordable(claim, price)
-    if known.suppressed or known.has_fresh_value or not known.visible_types:
+    if known.is_barred or known.has_fresh_value or not known.visible_types:
         return FieldResolution(
             request=field_request, known=known, result=WaterfallResult(), countries=known.countries
         )
@@ -222,6 +224,8 @@ def store(
     if resolution.suppressed:
         return StoredField(suppressed=True)
     workspace_id, known = claim.workspace_id, resolution.known
+    if known.exclusion is not None:
+        return StoredField(exclusion=known.exclusion)
     if returned := finding_identifiers.of_result(resolution.result):
         bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
         stored = known_people.identifiers(session, workspace_id, known)
@@ -232,7 +236,10 @@ def store(
         caller_identifiers.remember(session, workspace_id, known.provided, contacts[0].id, now=now)
     purchase = purchase_of(claim, price=price, countries=resolution.countries, now=now)
     for contact in () if resolution.is_empty else contacts:
-        data = contact_data.load(session, workspace_id, [contact])
+        data = contact_data.load(session, workspace_id, [contact], [known.provided])
+        exclusion = data.exclusion_of(contact, known.provided)
+        if exclusion is not None and not data.is_suppressed(contact):
+            return StoredField(exclusion=exclusion)
         disclosed = disclosure.disclose(session, purchase, contact, resolution.request, data)
         if disclosed is not None:
             offers.remember_sale(session, workspace_id, known, disclosed.contact_id, now=now)

@@ -12,10 +12,11 @@ from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
 from app.engine.contacts import bulk, companies, hidden_values, switchboards
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
-from app.engine.jobs import leases
+from app.engine.exclusions.exclusion_checks import Excluded
+from app.engine.jobs import jobs, leases
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
-from app.engine.lookups import known_people, representations
+from app.engine.lookups import contact_data, known_people, representations
 from app.engine.lookups.contact_data import requested_identifiers
 from app.engine.lookups.disclosure import Disclosure
 from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
@@ -56,6 +57,12 @@ class ItemResolution:
         return self.profile.result.suppressed or any(resolved.suppressed for resolved, _price in self.fields)
 
     @property
+    def exclusion(self) -> Excluded | None:
+        """Return why the workspace excludes the person, if it does."""
+        found = (self.profile.exclusion, *(resolved.known.exclusion for resolved, _price in self.fields))
+        return next(filter(None, found), None)
+
+    @property
     def trace(self) -> list[dict[str, Any]]:
         """Return the trace of provider calls for the item."""
         return [
@@ -75,7 +82,8 @@ def resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemR
     if "company" in item.request:
         return ItemResolution(profile=profile_resolver.company(claim, services, item))
     resolution = ItemResolution(profile=profile_resolver.person(claim, services, item))
-    return resolution if resolution.suppressed else _paid_fields(claim, services, item, resolution)
+    is_barred = resolution.suppressed or resolution.exclusion is not None
+    return resolution if is_barred else _paid_fields(claim, services, item, resolution)
 
 
 def store_item(
@@ -84,6 +92,8 @@ def store_item(
     """Store the values, disclose the paid fields, and fill in the item."""
     if resolution.suppressed:
         _suppress(session, claim, item, resolution)
+    elif (exclusion := resolution.exclusion) is not None:
+        _exclude(session, claim, item, exclusion, is_told=resolution.profile.is_told)
     elif "company" in item.request:
         requested = profile_resolver.requested_company(item.request)
         profile = resolution.profile
@@ -102,8 +112,22 @@ def _suppress(session: Session, claim: Claim, item: JobItem, resolution: ItemRes
     if "subject" in item.request:
         item.request = redaction.without_subject(item.request)
     if not resolution.profile.is_told:
-        fields = claim.request["fields"]
-        _fill_in(session, item, fields, SourceRecords(), contact=None, company=None, disclosures={})
+        _find_nothing(session, claim, item)
+
+
+def _exclude(
+    session: Session, claim: Claim, item: JobItem, exclusion: Excluded, *, is_told: bool = True
+) -> None:
+    """Mark the item as excluded or, if the workspace is not told about the person, as not found."""
+    if is_told:
+        item.outcome, item.result = Outcome.EXCLUDED.value, {jobs.EXCLUDED: exclusion.to_public()}
+    else:
+        _find_nothing(session, claim, item)
+
+
+def _find_nothing(session: Session, claim: Claim, item: JobItem) -> None:
+    fields = claim.request["fields"]
+    _fill_in(session, item, fields, SourceRecords(), contact=None, company=None, disclosures={})
 
 
 def _paid_fields(
@@ -168,16 +192,20 @@ def _store_person(
     if disclosures is None:
         _suppress(session, claim, item, resolution)
         return
+    if isinstance(disclosures, Excluded):
+        _exclude(session, claim, item, disclosures)
+        return
     contact = _stored_contact(session, claim, subject)
     if contact is None and (contact := survivorship.first_contact(session, records)) is not None:
         caller_identifiers.remember(session, claim.workspace_id, subject, contact.id, now=now)
-    if (
-        contact is not None
-        and not disclosures
-        and known_people.is_suppressed(session, claim.workspace_id, contact)
-    ):
-        _suppress(session, claim, item, resolution)  # during the provider calls
-        return
+    if contact is not None and not disclosures:
+        data = contact_data.load(session, claim.workspace_id, [contact], [subject])
+        if data.is_suppressed(contact):
+            _suppress(session, claim, item, resolution)  # during the provider calls
+            return
+        if (exclusion := data.exclusion_of(contact, subject)) is not None:
+            _exclude(session, claim, item, exclusion)
+            return
     company = companies.get(session, contact.company_id) if contact and contact.company_id else None
     _fill_in(
         session,
@@ -223,10 +251,11 @@ def _is_suppressed_by_now(
 
 def _disclose_fields(
     session: Session, claim: Claim, resolution: ItemResolution, known: StoredContact | None, *, now: datetime
-) -> tuple[dict[str, Disclosure] | None, PurposeRequired | None]:
+) -> tuple[dict[str, Disclosure] | Excluded | None, PurposeRequired | None]:
     """Store the paid fields; return their disclosures by name, None if the person is now suppressed.
 
-    Return also the error of those for which a purpose must be stated.
+    If the workspace now excludes the person, return why. Return also the error of those for which a purpose
+    must be stated.
     """
     disclosures: dict[str, Disclosure] = {}
     refused = resolution.refused
@@ -239,6 +268,8 @@ def _disclose_fields(
             continue
         if stored.suppressed and not disclosures:
             return None, None
+        if stored.exclusion is not None and not disclosures:
+            return stored.exclusion, None
         if stored.disclosure is not None:
             disclosures[resolved.request.field.value] = stored.disclosure
             claim = replace(claim, charged=claim.charged + stored.disclosure.charge)

@@ -13,6 +13,7 @@ from app.domain.records.merging import sortable
 from app.domain.records.subjects import Subject
 from app.engine.contacts import companies, switchboards
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
+from app.engine.exclusions.exclusion_checks import Excluded
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
 from app.engine.lookups import offers
@@ -42,13 +43,14 @@ class ProfileResolution:
     """A resolved profile; `ranking` names the providers, most trusted first.
 
     `subject` is the subject of the calls; None if no provider was called. `is_told` is whether the workspace
-    is told that the person is suppressed.
+    is told that the person is suppressed, or excluded for the reason of `exclusion`.
     """
 
     result: WaterfallResult = field(default_factory=WaterfallResult)
     ranking: tuple[str, ...] = ()
     subject: Subject | None = None
     is_told: bool = True
+    exclusion: Excluded | None = None
 
 
 @dataclass(slots=True)
@@ -80,6 +82,8 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
         known = _known(session, claim, settings, Subject(**item.request["subject"]), now=now)
     if known.suppressed:
         return ProfileResolution(result=WaterfallResult(suppressed=True), is_told=not known.is_hidden)
+    if known.exclusion is not None:
+        return ProfileResolution(exclusion=known.exclusion, is_told=not known.is_hidden)
     missing = _MissingFields(
         "contact", requested - _fresh_fields(known.contact, requested, since=now - settings.default_max_age)
     )
@@ -118,7 +122,7 @@ def _known(
             default_max_age=settings.default_max_age,
             now=now,
         )
-        if known.is_sold or not known.is_hidden or known.suppressed:
+        if known.is_sold or not known.is_hidden or known.is_barred:
             break
     return known
 

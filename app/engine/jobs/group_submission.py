@@ -37,6 +37,7 @@ from app.engine.accounts.workspaces import Workspace
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppression_checks
 from app.engine.events import endpoints
+from app.engine.exclusions import exclusion_checks
 from app.engine.jobs import idempotency, jobs, quotes, submission
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.quotes import RevealPrice
@@ -102,7 +103,7 @@ def _insert(
         digest, price = submission.dedup_digest(session, request), request.price
         row = submission.row_of(session, request, digest, price if isinstance(price, int) else price.credits)
         rows.append(row | {"is_reused": _is_reused(request.kind, freshness)} | quotes.owned_parameters(price))
-        listed += [{"id": request.job_id, "digest": value} for value in _digests(session, price)]
+        listed += [{"id": request.job_id, "digest": value} for value in _digests(session, request)]
     return _insertion(tuple(rows[0]), deadline, now).all(session, {"asked": rows, "listed": listed})
 
 
@@ -111,12 +112,17 @@ def _is_reused(kind: str, freshness: Freshness) -> bool:
     return freshness.allows_reuse and not KINDS[kind].is_free
 
 
-def _digests(session: Session, price: int | RevealPrice) -> list[bytes]:
-    """Return the digests of the identifiers that the caller has given."""
-    if isinstance(price, int):
+def _digests(session: Session, request: JobRequest) -> list[bytes]:
+    """Return the digests by which what the caller has given may be suppressed or excluded."""
+    if isinstance(request.price, int):
         return []
-    identifiers = contact_data.requested_identifiers(price.subject, names=False)
-    return suppression_checks.digests_of(session, identifiers)
+    subject = request.price.subject
+    identifiers = contact_data.requested_identifiers(subject, names=False)
+    excludable = contact_data.excludable_identifiers(subject)
+    return [
+        *suppression_checks.digests_of(session, identifiers),
+        *exclusion_checks.digests_of(session, request.workspace_id, excludable),
+    ]
 
 
 @lru_cache(maxsize=8)
@@ -139,6 +145,7 @@ def _insert_all(names: Sequence[str], deadline: timedelta, now: Moment, dialect:
     listed = rows_of(dialect, "listed", {"id": String(), "digest": LargeBinary()}).c
     is_free = or_(
         suppression_checks.is_any_of(listed.digest, listed.id == asked.id),
+        exclusion_checks.is_any_of(listed.digest, listed.id == asked.id),
         ownership.is_field_owned(asked.workspace_id, {name: asked[name] for name in ownership.OWNED_FIELD}),
     )
     payer = select(Workspace.id).where(

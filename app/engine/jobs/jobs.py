@@ -5,7 +5,7 @@ Jobs are created in `submission`, changed by workers in `leases`, and rescued or
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -29,6 +29,7 @@ from app.domain import kinds as job_kinds
 from app.domain.errors import JobNotFound
 from app.domain.kinds import KINDS, OPEN, Queue, Status
 from app.engine.accounts.workspaces import Balance, Workspace, foreign_key
+from app.engine.exclusions import exclusion_checks
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.stored_jobs import StoredJob
 from app.infra.clock import rfc3339
@@ -47,6 +48,8 @@ PURPOSE = "purpose"
 """Key in the request of a job: why the caller obtains the values, if it was stated."""
 REQUEST_ID = "request_id"
 """Key in the request of a job: the id of the HTTP request that submitted it, for the log of the worker."""
+EXCLUDED = "excluded"
+"""Key in the result of a job or an item whose outcome is `excluded`: why, as a lookup returns it."""
 LIVE = text("status IN ('queued', 'running')")
 _UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
 BY_KEY = text("key_id IS NOT NULL")
@@ -255,7 +258,15 @@ def to_public(job: StoredJob) -> dict[str, Any]:
             representation[name] = job.request[name]
     if job.error is not None:
         representation["error"] = public_error(job, job.error)
+    if job.result is not None and EXCLUDED in job.result:
+        representation[EXCLUDED] = public_exclusion(job.result)
     return representation
+
+
+def public_exclusion(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return why a person is excluded, by the result of a job or an item, with a message for the caller."""
+    excluded: dict[str, Any] = result[EXCLUDED]
+    return excluded | {"message": exclusion_checks.sentence(excluded)}
 
 
 def public_error(job: StoredJob, error: dict[str, Any]) -> dict[str, Any]:

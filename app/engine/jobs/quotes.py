@@ -1,10 +1,10 @@
 """Quotes: what a job costs, and whether it is free instead; a submission makes one and asks no other.
 
-A reveal is free if the workspace owns the contact's field, or the person is suppressed. That is read twice at
-most. The statement that inserts the job evaluates `is_free_by_key`, which looks for the contact by id or
-profile and for the identifiers that the caller has given. Only before a refusal, `Quote.is_free` reads all
-that is stored, because the workspace may own the values under another name or contact. The worker charges
-nothing where still more turns out to be owned or suppressed.
+A reveal is free if the workspace owns the contact's field, or the person is suppressed or excluded. That is
+read twice at most. The statement that inserts the job evaluates `is_free_by_key`, which looks for the contact
+by id or profile and for the identifiers that the caller has given. Only before a refusal, `Quote.is_free`
+reads all that is stored, because the workspace may own the values under another name or contact. The worker
+charges nothing where still more turns out to be owned, suppressed or excluded.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sqlalchemy import ColumnElement, or_
 from app.domain.errors import ContactNotFound
 from app.domain.records.subjects import Subject
 from app.engine.contacts.suppressions import suppression_checks
+from app.engine.exclusions import exclusion_checks
 from app.engine.ledger import ownership
 from app.engine.lookups import contact_data, known_people
 from app.engine.lookups.field_requests import FieldRequest
@@ -50,7 +51,8 @@ class Quote:
 def quote(session: Session, workspace_id: str, price: int | RevealPrice) -> Quote:
     """Return the quote for a job of this price."""
     if isinstance(price, int):
-        return Quote(price, suppression_checks.parameters() | owned_parameters(price))
+        listed = suppression_checks.parameters() | exclusion_checks.parameters()
+        return Quote(price, listed | owned_parameters(price))
     subject = price.subject
     if subject.contact_id is not None and not candidates.by_ids(session, [subject.contact_id]):
         raise ContactNotFound
@@ -58,8 +60,10 @@ def quote(session: Session, workspace_id: str, price: int | RevealPrice) -> Quot
     listed = suppression_checks.request_parameters(
         session, contact_data.requested_identifiers(told, names=False)
     )
-    parameters = listed | owned_parameters(price)
-    return Quote(price.credits, parameters, cache(partial(_is_free, session, workspace_id, price)))
+    given = contact_data.excludable_identifiers(subject)
+    excluded = exclusion_checks.parameters(exclusion_checks.digests_of(session, workspace_id, given))
+    is_free = partial(known_people.is_free, session, workspace_id, subject, price.field_request)
+    return Quote(price.credits, listed | excluded | owned_parameters(price), cache(is_free))
 
 
 def owned_parameters(price: int | RevealPrice) -> dict[str, str | None]:
@@ -74,10 +78,5 @@ def owned_parameters(price: int | RevealPrice) -> dict[str, str | None]:
 
 def is_free_by_key(workspace_id: ColumnElement[str]) -> ColumnElement[bool]:
     """Return the condition that the job with the parameters of a quote is free."""
-    return or_(suppression_checks.IS_ANY_OF_FEW, ownership.is_field_owned(workspace_id))
-
-
-def _is_free(session: Session, workspace_id: str, price: RevealPrice) -> bool:
-    """Return whether the values are owned or the person is suppressed, by all that is stored."""
-    is_owned, identifiers = known_people.is_owned(session, workspace_id, price.subject, price.field_request)
-    return is_owned or bool(suppression_checks.suppressed(session, identifiers))
+    is_barred = or_(suppression_checks.IS_ANY_OF_FEW, exclusion_checks.IS_ANY_OF_FEW)
+    return or_(is_barred, ownership.is_field_owned(workspace_id))

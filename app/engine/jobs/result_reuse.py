@@ -14,6 +14,7 @@ from app.domain.errors import InsufficientCredits, ProviderFailed, PurposeRequir
 from app.domain.kinds import KINDS, Outcome, Status
 from app.engine.contacts import bounce_reports, emails
 from app.engine.contacts.suppressions import suppression_checks
+from app.engine.exclusions import exclusions
 from app.engine.jobs import jobs
 from app.engine.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.engine.jobs.stored_jobs import StoredJob
@@ -58,6 +59,7 @@ class _Beside(NamedTuple):
 
     last_import: datetime | None
     last_suppression: datetime | None
+    last_exclusion: datetime | None
     now: datetime
     is_held: bool
 
@@ -72,9 +74,9 @@ def find_or_hold(
 ) -> tuple[StoredJob | None, bool]:
     """Return the last finished job, unless it is too old or its result may be outdated.
 
-    A result may be outdated after an import, a new suppression, or a bounce of one of its addresses. If no
-    job was ever finished, PostgreSQL holds the credits of the new `job` in the same statement; return whether
-    it did.
+    A result may be outdated after an import, a new suppression or exclusion, or a bounce of one of its
+    addresses; that somebody is excluded may be at any time. If no job was ever finished, PostgreSQL holds the
+    credits of the new `job` in the same statement; return whether it did.
     """
     if not freshness.allows_reuse:
         return None, False
@@ -95,8 +97,10 @@ def find_or_hold(
 
 def _is_reusable(session: Session, job: StoredJob, beside: _Beside) -> bool:
     """Return whether the finished job answers an equal request."""
-    changes = (beside.last_import, beside.last_suppression)
+    changes = (beside.last_import, beside.last_suppression, beside.last_exclusion)
     if any(change is not None and change >= job.created_at for change in changes):
+        return False
+    if job.outcome == Outcome.EXCLUDED:
         return False
     items = jobs.items(session, job.id) if KINDS[job.kind].has_items else []
     return not _is_cut_short(items) and not _has_bounced(session, job, items)
@@ -116,6 +120,7 @@ def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
     times = (
         import_runs.LATEST.label("last_import"),
         suppression_checks.LATEST.label("last_suppression"),
+        exclusions.LATEST.label("last_exclusion"),
         column(now).label("now"),
     )
     query = select(*jobs.STORED).where(*SAME_REQUEST, Job.status == Status.SUCCEEDED)
@@ -133,11 +138,13 @@ def _last_finished_on(dialect: str, *, now: Moment, holds: bool) -> Select[Any]:
 def _is_cut_short(items: Sequence[JobItem]) -> bool:
     """Return whether a new job could return more.
 
-    True if, for any item, credits ran out, a provider failed, a purpose was required, or the result was
-    refunded.
+    True if, for any item, credits ran out, a provider failed, a purpose was required, the person was
+    excluded, or the result was refunded.
     """
     return any(
-        WITHDRAWN in item.request or (item.error is not None and item.error["code"] in _RETRYABLE_CODES)
+        WITHDRAWN in item.request
+        or item.outcome == Outcome.EXCLUDED
+        or (item.error is not None and item.error["code"] in _RETRYABLE_CODES)
         for item in items
     )
 

@@ -1,4 +1,4 @@
-"""Bulk-loaded e-mails and phones of contacts, with the workspace's ownership and the suppressed values."""
+"""Bulk-loaded e-mails and phones of contacts, with the workspace's ownership, and who is barred and why."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+from app.domain.findings import EmailStatus
 from app.domain.normal.companies.company_names import company_key
+from app.domain.normal.emails import email_domain
 from app.domain.normal.names.name_keys import person_key
 from app.domain.records.profile_links import HasProfiles, urls_of
 from app.domain.records.subjects import Subject
 from app.domain.regional_rules import RegionalRules
 from app.domain.suppression_lists import forms
 from app.engine.contacts import hidden_values
-from app.engine.contacts.emails import Email
+from app.engine.contacts.emails import FORMER, Email
 from app.engine.contacts.phones import Phone
 from app.engine.contacts.saved.saved_profiles import SavedSummary
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact, StoredEmail, StoredPhone
-from app.engine.contacts.suppressions import suppression_checks
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.exclusions import exclusion_checks
+from app.engine.exclusions.exclusion_checks import Excluded
 from app.engine.ledger.ownership import Ownership
 from app.engine.lookups import contact_rows
 from app.engine.lookups.contact_rows import ContactRows, Employer, WantedRows
@@ -38,11 +41,11 @@ class Person(HasProfiles, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ContactData:
-    """E-mails and phones by contact id, the workspace's ownership, and the suppressed identifiers.
+    """E-mails and phones by contact id, the workspace's ownership, and suppressed and excluded identifiers.
 
-    `employers` are the person's name and country, and their company's domain and name, by contact id. `saved`
-    are summaries of the workspace's saved profiles by URL. The values in `hidden_emails` and `hidden_phones`
-    are those that a regional rule hides: they count for the suppression only.
+    `employers` are the person's name and country, and their company's domain and names, by contact id.
+    `saved` are summaries of the workspace's saved profiles by URL. The values in `hidden_emails` and
+    `hidden_phones` are those that a regional rule hides: they count for the suppression only.
     """
 
     emails: Mapping[str, Sequence[StoredEmail]] = field(default_factory=dict)
@@ -51,6 +54,7 @@ class ContactData:
     saved: Mapping[str, SavedSummary] = field(default_factory=dict)
     employers: Mapping[str, Employer] = field(default_factory=dict)
     suppressed: frozenset[Identifier] = frozenset()
+    excluded: Mapping[Identifier, Excluded] = field(default_factory=dict)
     hidden_emails: Mapping[str, Sequence[StoredEmail]] = field(default_factory=dict)
     hidden_phones: Mapping[str, Sequence[StoredPhone]] = field(default_factory=dict)
 
@@ -75,6 +79,38 @@ class ContactData:
         given = () if subject is None else requested_identifiers(subject, names=contact is None)
         stored = () if contact is None else self.identifiers_of(contact)
         return not self.suppressed.isdisjoint([*stored, *given])
+
+    def exclusion_of(self, contact: Person | None, subject: Subject | None = None) -> Excluded | None:
+        """Return why the workspace excludes the person, by what it has given or is told, if it does."""
+        if not self.excluded:
+            return None
+        given = () if subject is None else excludable_identifiers(subject)
+        told = () if contact is None else self.told_identifiers_of(contact)
+        return next((self.excluded[item] for item in (*given, *told) if item in self.excluded), None)
+
+    def exclusion_of_any(self, contacts: Iterable[Person], subject: Subject) -> Excluded | None:
+        """Return why the workspace excludes the subject or one of these contacts, who are the same person."""
+        found = (self.exclusion_of(contact, subject) for contact in (*contacts, None))
+        return next(filter(None, found), None)
+
+    def told_identifiers_of(self, contact: Person) -> list[Identifier]:
+        """Return all by which the workspace may exclude the contact without learning an address it lacks.
+
+        These are the profiles, the company's domain and page, the domains of current work addresses, which
+        masks show, and the addresses that the workspace owns.
+        """
+        rows = [Identifier("linkedin_url", url) for url in urls_of(contact)]
+        employer = self.employers.get(contact.id)
+        if employer is not None and employer.employer_domain:
+            rows.append(Identifier("domain", employer.employer_domain))
+        if employer is not None and employer.employer_page:
+            rows.append(Identifier("linkedin_url", employer.employer_page))
+        for row in self.emails.get(contact.id, ()):
+            if row.type == "work" and row.status != EmailStatus.INVALID and FORMER not in row.status_reasons:
+                rows.append(Identifier("domain", email_domain(row.email)))
+            if self.owns(row):
+                rows.append(Identifier("email", row.email))
+        return rows
 
     def identifiers_of(self, contact: Person) -> list[Identifier]:
         """Return all by which the contact may be suppressed: its identifiers and its employer's domain.
@@ -106,8 +142,9 @@ def index_of(row: StoredEmail | StoredPhone) -> str:
 class Wanted:
     """Contacts whose data a workspace wants, and what to read with it.
 
-    `subjects` are given by the caller: their identifiers are also checked for suppression. `saved_urls` are
-    of the workspace's saved profiles. Contacts that are together in `same_people` are the same person: a
+    `subjects` are given by the caller: their identifiers are also checked for suppression, and those of
+    `asked`, which has everything that was given, for exclusions. `saved_urls` are of the workspace's saved
+    profiles. Contacts that are together in `same_people` are the same person: a
     regional rule that hides values of one hides the values of all. A caller who has read the contacts with
     their companies passes `employers_of` them, and they are not read again.
     """
@@ -115,6 +152,7 @@ class Wanted:
     workspace_id: str
     contacts: Collection[Person]
     subjects: Collection[Subject] = ()
+    asked: Collection[Subject] = ()
     saved_urls: Collection[str] = ()
     same_people: Collection[Sequence[Person]] = ()
     employers: Mapping[str, Employer] = field(default_factory=dict)
@@ -134,7 +172,7 @@ def load(
     check_suppressions: bool = True,
 ) -> ContactData:
     """Load the data of these contacts for one workspace, as `load_all` does."""
-    wanted = Wanted(workspace_id, contacts, subjects)
+    wanted = Wanted(workspace_id, contacts, subjects, asked=subjects)
     return load_all(session, [wanted], check_suppressions=check_suppressions)[0]
 
 
@@ -143,7 +181,7 @@ def load_all(
 ) -> list[ContactData]:
     """Load the data that each workspace wants, in two queries regardless of their number.
 
-    Without `check_suppressions` it is one query, and no identifier counts as suppressed.
+    Without `check_suppressions` it is one query, and no identifier counts as suppressed or excluded.
     """
     rows = contact_rows.read(
         session,
@@ -157,10 +195,19 @@ def load_all(
     if not check_suppressions:
         return loaded
     identifiers = [_identifiers_in(one, data) for one, data in zip(wanted, loaded, strict=True)]
-    suppressed = suppression_checks.suppressed(session, set().union(*identifiers))
+    told = [
+        exclusion_checks.Wanted(one.workspace_id, _told_identifiers_in(one, data))
+        for one, data in zip(wanted, loaded, strict=True)
+    ]
+    suppressed, excluded = exclusion_checks.check(session, set().union(*identifiers), told)
     return [
-        replace(data, suppressed=suppressed & own, phones=_unlisted(data.phones, suppressed))
-        for data, own in zip(loaded, identifiers, strict=True)
+        replace(
+            data,
+            suppressed=suppressed & own,
+            excluded=by_workspace,
+            phones=_unlisted(data.phones, suppressed),
+        )
+        for data, own, by_workspace in zip(loaded, identifiers, excluded, strict=True)
     ]
 
 
@@ -178,6 +225,12 @@ def _identifiers_in(wanted: Wanted, data: ContactData) -> set[Identifier]:
         identifiers.update(requested_identifiers(subject, names=True))
     identifiers |= {Identifier("phone", row.e164) for rows in data.phones.values() for row in rows}
     return identifiers
+
+
+def _told_identifiers_in(wanted: Wanted, data: ContactData) -> set[Identifier]:
+    """Return all identifiers of which an exclusion excludes somebody in the data."""
+    identifiers = {value for contact in wanted.contacts for value in data.told_identifiers_of(contact)}
+    return identifiers.union(*map(excludable_identifiers, wanted.asked))
 
 
 def _unlisted(
@@ -216,6 +269,7 @@ def employers_of(
                 contact.country or (company.country if company else None),
                 company.domain if company else None,
                 company.name_key if company else None,
+                company.linkedin_url if company else None,
             )
     return employers
 
@@ -290,3 +344,9 @@ def requested_identifiers(subject: Subject, *, names: bool) -> list[Identifier]:
     if subject.company_domain:
         rows.append(Identifier("domain", subject.company_domain))
     return rows
+
+
+def excludable_identifiers(subject: Subject) -> list[Identifier]:
+    """Return all by which a workspace may exclude the subject that it has given."""
+    rows = requested_identifiers(subject, names=False)
+    return rows + [Identifier("domain", email_domain(row.value)) for row in rows if row.kind == "email"]

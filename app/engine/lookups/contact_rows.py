@@ -59,13 +59,14 @@ class WantedRows(NamedTuple):
 
 
 class Employer(NamedTuple):
-    """What a suppression and a regional rule read of a person and their company."""
+    """What suppressions, exclusions and regional rules read of a person and their company."""
 
     contact_id: str
     person_key: str | None
     person_country: str | None
     employer_domain: str | None
     employer_key: str | None
+    employer_page: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,7 @@ def _employers(dialect: str) -> Select[Any]:
             people.name_key.label("person_key"),
             companies.domain.label("employer_domain"),
             companies.name_key.label("employer_key"),
+            companies.linkedin_url.label("employer_page"),
             func.coalesce(people.country, companies.country).label("person_country"),
         )
         .select_from(joined.outerjoin(Company.__table__, companies.id == people.company_id))

@@ -75,11 +75,11 @@ def disclose(
 def disclose_all(session: Session, sales: Sequence[Sale]) -> list[Disclosure | None]:
     """Return the values that satisfy each request and record the workspaces' ownership of them.
 
-    The result is None if no stored value satisfies the request or the contact is suppressed, and for a sale
-    of the same field as one before it: it can be disclosed when that one is paid. Values that a regional rule
-    hides are left out. The price is charged if the workspace does not own one of the values yet, under any
-    contact; if the budget does not cover it, only owned values are returned. Values older than the default
-    age are returned; values older than the requested `max_age` are returned only to their owners.
+    The result is None if no stored value satisfies the request or the contact is suppressed or excluded, and
+    for a sale of the same field as one before it: it can be disclosed when that one is paid. Values that a
+    regional rule hides are left out. The price is charged if the workspace does not own one of the values
+    yet, under any contact; if the budget does not cover it, only owned values are returned. Values older than
+    the default age are returned; values older than the requested `max_age` are returned only to their owners.
 
     Raises:
         PurposeRequired: values that the workspace does not own need a purpose, and none was stated.
@@ -101,7 +101,7 @@ def disclose_all(session: Session, sales: Sequence[Sale]) -> list[Disclosure | N
 
 def _choose(session: Session, sale: Sale) -> _Chosen | None:
     purchase, contact, field_request, data = sale
-    if data.is_suppressed(contact):
+    if data.is_suppressed(contact) or data.exclusion_of(contact) is not None:
         return None
     requested = field_requests.requested_values(data, contact.id, field_request)
     values = _shown(session, requested, purchase.countries)

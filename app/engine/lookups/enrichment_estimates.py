@@ -34,6 +34,7 @@ class Estimate:
     credits_max: int = 0
     owned: int = 0
     suppressed: int = 0
+    excluded: int = 0
     ineligible: int = 0
 
 
@@ -45,7 +46,7 @@ class ItemEstimate:
     """
 
     person: str
-    free: Literal["owned", "suppressed", "ineligible"] | None = None
+    free: Literal["owned", "suppressed", "excluded", "ineligible"] | None = None
     credits_min: int = 0
     credits_max: int = 0
 
@@ -101,6 +102,8 @@ def _item(
     person = _person_key(known, request)
     if any(found.suppressed for found in known.values()):
         return ItemEstimate(person, "suppressed")
+    if any(found.exclusion for found in known.values()):
+        return ItemEstimate(person, "excluded")
     if known and all(found.owned for found in known.values()):
         return ItemEstimate(person, "owned")
     return ItemEstimate(person, None, **_costs(known, prices))

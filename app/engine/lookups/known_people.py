@@ -15,6 +15,7 @@ from app.domain.records.verdict_ttl import is_fresh
 from app.engine.contacts import emails
 from app.engine.contacts.stored_rows import StoredContact, StoredEmail, StoredPhone
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.exclusions.exclusion_checks import Excluded
 from app.engine.lookups import contact_data, field_requests, representations
 from app.engine.lookups.contact_data import ContactData, Person, Wanted
 from app.engine.lookups.field_requests import ContactField, FieldRequest
@@ -39,7 +40,7 @@ class KnownPerson:
     `visible_types` are the requested types without those that a regional rule hides of this person, by
     `stored_country`. `needs_purpose` is whether a purpose must be stated before the workspace obtains values
     of this person that it does not own. `company_id` is the stored company of the subject's facts. `data` is
-    what was read of the contact.
+    what was read of the contact. `exclusion` is why the workspace excludes the person.
 
     `is_hidden` is whether the workspace is told nothing about an address or number of `provided`, not even
     that the person is suppressed. `is_sold` is whether the contact was found by it: only a sale tells that.
@@ -62,6 +63,12 @@ class KnownPerson:
     data: ContactData
     is_hidden: bool = False
     is_sold: bool = False
+    exclusion: Excluded | None = None
+
+    @property
+    def is_barred(self) -> bool:
+        """Return whether no provider is asked about the person and nothing is disclosed."""
+        return self.suppressed or self.exclusion is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ class _StoredPerson:
     values: list[StoredEmail | StoredPhone]
     owned: bool
     suppressed: bool
+    exclusion: Excluded | None
     countries: frozenset[str]
 
 
@@ -121,7 +129,9 @@ def assess_by_key(
     matches = contact_matching.find_by_keys(session, [question.subject for question in questions])
     pairs = list(zip(questions, matches, strict=True))
     wanted = [
-        _wanted(question.workspace_id, match) for question, match in pairs if match.outcome == "matched"
+        _wanted(question.workspace_id, question.subject, match)
+        for question, match in pairs
+        if match.outcome == "matched"
     ]
     loaded = iter(contact_data.load_all(session, wanted))
     return [
@@ -142,7 +152,7 @@ def _assess(
     now: datetime,
 ) -> KnownPerson:
     subject, field_request = question.subject, question.field_request
-    stored = _stored_person(match, data, field_request)
+    stored = _stored_person(question, match, data)
     contact = stored.contact
     stored_country = _stored_country(stored)
     provider_subject = subject
@@ -169,26 +179,22 @@ def _assess(
         company_id=_company_id(match, provider_subject),
         data=stored.data,
         is_hidden=match.subject != subject,
+        exclusion=stored.exclusion,
     )
 
 
-def is_owned(
-    session: Session, workspace_id: str, subject: Subject, field_request: FieldRequest
-) -> tuple[bool, set[Identifier]]:
-    """Return whether the workspace owns the values, and all identifiers of the person, given and stored.
+def is_free(session: Session, workspace_id: str, subject: Subject, field_request: FieldRequest) -> bool:
+    """Return whether the workspace owns the values, or obtains none, because the person is barred.
 
     Values that it is told nothing about are left out.
     """
-    match, data = find(session, workspace_id, subject, check_suppressions=False)
-    stored = _stored_person(match, data, field_request)
-    people = stored.match.remembered or ((stored.contact,) if stored.contact else ())
-    identifiers = set(contact_data.requested_identifiers(stored.match.subject, names=not people))
-    for person in people:
-        identifiers.update(stored.data.identifiers_of(person))
-    return stored.owned, identifiers
+    match, data = find(session, workspace_id, subject)
+    stored = _stored_person(Question(workspace_id, subject, field_request), match, data)
+    return stored.owned or stored.suppressed or stored.exclusion is not None
 
 
-def _stored_person(match: Match, data: ContactData, field_request: FieldRequest) -> _StoredPerson:
+def _stored_person(question: Question, match: Match, data: ContactData) -> _StoredPerson:
+    field_request = question.field_request
     contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
     values = field_requests.requested_values(data, contact.id, field_request) if contact else []
     people = match.remembered or ((contact,) if contact else ())
@@ -199,6 +205,7 @@ def _stored_person(match: Match, data: ContactData, field_request: FieldRequest)
         values,
         owned=contact is not None and field_requests.owns(data, contact.id, field_request, values),
         suppressed=any(data.is_suppressed(person, match.subject) for person in people or (None,)),
+        exclusion=data.exclusion_of_any(people, question.subject),
         countries=frozenset(country for person in people if (country := data.country_of(person))),
     )
 
@@ -208,24 +215,24 @@ def find(
     workspace_id: str,
     subject: Subject,
     *,
-    check_suppressions: bool = True,
     is_sale: bool = False,
 ) -> tuple[Match, ContactData]:
     """Return the match of the subject, as `contact_matching.find_many` does, and the contacts' data."""
     (match,) = contact_matching.find_many(session, [subject], workspace_id=workspace_id, is_sale=is_sale)
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
-    wanted = [_wanted(workspace_id, match)]
-    (data,) = contact_data.load_all(session, wanted, check_suppressions=check_suppressions)
+    wanted = [_wanted(workspace_id, subject, match)]
+    (data,) = contact_data.load_all(session, wanted)
     return match, data
 
 
-def _wanted(workspace_id: str, match: Match) -> Wanted:
+def _wanted(workspace_id: str, subject: Subject, match: Match) -> Wanted:
     people = match.remembered or ([match.contact] if match.contact else [])
     return Wanted(
         workspace_id,
         people,
         [match.subject],
+        [subject],
         same_people=[match.remembered],
         employers=contact_data.employers_of(people, match.companies),
     )

@@ -100,8 +100,8 @@ def look_up(
     needs its own.
     """
     matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
-    (data,) = contact_data.load_all(session, [_wanted(workspace_id, matches)])
-    results = [_entry(match, data, prices) for match in matches]
+    (data,) = contact_data.load_all(session, [_wanted(workspace_id, subjects, matches)])
+    results = [_entry(subject, match, data, prices) for subject, match in zip(subjects, matches, strict=True)]
     people = [
         _looked_up(workspace_id, match, data, result) for match, result in zip(matches, results, strict=True)
     ]
@@ -122,27 +122,30 @@ def look_up_by_key(
     """
     matches = contact_matching.find_by_keys(session, [subject for _workspace_id, subject in wanted])
     found = [
-        (workspace_id, match)
-        for (workspace_id, _subject), match in zip(wanted, matches, strict=True)
+        (reader, subject, match)
+        for (reader, subject), match in zip(wanted, matches, strict=True)
         if match.outcome == "matched"
     ]
-    loaded = contact_data.load_all(session, [_wanted(reader, [match]) for reader, match in found])
-    results = [_entry(match, data, prices) for (_reader, match), data in zip(found, loaded, strict=True)]
+    loaded = contact_data.load_all(session, [_wanted(reader, [one], [match]) for reader, one, match in found])
+    results = [
+        _entry(one, match, data, prices) for (_reader, one, match), data in zip(found, loaded, strict=True)
+    ]
     people = [
         _looked_up(reader, match, data, result)
-        for (reader, match), data, result in zip(found, loaded, results, strict=True)
+        for (reader, _one, match), data, result in zip(found, loaded, results, strict=True)
     ]
     lookup_parts.add(session, finds, people, results)
     answers = iter(results)
     return [next(answers) if match.outcome == "matched" else None for match in matches]
 
 
-def _wanted(workspace_id: str, matches: Sequence[Match]) -> Wanted:
+def _wanted(workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Match]) -> Wanted:
     people = _people(matches)
     return Wanted(
         workspace_id,
         people,
         subjects=[match.subject for match in matches],
+        asked=subjects,
         saved_urls=[url for match in matches for url in _urls(match)],
         same_people=[match.remembered for match in matches],
         employers=contact_data.employers_of(
@@ -151,8 +154,13 @@ def _wanted(workspace_id: str, matches: Sequence[Match]) -> Wanted:
     )
 
 
-def _entry(match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
-    return _result(match.subject, match, data, prices) | {"saved": _saved(match, data.saved)}
+def _entry(subject: Subject, match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
+    result = _result(match, data, prices) | {"saved": _saved(match, data.saved)}
+    people = match.remembered or ((match.contact,) if match.contact else ())
+    excluded = None if result["suppressed"] else data.exclusion_of_any(people, subject)
+    if excluded is None:
+        return result | {"excluded": None}
+    return result | {"available": [], "excluded": excluded.to_public()}
 
 
 def _looked_up(workspace_id: str, match: Match, data: ContactData, result: Mapping[str, Any]) -> LookedUp:
@@ -193,9 +201,9 @@ def _distinct(*values: str | None) -> list[str]:
     return list(dict.fromkeys(filter(None, values)))
 
 
-def _result(subject: Subject, match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
+def _result(match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
     people = match.remembered or (match.contact,)
-    suppressed = any(data.is_suppressed(contact, subject) for contact in people)
+    suppressed = any(data.is_suppressed(contact, match.subject) for contact in people)
     candidates = [candidate for candidate in match.candidates if not data.is_suppressed(candidate.contact)]
     if suppressed or (match.candidates and not candidates):
         company = match.company if match.contact is None else None

@@ -71,7 +71,8 @@ def assess(
     """Return whether what is stored of the person satisfies the request, as `known_people.assess` does.
 
     A person whom the workspace is not told about counts if a fresh value is sold at once. One who is
-    suppressed is `suppressed`, so that no provider is asked, and `is_hidden`, so that it is not told.
+    suppressed is `suppressed`, so that no provider is asked, and `is_hidden`, so that it is not told. The
+    same is true of an `exclusion`.
     """
     stored = partial(
         known_people.assess,
@@ -85,14 +86,14 @@ def assess(
     known = stored()
     if not known.is_hidden:
         return known
-    if known.suppressed:
+    if known.is_barred:
         return replace(known, is_hidden=False)  # told by what is not hidden
     whole = stored(is_sale=True)
     if _is_sold(known, whole, offer):
         return replace(whole, is_hidden=True, is_sold=True)
     # A purpose is required of the unknown and of the hidden alike, wherever it is required of some people.
     needs_purpose = session.settings.purpose_rule.is_set if known.contact is None else known.needs_purpose
-    return replace(known, suppressed=whole.suppressed, needs_purpose=needs_purpose)
+    return replace(known, suppressed=whole.suppressed, exclusion=whole.exclusion, needs_purpose=needs_purpose)
 
 
 def _is_sold(known: KnownPerson, whole: KnownPerson, offer: Offer) -> bool:
@@ -101,7 +102,7 @@ def _is_sold(known: KnownPerson, whole: KnownPerson, offer: Offer) -> bool:
         offer.is_paid
         and whole.contact != known.contact
         and whole.has_fresh_value
-        and not (whole.owned or whole.suppressed)
+        and not (whole.owned or whole.is_barred)
         and not (whole.needs_purpose and offer.purpose is None)
     )
 

@@ -31,7 +31,7 @@ from app.infra.database.encrypted_columns import encrypted, row_name
 from app.infra.database.session import Session
 from app.settings import Settings
 
-COUNTS = ("credits_min", "credits_max", "owned", "suppressed", "people", "duplicates", "invalid")
+COUNTS = ("credits_min", "credits_max", "owned", "suppressed", "excluded", "people", "duplicates", "invalid")
 _DIGEST_BYTES = 16
 
 

@@ -19,6 +19,7 @@ from app.domain.errors import JobExpired
 from app.domain.kinds import Outcome
 from app.domain.lists.files.csv_lines import csv_lines
 from app.engine.contacts import hidden_values
+from app.engine.jobs import jobs
 from app.engine.jobs.jobs import Job, JobItem
 from app.engine.ledger.reveals import RevealedValue
 from app.features.uploads import row_store
@@ -213,6 +214,8 @@ def _outcome(row: _Row, status: str) -> tuple[str, str | None]:
     if row.subject is None and not row.cells:
         return Outcome.SUPPRESSED.value, _ERASED
     detail = None if row.error is None else row.error.get("detail") or row.error.get("title")
+    if row.outcome == Outcome.EXCLUDED and row.result:
+        return row.outcome, jobs.public_exclusion(row.result)["message"]
     if row.outcome is not None:
         return row.outcome, _STATUS_NOTES.get(status) if row.is_pending else detail
     if row.error is not None:

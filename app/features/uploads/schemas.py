@@ -148,6 +148,9 @@ class UploadEstimateSchema(ResponseSchema):
     people = fields.Integer(metadata={"example": 490})
     owned = fields.Integer(metadata={"example": 10})
     suppressed = fields.Integer(metadata={"example": 0})
+    excluded = fields.Integer(
+        metadata={"example": 0, "description": "People whom the exclusions of the workspace name."}
+    )
     duplicates = fields.Integer(metadata={"example": 8})
     invalid = fields.Integer(metadata={"example": 2, "description": "Rows that identify no person."})
 

@@ -234,9 +234,10 @@ def _one(session: Session, workspace_id: str, upload_id: str, *, lock: bool) -> 
 
 
 def _is_free(upload: Upload) -> bool:
-    """Return whether nothing can be charged, as everybody is owned or suppressed."""
+    """Return whether nothing can be charged, as everybody is owned or barred."""
     counts = upload.estimate or {}
-    return bool(counts) and counts["owned"] + counts["suppressed"] == counts["people"]
+    free = sum(counts.get(name, 0) for name in ("owned", "suppressed", "excluded"))
+    return bool(counts) and free == counts["people"]
 
 
 def _wake(session: Session, upload: Upload, now: Moment) -> None:

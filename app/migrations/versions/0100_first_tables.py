@@ -337,6 +337,28 @@ def _create_contacts() -> None:
     op.create_index("ix_suppressions_created_at", "suppressions", ["created_at"])
 
     op.create_table(
+        "exclusions",
+        sa.Column("id", sa.String(28), nullable=False),
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("value", sa.String(), nullable=False),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("note", sa.String()),
+        sa.Column("created_by", sa.String(), nullable=False),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_exclusions")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_exclusions_workspace_id"),
+            ondelete="CASCADE",
+        ),
+        sa.UniqueConstraint("digest", name=op.f("uq_exclusions_digest")),
+    )
+    op.create_index("ix_exclusions_workspace_id", "exclusions", ["workspace_id", "created_at", "id"])
+
+    op.create_table(
         "contact_lists",
         sa.Column("id", sa.String(28), nullable=False),
         sa.Column("workspace_id", sa.String(), nullable=False),

@@ -36,7 +36,8 @@ def submit(body: EnrichmentRequest) -> Response:
         )
     if body.dry_run:
         return json_response({"estimate": asdict(estimate)})
-    is_free = estimate.owned + estimate.suppressed + estimate.ineligible == len(body.items)
+    free = (estimate.owned, estimate.suppressed, estimate.excluded, estimate.ineligible)
+    is_free = sum(free) == len(body.items)
     if is_free or not body.reveals_values:
         refusal = None
     return submit_and_wait(_job_request(body, estimate, refusal))

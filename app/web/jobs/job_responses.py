@@ -10,6 +10,7 @@ from app.domain.kinds import KINDS, Kind, Outcome
 from app.engine.contacts import hidden_values
 from app.engine.jobs import jobs
 from app.engine.jobs.job_snapshots import JobSnapshot
+from app.engine.jobs.jobs import JobItem
 from app.web.bodies.body import json_response
 from app.web.jobs.waiting import WaitPreference
 from app.web.services import services
@@ -80,10 +81,12 @@ def _job(snapshot: JobSnapshot) -> dict[str, Any]:
 
 def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
     result = hidden_values.without(snapshot.job.result, snapshot.hidden)
-    if result is not None and snapshot.job.kind == Kind.LEADS_BY_WEBSITE_HASH:
+    if result is None or jobs.EXCLUDED in result:
+        return None
+    if snapshot.job.kind == Kind.LEADS_BY_WEBSITE_HASH:
         # Not stored with the job: it would be there when the CRM is disconnected.
         result = services().lookups.with_parts_of_leads(snapshot.job.workspace_id, result)
-    if result is None or snapshot.client_reference is None:
+    if snapshot.client_reference is None:
         return result
     return {**result, "client_reference": snapshot.client_reference}
 
@@ -96,7 +99,7 @@ def _items_result(snapshot: JobSnapshot) -> dict[str, Any]:
                 "index": item.index,
                 "client_reference": item.request.get("client_reference"),
                 "outcome": item.outcome,
-                **(hidden_values.without(item.result, snapshot.hidden) or EMPTY_RESULT),
+                **_item_result(item, snapshot.hidden),
                 "credits_charged": item.charged,
                 "error": item.error and jobs.public_error(snapshot.job, item.error),
             }
@@ -104,3 +107,10 @@ def _items_result(snapshot: JobSnapshot) -> dict[str, Any]:
         ],
         "next_cursor": None,
     }
+
+
+def _item_result(item: JobItem, hidden: frozenset[str]) -> dict[str, Any]:
+    result = hidden_values.without(item.result, hidden) or EMPTY_RESULT
+    if jobs.EXCLUDED not in result:
+        return result
+    return EMPTY_RESULT | {jobs.EXCLUDED: jobs.public_exclusion(result)}

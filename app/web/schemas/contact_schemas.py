@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from marshmallow import fields
 
+from app.domain.exclusions import Kind, Reason
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
 from app.engine.contacts.seniorities import SENIORITIES
@@ -163,6 +164,26 @@ class ConflictSchema(ProvenanceSchema):
     field = fields.String(metadata={"example": "title"})
     value = fields.String(metadata={"example": "Chief Engineer"})
     other = fields.Nested(ConflictingValueSchema)
+
+
+class ExcludedSchema(ResponseSchema):
+    """Why the workspace excludes a person; `matched_on` is what the exclusion names."""
+
+    reason = fields.String(required=True, metadata={"enum": [*Reason], "example": "customer"})
+    note = fields.String(required=True, allow_none=True, metadata={"example": "Account of the team in Leeds"})
+    matched_on = fields.String(required=True, metadata={"enum": [*Kind], "example": "domain"})
+
+
+class JobExclusionSchema(ExcludedSchema):
+    """Why the workspace excludes a person, with a message for the member."""
+
+    message = fields.String(
+        required=True,
+        metadata={
+            "example": "Your workspace excludes this person (customer), so nothing was revealed and nothing "
+            "was charged. An admin can remove the exclusion on the page of exclusions."
+        },
+    )
 
 
 class SavedSchema(ResponseSchema):

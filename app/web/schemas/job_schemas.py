@@ -6,6 +6,7 @@ from marshmallow import fields
 
 from app.domain import ids
 from app.domain.kinds import KINDS, Outcome, Status, TraceOutcome
+from app.web.schemas.contact_schemas import JobExclusionSchema
 from app.web.schemas.fields import ResponseSchema
 
 
@@ -53,6 +54,9 @@ class JobSchema(ResponseSchema):
         }
     )
     error = fields.Dict(metadata={"description": "Why the job failed: a problem object."})
+    excluded = fields.Nested(
+        JobExclusionSchema, metadata={"description": "If the outcome is `excluded`, until it is deleted."}
+    )
     asked_by = fields.Nested(
         AskedBySchema,
         allow_none=True,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from jobs_support import a_question, a_workspace, figures, read, submit
-from stored_support import a_company, a_contact, an_email, own, suppress
+from stored_support import a_company, a_contact, an_email, exclude, own, suppress
 
 from app.domain.errors import PurposeRequired
 from app.domain.purposes import DEFAULT
@@ -25,13 +25,13 @@ WITHOUT_PURPOSE = PurposeRequired(DEFAULT)
 def readings(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
     """The subjects of which all that is stored was read for a quote."""
     subjects: list[Subject] = []
-    is_owned = known_people.is_owned
+    is_free = known_people.is_free
 
     def counted(session: Session, workspace_id: str, subject: Subject, *rest: Any) -> Any:
         subjects.append(subject)
-        return is_owned(session, workspace_id, subject, *rest)
+        return is_free(session, workspace_id, subject, *rest)
 
-    monkeypatch.setattr(known_people, "is_owned", counted)
+    monkeypatch.setattr(known_people, "is_free", counted)
     return subjects
 
 
@@ -49,17 +49,20 @@ def test_a_reveal_that_can_be_paid_is_not_read_closely(session: Session, reading
     assert (job.held, readings) == (1, [])
 
 
-@pytest.mark.parametrize("why", ["owned", "suppressed"])
+@pytest.mark.parametrize("why", ["owned", "suppressed", "excluded"])
 def test_the_refusal_and_the_hold_ask_the_same_quote(
     session: Session, readings: list[Subject], why: str
 ) -> None:
     workspace_id = a_workspace(session, grant=0)
-    ada = a_contact(session, a_company(session))
+    page = "https://www.linkedin.com/company/acme"
+    ada = a_contact(session, a_company(session, linkedin_url=page))
     an_email(session, ada, "ada@acme.com")
     if why == "owned":
         own(session, workspace_id, ada, "email")
-    else:
+    elif why == "suppressed":
         suppress(session, "email", "ada@acme.com")
+    else:
+        exclude(session, workspace_id, "linkedin_url", page)
 
     job = submit(session, a_question(workspace_id, price=PRICE, refusal=WITHOUT_PURPOSE)).job
 

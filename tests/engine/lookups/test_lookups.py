@@ -35,6 +35,7 @@ NOTHING: dict[str, Any] = {
     "available": [],
     "revealed": {"emails": [], "phones": []},
     "suppressed": False,
+    "excluded": None,
     "saved": None,
 }
 

@@ -76,6 +76,7 @@ def test_a_list_is_read_with_a_proposed_mapping_and_priced(ada: Uploader) -> Non
         "credits_max": 3,
         "owned": 0,
         "suppressed": 0,
+        "excluded": 0,
         "people": 3,
         "duplicates": 1,
         "invalid": 1,

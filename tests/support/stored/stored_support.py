@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Engine, event, text
 
+from app.domain.exclusions import Kind, Reason
 from app.domain.ids import new_id
 from app.domain.normal import hashes
 from app.domain.normal.companies.company_names import company_key
@@ -20,6 +21,8 @@ from app.engine.contacts.emails import Email
 from app.engine.contacts.phones import Phone
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.exclusions import exclusions
+from app.engine.exclusions.exclusions import Entry
 from app.engine.jobs.provider_calls import ProviderCall
 from app.engine.ledger import acquisition
 from app.engine.ledger.acquisition import Acquisition
@@ -157,6 +160,13 @@ def disclose(
 
 def suppress(session: Session, kind: str, value: str) -> None:
     suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=NOW)
+
+
+def exclude(session: Session, workspace_id: str, kind: str, value: str, **changes: Any) -> str:
+    """Exclude a value for the workspace, as a customer; return the id."""
+    entry = Entry(Kind(kind), value, Reason.CUSTOMER)
+    arguments = {"created_by": "acc_1", "now": NOW} | changes
+    return exclusions.add(session, workspace_id, [entry], **arguments)[0]
 
 
 @contextmanager

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fake_providers import email, person, phone
 from jobs_support import NOW
 from stored_support import own
 from worker_harness import ADA, WorkerHarness
 
+from app.domain.kinds import TraceOutcome
 from app.domain.suppression_lists.hashed_values import hash_of
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppression_digests, suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.contacts.suppressions.suppressions import Listing
+from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 
 EMAIL, PHONE = "ada@acme.com", "+16175550101"
 MEMBER = "https://www.linkedin.com/in/ACoAAAbCdEf_-123"
@@ -25,6 +29,16 @@ HASHED = [
 ]
 LISTS = [("plain", *item) for item in PLAIN] + [("hashed", *item) for item in HASHED]
 LISTS += [(form, "linkedin_url", MEMBER) for form in ("plain", "hashed")]
+
+
+def ada_or_nothing(request: ProviderRequest) -> ProviderResponse:
+    """Return all that the provider knows of Ada."""
+    values: dict[ProviderField, dict[str, Any]] = {
+        ProviderField.EMAIL: {"emails": FOUND.emails, "contact": FOUND},
+        ProviderField.PHONE: {"phones": FOUND.phones, "contact": FOUND},
+    }
+    answer = values.get(request.field, {"contact": FOUND})
+    return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **answer)
 
 
 def suppress_ada(harness: WorkerHarness, form: str, kind: str, value: str) -> str:

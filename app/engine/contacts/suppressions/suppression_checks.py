@@ -10,34 +10,41 @@ from app.domain.suppression_lists.forms import Form
 from app.engine.contacts.bulk import batched
 from app.engine.contacts.suppressions.suppression_digests import Identifier, checked_digests, own_digests
 from app.engine.contacts.suppressions.suppressions import Suppression
+from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.bulk_statements import is_among
 from app.infra.database.session import Session
 from app.infra.database.statements import Statement, any_of
 
-_DIGEST = Suppression.__table__.c.digest
+DIGEST = Suppression.__table__.c.digest
 LATEST = select(func.max(Suppression.created_at)).scalar_subquery()
 """The time of the latest suppression, or NULL."""
-_MAX_FORMS = 16
+MAX_FORMS = 16
 """Up to this number of digests a prepared statement serves: two of a profile, four of one with an id, six of
 an address, four of a number, one of a domain. A host with many labels has one for each domain above it."""
-_PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(_MAX_FORMS)]
-_IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
-_FEW = Statement(tuple, lambda _dialect: select(_DIGEST).where(_IS_ONE_OF_FEW))
-_MANY = Statement(tuple, lambda dialect: select(_DIGEST).where(any_of(dialect, _DIGEST, "digests")))
-IS_ANY_OF_FEW = select(Suppression.digest).where(_IS_ONE_OF_FEW).exists()
+_PARAMETERS = [bindparam(f"digest_{number}", type_=LargeBinary()) for number in range(MAX_FORMS)]
+IS_ONE_OF_FEW = Suppression.digest.in_(_PARAMETERS)
+_FEW = Statement(tuple, lambda _dialect: select(DIGEST).where(IS_ONE_OF_FEW))
+_MANY = Statement(tuple, lambda dialect: select(DIGEST).where(any_of(dialect, DIGEST, "digests")))
+IS_ANY_OF_FEW = select(Suppression.digest).where(IS_ONE_OF_FEW).exists()
 """The condition that any of a few identifiers is suppressed, with the parameters of `parameters`."""
 
 
 def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
     """Return the identifiers that are suppressed, by themselves or by their domain."""
-    keys = session.keys
-    cache: dict[Form, bytes] = {}
-    by_identifier = {item: checked_digests(keys, item, cache) for item in identifiers}
+    by_identifier = digests_by_identifier(session.keys, identifiers)
     digests = list(dict.fromkeys(value for values in by_identifier.values() for value in values))
     if not digests:
         return frozenset()
     found = _listed(session, digests)
     return frozenset(item for item, values in by_identifier.items() if not found.isdisjoint(values))
+
+
+def digests_by_identifier(
+    keys: DigestKeys, identifiers: Iterable[Identifier]
+) -> dict[Identifier, list[bytes]]:
+    """Return the digests of which any suppresses an identifier, by identifier."""
+    cache: dict[Form, bytes] = {}
+    return {item: checked_digests(keys, item, cache) for item in identifiers}
 
 
 def any_suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
@@ -64,23 +71,23 @@ def with_reason(session: Session, identifiers: Iterable[Identifier], reason: str
 
 def is_listed(session: Session, value: bytes) -> bool:
     """Return whether any list has an entry with this digest."""
-    return session.scalar(select(Suppression.digest).where(_DIGEST.in_([value])).limit(1)) is not None
+    return session.scalar(select(Suppression.digest).where(DIGEST.in_([value])).limit(1)) is not None
 
 
 def entries_for(session: Session, identifier: Identifier) -> Sequence[Suppression]:
     """Return the entries that suppress an identifier, oldest first."""
     digests = checked_digests(session.keys, identifier, {})
-    query = select(Suppression).where(_DIGEST.in_(digests))
+    query = select(Suppression).where(DIGEST.in_(digests))
     return session.scalars(query.order_by(Suppression.created_at, Suppression.list_name)).all()
 
 
 def parameters(digests: Sequence[bytes] = ()) -> dict[str, bytes | None]:
     """Return the parameters of `IS_ANY_OF_FEW`; without digests, no row matches.
 
-    Those behind the first `_MAX_FORMS` are left out: of digests that are all suppressed, one is enough.
+    Those behind the first `MAX_FORMS` are left out: of digests that are all suppressed, one is enough.
     """
     return {
-        f"digest_{number}": digests[number] if number < len(digests) else None for number in range(_MAX_FORMS)
+        f"digest_{number}": digests[number] if number < len(digests) else None for number in range(MAX_FORMS)
     }
 
 
@@ -90,7 +97,7 @@ def request_parameters(session: Session, identifiers: Iterable[Identifier]) -> d
     Of more digests than it has parameters for, those that are suppressed are searched for first.
     """
     digests = digests_of(session, identifiers)
-    if len(digests) > _MAX_FORMS:
+    if len(digests) > MAX_FORMS:
         digests = sorted(_listed(session, digests))
     return parameters(digests)
 
@@ -103,13 +110,13 @@ def digests_of(session: Session, identifiers: Iterable[Identifier]) -> list[byte
 
 def is_any_of(digests: ColumnElement[bytes], where: ColumnElement[bool]) -> ColumnElement[bool]:
     """Return the condition that any digest in a column of the rows with this condition is suppressed."""
-    listed = select(_DIGEST).where(digests == _DIGEST, where).limit(1)
+    listed = select(DIGEST).where(digests == DIGEST, where).limit(1)
     return listed.scalar_subquery().is_not(None)  # EXISTS could read the whole list
 
 
 def _listed(session: Session, digests: Sequence[bytes]) -> set[bytes]:
     """Return which of any number of digests are on a list."""
-    if len(digests) <= _MAX_FORMS:
+    if len(digests) <= MAX_FORMS:
         return {digest for (digest,) in _FEW.all(session, parameters(digests))}
     return {digest for part in batched(digests) for (digest,) in _MANY.all(session, {"digests": part})}
 
@@ -119,5 +126,5 @@ def _found(session: Session, query: Select[bytes], digests: Iterable[bytes]) -> 
     return {
         value
         for part in batched(digests)
-        for value in session.scalars(query.where(is_among(session, _DIGEST, part)))
+        for value in session.scalars(query.where(is_among(session, DIGEST, part)))
     }

@@ -1,0 +1,1 @@
+"""The exclusions of a workspace: companies and people that its members must not reveal."""

@@ -1,0 +1,128 @@
+"""The table of exclusions, and what admins change in it.
+
+`exclusion_checks` searches it. A digest is keyed with SUPPRESSION_KEY and contains the workspace, so that the
+digests of several workspaces are searched for at once, and equal exclusions of two do not look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Index, String, bindparam, delete, func, select
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.domain import exclusions
+from app.domain.errors import NotFound
+from app.domain.exclusions import Kind, Reason
+from app.domain.ids import new_id
+from app.engine.accounts.workspaces import foreign_key
+from app.infra.crypto.digest_keys import DigestKeys
+from app.infra.database import keyset
+from app.infra.database.database_clock import Moment
+from app.infra.database.db import Base, insert
+from app.infra.database.encrypted_columns import EncryptedText, encrypted
+from app.infra.database.session import Session
+
+
+class Exclusion(Base):
+    """A company, an address or a profile that a workspace excludes.
+
+    `value` is its normal form, `digest` the 32-byte digest of its form for comparison. `created_by` is the
+    account that added it.
+    """
+
+    __tablename__ = "exclusions"
+    __table_args__ = (Index("ix_exclusions_workspace_id", "workspace_id", "created_at", "id"),)
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    workspace_id: Mapped[str] = mapped_column(foreign_key())
+    kind: Mapped[str]
+    digest: Mapped[bytes] = mapped_column(unique=True)
+    value: Mapped[str] = mapped_column(EncryptedText("exclusions.value"))
+    reason: Mapped[str]
+    note: Mapped[str | None] = mapped_column(EncryptedText("exclusions.note"))
+    created_by: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+class Entry(NamedTuple):
+    """What is to be excluded; `value` is in normal form."""
+
+    kind: Kind
+    value: str
+    reason: Reason
+    note: str | None = None
+
+
+def latest_of(workspace_id: ColumnElement[str]) -> ColumnElement[datetime]:
+    """Return when the workspace last added an exclusion that it still has, or NULL."""
+    of_workspace = Exclusion.workspace_id == workspace_id
+    return select(func.max(Exclusion.created_at)).where(of_workspace).scalar_subquery()
+
+
+LATEST = latest_of(bindparam("workspace_id", type_=String()))
+
+
+def digest(keys: DigestKeys, workspace_id: str, kind: str, value: str) -> bytes:
+    """Return the 32-byte digest with which the workspace excludes a value in normal form."""
+    _, text = exclusions.form(kind, value)
+    return keys.suppression_digest(f"{kind} excluded by {workspace_id}", text)
+
+
+def add(
+    session: Session, workspace_id: str, entries: Iterable[Entry], *, created_by: str, now: Moment
+) -> list[str]:
+    """Insert the entries that the workspace does not have yet; return the ids of the new ones.
+
+    What it has stays as it is, with its reason.
+    """
+    rows: dict[bytes, dict[str, Any]] = {}
+    for entry in entries:
+        key = digest(session.keys, workspace_id, entry.kind.value, entry.value)
+        exclusion_id = new_id("exc")
+        rows.setdefault(
+            key,
+            {
+                "id": exclusion_id,
+                "workspace_id": workspace_id,
+                "kind": entry.kind.value,
+                "digest": key,
+                "value": encrypted(session, Exclusion.value, exclusion_id, entry.value),
+                "reason": entry.reason.value,
+                "note": encrypted(session, Exclusion.note, exclusion_id, entry.note),
+                "created_by": created_by,
+            },
+        )
+    if not rows:
+        return []
+    statement = insert(session, Exclusion).values(created_at=now).on_conflict_do_nothing()
+    ordered = [
+        rows[key] for key in sorted(rows)
+    ]  # of two transactions, each waits for the other's at most once
+    return list(session.scalars(statement.returning(Exclusion.id), ordered))
+
+
+def remove(session: Session, workspace_id: str, exclusion_id: str) -> None:
+    """Delete an exclusion of the workspace.
+
+    Raises:
+        NotFound: the workspace has no such exclusion.
+
+    """
+    own = (Exclusion.id == exclusion_id, Exclusion.workspace_id == workspace_id)
+    removed = session.scalar(delete(Exclusion).where(*own).returning(Exclusion.id))
+    if removed is None:
+        raise NotFound("The workspace has no exclusion with this id.")
+
+
+def page(session: Session, workspace_id: str, *, before: str | None, limit: int) -> Sequence[Exclusion]:
+    """Return exclusions of the workspace, newest first; `before` is the last id of the page before."""
+    own = Exclusion.workspace_id == workspace_id
+    query = select(Exclusion).where(own)
+    if before is not None:
+        query = query.where(keyset.is_older(Exclusion, before, own))
+    return session.scalars(
+        query.order_by(Exclusion.created_at.desc(), Exclusion.id.desc()).limit(limit)
+    ).all()
