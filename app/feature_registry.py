@@ -24,6 +24,7 @@ FEATURES = (
     "company_filter",
     "company_sign_in",
     "crm",
+    "exclusions",
     "imports",
     "limits",
     "lists",

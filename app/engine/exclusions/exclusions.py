@@ -25,6 +25,8 @@ from app.infra.database.db import Base, insert
 from app.infra.database.encrypted_columns import EncryptedText, encrypted
 from app.infra.database.session import Session
 
+UNKNOWN = "There is no such exclusion. GET /api/exclusions returns those of your workspace."
+
 
 class Exclusion(Base):
     """A company, an address or a profile that a workspace excludes.
@@ -114,7 +116,7 @@ def remove(session: Session, workspace_id: str, exclusion_id: str) -> None:
     own = (Exclusion.id == exclusion_id, Exclusion.workspace_id == workspace_id)
     removed = session.scalar(delete(Exclusion).where(*own).returning(Exclusion.id))
     if removed is None:
-        raise NotFound("The workspace has no exclusion with this id.")
+        raise NotFound(UNKNOWN)
 
 
 def page(session: Session, workspace_id: str, *, before: str | None, limit: int) -> Sequence[Exclusion]:

@@ -1,0 +1,143 @@
+"""Reads the exclusions in a CSV file, whose columns and encoding are found as in imports of contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import IO, NamedTuple
+
+from app.domain import exclusions, single_lines
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.exclusions import MAX_NOTE, Kind, Reason
+from app.domain.lists.cells.cells import emails_in, value
+from app.domain.lists.files.csv_files import is_archive
+from app.domain.lists.files.csv_records import Row
+from app.domain.lists.files.tables import read_table
+from app.domain.lists.headers.column_mapping import Entity, map_columns
+from app.engine.exclusions.exclusions import Entry
+
+MAX_ROWS = 10_000
+TOO_LONG = f"The list has more than {MAX_ROWS:,} rows. Split it into several."
+NOT_CSV = "This is a workbook. Save the sheet as CSV (UTF-8), and import that."
+NO_COLUMN = (
+    "No column with a domain, an e-mail or a LinkedIn profile was recognised. Name the columns domain, email "
+    "or linkedin_url in the first row."
+)
+UNKNOWN_REASON = f"The reason is none of {', '.join(Reason)}."
+_REASON, _NOTE = "reason", "note"
+_KINDS = {
+    "company_domain": Kind.DOMAIN,
+    "linkedin_url": Kind.LINKEDIN_URL,
+    "company_linkedin_url": Kind.LINKEDIN_URL,
+}
+
+
+class Rejected(NamedTuple):
+    """What was left out: its line in the file, from 1, the column of a cell, and why."""
+
+    line: int
+    column: str | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """The entries of a list, and what was left out."""
+
+    entries: list[Entry] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+class _Columns(NamedTuple):
+    """The kinds of the columns by index, and the columns of the reason and the note."""
+
+    header: Sequence[str]
+    kinds: dict[int, Kind]
+    reason: int | None
+    note: int | None
+
+
+def read(file: IO[bytes], default: Reason) -> ReadList:
+    """Return the entries of a CSV file, one for each cell that names somebody, with the reason of its row.
+
+    Raises:
+        InvalidValue: the file cannot be read as a list, it has too many rows, or no column is known.
+
+    """
+    if is_archive(file):
+        raise InvalidValue(NOT_CSV)
+    table = read_table(file, _count_known)
+    try:
+        columns = _columns(table.header)
+        if not table.has_header or not columns.kinds:
+            raise InvalidValue(NO_COLUMN)
+        rows = list(islice(table.rows, MAX_ROWS + 1))
+    finally:
+        table.close()
+    if len(rows) > MAX_ROWS:
+        raise InvalidValue(TOO_LONG)
+    found = ReadList()
+    for row in rows:
+        _read_row(row, columns, default, found)
+    return found
+
+
+def _count_known(cells: Sequence[str]) -> int:
+    own = sum(cell.strip().casefold() in {_REASON, _NOTE} for cell in cells)
+    return own + map_columns(cells, Entity.CONTACTS).known_count
+
+
+def _columns(header: Sequence[str]) -> _Columns:
+    layout = map_columns(header, Entity.CONTACTS)
+    kinds = {index: kind for name, kind in _KINDS.items() for index in layout.single.get(name, ())}
+    kinds |= {slot.index: Kind.EMAIL for slot in layout.emails}
+    names = [name.strip().casefold() for name in header]
+    return _Columns(
+        header, kinds, *(names.index(name) if name in names else None for name in (_REASON, _NOTE))
+    )
+
+
+def _read_row(row: Row, columns: _Columns, default: Reason, found: ReadList) -> None:
+    """Add the entries of a row, or why they are left out."""
+    if row.fault is not None:
+        found.rejected.append(Rejected(row.line, None, row.fault))
+        return
+    try:
+        reason, note = _reason(row, columns, default), _note(row, columns)
+    except InvalidValue as error:
+        found.rejected.append(Rejected(row.line, None, str(error)))
+        return
+    for index, kind in sorted(columns.kinds.items()):
+        for text in _texts(row.cells[index], kind):
+            try:
+                found.entries.append(Entry(kind, exclusions.normal(kind, text), reason, note))
+            except (InvalidValue, NotAProfileUrl) as error:
+                detail = error.detail if isinstance(error, NotAProfileUrl) else str(error)
+                found.rejected.append(Rejected(row.line, columns.header[index], detail))
+
+
+def _texts(cell: str, kind: Kind) -> Iterator[str]:
+    if kind is Kind.EMAIL:
+        yield from emails_in(cell)
+    elif (text := value(cell)) is not None:
+        yield text
+
+
+def _reason(row: Row, columns: _Columns, default: Reason) -> Reason:
+    text = None if columns.reason is None else value(row.cells[columns.reason])
+    if text is None:
+        return default
+    try:
+        return Reason("_".join(text.casefold().split()))
+    except ValueError:
+        raise InvalidValue(UNKNOWN_REASON) from None
+
+
+def _note(row: Row, columns: _Columns) -> str | None:
+    text = None if columns.note is None else value(row.cells[columns.note])
+    if text is None:
+        return None
+    if len(text) > MAX_NOTE:
+        raise InvalidValue(f"The note has more than {MAX_NOTE} characters.")
+    return single_lines.single_line(text)
