@@ -82,8 +82,9 @@ def import_list(query: dict[str, Any]) -> Response:
     """
     with services().database.reading() as session:
         admin_caller(session)  # before the file is received
-    added = changes.import_list(Reason(query["reason"]))
-    return json_response(changes.imported(added), 200, REPLAYED if added.replayed else None)
+    found, same = changes.read_list(Reason(query["reason"]))
+    added = changes.add(found.entries, same)
+    return json_response(changes.imported(added, found), 200, REPLAYED if added.replayed else None)
 
 
 @blueprint.delete("/api/exclusions/<exclusion_id>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
 from typing import Any
@@ -11,12 +11,12 @@ from typing import Any
 from app.domain.audit_actions import Action
 from app.domain.errors import FieldError, InvalidValue, NotFound, ValidationFailed
 from app.domain.exclusions import Reason
-from app.domain.ids import is_id
+from app.domain.ids import is_id, new_id
 from app.engine.audit_log import entries as audit_log
 from app.engine.exclusions import exclusions
 from app.engine.exclusions.exclusions import Entry, Exclusion
 from app.features.exclusions import csv_lists
-from app.features.exclusions.csv_lists import Rejected
+from app.features.exclusions.csv_lists import ReadList
 from app.infra.clock import rfc3339
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
@@ -33,15 +33,11 @@ MAX_REJECTED = 100
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """How many entries were added, how many the workspace had already, and whether it is a replay.
-
-    `rejected` is what a list had besides.
-    """
+    """How many entries were added, how many the workspace had already, and whether it is a replay."""
 
     added: int
     known: int
     replayed: bool = False
-    rejected: Sequence[Rejected] = ()
 
 
 def add(entries: Sequence[Entry], body: dict[str, Any] | None = None) -> Added:
@@ -51,27 +47,26 @@ def add(entries: Sequence[Entry], body: dict[str, Any] | None = None) -> Added:
         admin_caller(session)
         if begin(session, now=now, body=body) is not None:
             return Added(0, len(entries), replayed=True)
-        finish(session, current.workspace_id)
         added = exclusions.add(session, current.workspace_id, entries, created_by=current.account_id, now=now)
+        finish(session, next(iter(added), new_id("exc")))
         audit_log.record_each(session, Action.EXCLUSION_ADD, added, account_id=current.account_id)
     log.info("exclusions added", account=current.account_id, count=len(added))
     return Added(len(added), len(entries) - len(added))
 
 
-def import_list(default: Reason) -> Added:
-    """Add the entries of the CSV file of this request; return what was added, and what was left out.
+def read_list(default: Reason) -> tuple[ReadList, dict[str, Any]]:
+    """Return what the CSV file of this request has, and what its replays have in common.
 
     Raises:
         ValidationFailed: the file cannot be read as a list.
 
     """
     with received_file(MAX_FILE_MB) as file:
+        same = {"sha256": sha256(file.content).hexdigest(), "reason": default.value}
         try:
-            found = csv_lists.read(BytesIO(file.content), default)
+            return csv_lists.read(BytesIO(file.content), default), same
         except InvalidValue as error:
             raise ValidationFailed(str(error), errors=(FieldError(f"/{PART}", str(error)),)) from error
-    same = {"sha256": sha256(file.content).hexdigest(), "reason": default.value}
-    return replace(add(found.entries, same), rejected=found.rejected)
 
 
 def remove(exclusion_id: str) -> None:
@@ -96,10 +91,10 @@ def counts(added: Added) -> dict[str, int]:
     return {"added": added.added, "known": added.known}
 
 
-def imported(added: Added) -> dict[str, Any]:
+def imported(added: Added, found: ReadList) -> dict[str, Any]:
     """Return the representation of an import, with the first of what was left out."""
-    rejected = [each._asdict() for each in added.rejected[:MAX_REJECTED]]
-    return {**counts(added), "rejected": rejected, "rejected_count": len(added.rejected)}
+    rejected = [each._asdict() for each in found.rejected[:MAX_REJECTED]]
+    return {**counts(added), "rejected": rejected, "rejected_count": len(found.rejected)}
 
 
 def to_public(exclusion: Exclusion) -> dict[str, Any]:

@@ -63,7 +63,8 @@ def import_list() -> Response:
     """Add the entries of a CSV file, and say what was left out."""
     try:
         reason = Reason(forms.load(ListQuery(), forms.texts("reason"))["reason"])
-        imported = changes.imported(changes.import_list(reason))
+        found, same = changes.read_list(reason)
+        imported = changes.imported(changes.add(found.entries, same), found)
     except InvalidForm as invalid:
         return _page(422, errors=invalid.messages)
     except (PayloadTooLarge, RateLimited, Unavailable, ValidationFailed) as problem:

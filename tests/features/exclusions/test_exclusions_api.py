@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from werkzeug.test import TestResponse
 
 from app.domain.exclusions import SHARED_DOMAIN
 from app.engine.accounts.accounts import Account, Role
+from app.engine.audit import rule_checks
+from app.infra import clock
 
 ACME = {"domain": "https://www.acme.com/about", "reason": "customer", "note": "Leeds"}
 ADA = {"email": "Ada@Globex.com", "reason": "partner"}
@@ -223,6 +226,9 @@ def test_a_replay_adds_nothing_even_if_the_exclusion_was_removed(admin: SignedIn
 
     assert (replay.headers["Idempotent-Replay"], replay.get_json()["added"]) == ("true", 0)
     assert values(admin) == set()
+    with admin.database.reading() as session:
+        checked = list(rule_checks.check(session, stuck_after=timedelta(days=1), now=clock.now()))
+    assert [entry for entry in checked if entry.faults] == []
 
 
 def test_the_key_of_a_list_is_refused_for_another_list(admin: SignedInUser) -> None:
