@@ -66,9 +66,14 @@ def of_estimate(response: ApiResponse, balance: int) -> Answer:
 
 def _outcome(job: dict[str, Any]) -> str:
     if job["status"] == "succeeded":
-        return {"not_found": "Nothing was found.", "suppressed": "The person is suppressed."}.get(
-            job["outcome"], "Found." if job["outcome"] == "found" else "Found in part."
-        )
+        excluded = job.get("excluded", {}).get("message", "The workspace excludes the people.")
+        texts = {
+            "found": "Found.",
+            "not_found": "Nothing was found.",
+            "suppressed": "The person is suppressed.",
+            "excluded": excluded,
+        }
+        return texts.get(job["outcome"], "Found in part.")
     return f"The job {job['status']}: {job.get('error', {}).get('detail', 'no reason is known.')}"
 
 

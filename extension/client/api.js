@@ -4,7 +4,7 @@
 //   const response = await client.revealEmail({ subject: { contact_id } }, { key: crypto.randomUUID(), wait: 10 });
 
 /** @typedef {"queued"|"running"|"succeeded"|"failed"|"canceled"|"expired"} JobStatus */
-/** @typedef {"found"|"partial"|"not_found"|"suppressed"|null} JobOutcome */
+/** @typedef {"found"|"partial"|"not_found"|"suppressed"|"excluded"|null} JobOutcome */
 /** @typedef {"valid"|"accept_all"|"risky"|"invalid"|"unknown"} ValueStatus */
 
 /**
@@ -47,6 +47,7 @@
  * @typedef {{e164: string, national: string, extension: string|null, type: string, line_type: string,
  *   status: ValueStatus, do_not_call: boolean|null, verified_at: string|null, sources: Source[]}} Phone
  */
+/** Why the workspace excludes a person. @typedef {{reason: string, note: string|null, matched_on: string}} Exclusion */
 /** @typedef {{id: string, list: string|null, tags: string[], note: string|null, updated_at: string}} SavedProfile */
 /**
  * @typedef {{vendor: string, vendor_title: string, kind: "contact"|"lead", url: string|null, owner: string|null,
@@ -54,11 +55,11 @@
  *   is_outdated: boolean}} CrmRecord
  */
 /**
- * An older server returns no `crm`.
+ * An older server returns no `crm` and no `excluded`.
  * @typedef {{outcome: "matched"|"ambiguous"|"none", match: {confidence: number, matched_on: string[]}|null,
  *   candidates: {confidence: number, contact: Contact, company: Company|null}[], contact: Contact|null,
  *   company: Company|null, available: MaskedValue[], revealed: {emails: Email[], phones: Phone[]},
- *   saved: SavedProfile|null, suppressed: boolean, crm?: CrmRecord[]}} LookupResult
+ *   saved: SavedProfile|null, suppressed: boolean, excluded?: Exclusion|null, crm?: CrmRecord[]}} LookupResult
  */
 /**
  * @typedef {{contact_id: string, full_name: string|null, title: string|null, seniority: string|null,
@@ -68,7 +69,7 @@
 /**
  * @typedef {{id: string, kind: string, status: JobStatus, outcome: JobOutcome, created_at: string,
  *   finished_at: string|null, progress: {done: number, total: number, asking?: string[]},
- *   client_reference?: string, error?: Problem}} Job
+ *   client_reference?: string, error?: Problem, excluded?: Exclusion}} Job
  */
 /**
  * A job in the list; `subject` is null if the person is suppressed.

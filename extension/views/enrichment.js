@@ -8,7 +8,7 @@ import { announce, button, h, problemAlert, spendButton } from "./components.js"
 import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
 import { purposeChoice } from "./purpose.js";
-import { noResult, receipt } from "./results.js";
+import { excludedNotice, noResult, receipt } from "./results.js";
 
 const FIELDS = ["profile", "company", "email", "phone"];
 
@@ -67,6 +67,7 @@ export async function enrichmentCard(app, person) {
     const item = response?.result?.items[0];
     if (item?.contact) return person.openContact(item.contact.id);
     if (item?.outcome === "suppressed") return person.onSuppressed();
+    if (item?.excluded) return content.replaceChildren(...excludedNotice(item.excluded), receipt(response, []));
     const problem = item?.error ?? stored.problem;
     if (problem?.code === "insufficient_credits") return offer();
     if (problem?.code === "purpose_required") {

@@ -7,7 +7,7 @@ import { announce, button, h, problemAlert, spendButton } from "./components.js"
 import { icon } from "./icons.js";
 import { showProgress } from "./progress.js";
 import { purposeChoice } from "./purpose.js";
-import { noResult, receipt, revealedValue, statusBadge, valueType } from "./results.js";
+import { excludedNotice, noResult, receipt, revealedValue, statusBadge, valueType } from "./results.js";
 
 /** @typedef {import("../client/api.js").MaskedValue} MaskedValue */
 /** @typedef {import("../request_store.js").StoredRequest} StoredRequest */
@@ -44,6 +44,7 @@ export function fieldCard(app, field, person, lookup) {
   }
 
   function offer() {
+    if (lookup.excluded) return excludedNotice(lookup.excluded);
     const key = masked.length > 0 ? `reveal_${field}` : `find_${field}`;
     const spend = button(t(key, formatCredits(price)), reveal, { class: "spend" });
     const values = masked.map(maskedValue);

@@ -53,7 +53,7 @@ export function personView(subject) {
       ...crmRecords(lookup.crm),
       fieldCard(app, "email", person, lookup),
       fieldCard(app, "phone", person, lookup),
-      ...(contact ? [] : [await enrichmentCard(app, person)]),
+      ...(contact || lookup.excluded ? [] : [await enrichmentCard(app, person)]),
       crm,
       ...(save ? [save] : []),
     );

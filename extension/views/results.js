@@ -51,6 +51,7 @@ export function noResult(app, response, retry) {
   const { job } = response;
   if (job.outcome === "suppressed")
     return [h("p", {}, h("strong", {}, t("suppressed_title")), ". ", t("suppressed_text"))];
+  if (job.excluded) return excludedNotice(job.excluded);
   if (job.error) return [problemAlert(job.error, app.session.origin, retry)];
   if (job.status !== "succeeded") {
     const text = ["expired", "canceled"].includes(job.status) ? t(job.status) : t("failed");
@@ -58,6 +59,13 @@ export function noResult(app, response, retry) {
   }
   announce(t("not_found"));
   return [h("p", {}, t("not_found"))];
+}
+
+/** Return why the workspace excludes a person, in the place of a button that reveals.
+ *  @param {import("../client/api.js").Exclusion} exclusion @returns {Node[]} */
+export function excludedNotice({ reason, note }) {
+  const why = t("excluded", valueText("exclusion", reason));
+  return [h("p", {}, h("strong", {}, why)), h("p", { class: "hint" }, [note, t("excluded_text")].filter(Boolean).join(" · "))];
 }
 
 /** Return the receipt: the charge, the providers searched and the sources. @param {JobResponse} response @param {Source[]} sources @returns {HTMLElement} */

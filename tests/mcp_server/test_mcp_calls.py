@@ -164,6 +164,17 @@ def test_the_summary_of_an_enrichment_says_why_items_failed(httpserver: HTTPServ
     assert "Items with an error: 2. Send 'purpose': recruiting. It was free." in result["summary"]
 
 
+def test_the_summary_of_an_excluded_person_says_why(httpserver: HTTPServer) -> None:
+    body = job_response("succeeded", http=200).get_json()
+    body["job"] |= {"outcome": "excluded", "excluded": {"message": "Your workspace excludes this person."}}
+    httpserver.expect_request(REVEAL).respond_with_json(body)
+
+    result = call(httpserver, "reveal_email", PERSON).structured_content
+
+    assert result is not None
+    assert result["summary"].startswith("Your workspace excludes this person. It was free.")
+
+
 def test_a_call_that_gets_no_response_in_time_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "TIMEOUT", httpx2.Timeout(0.1))
     monkeypatch.setattr(api, "RETRY_DELAYS", (0.0, 0.01))

@@ -7,7 +7,14 @@ import re
 from chromium_support import BrowserUser
 from company_support import add_employees, create_company
 from playwright.sync_api import Locator, Page, expect
+from sqlalchemy import select
 from vendors_support import FakeVendors, prospeo_finds
+
+from app.domain.exclusions import Kind, Reason
+from app.engine.accounts.accounts import Account
+from app.engine.exclusions import exclusions
+from app.engine.exclusions.exclusions import Entry
+from app.infra import clock
 
 LOOKUP = "/api/ext/lookup"
 REVEAL = "/api/ext/reveal/"
@@ -265,3 +272,23 @@ def test_finding_an_address_of_a_known_person_is_charged(user: BrowserUser, vend
 
     expect(email.get_by_role("link")).to_have_text(f"cleo@{company.domain}")
     expect(popup.locator("header")).to_contain_text("99 credits")
+
+
+def test_an_excluded_person_is_shown_with_the_reason_and_without_a_button(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    entry = Entry(Kind.DOMAIN, company.domain, Reason.OWN_COMPANY, "colleagues")
+    with user.stack.database.transaction() as session:
+        mine = select(Account.workspace_id).where(Account.email == user.email)
+        workspace_id = session.scalars(mine).one()
+        exclusions.add(session, workspace_id, [entry], created_by="acc_1", now=clock.now())
+    user.sign_in()
+
+    popup = user.open_popup_on(user.serve_profile(company.profiles["Ada"].rpartition("/")[2], "Ada Lovelace"))
+
+    expect(heading(popup)).to_have_text("Ada Lovelace")
+    for name in ("E-mail", "Phone"):
+        expect(part(popup, name)).to_contain_text("Excluded: own company")
+        expect(part(popup, name)).to_contain_text(
+            "colleagues · Your workspace reveals nothing of this person."
+        )
+        expect(part(popup, name).get_by_role("button")).to_have_count(0)
