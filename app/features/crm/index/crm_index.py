@@ -165,8 +165,8 @@ def size(session: Session, connection_id: str) -> int:
 def find(session: Session, sought: Sequence[tuple[str, Sought]]) -> list[list[IndexMatch]]:
     """Return for each workspace and person their records in its CRMs, the most certain first.
 
-    One statement for any number of people and workspaces. Records of people who were suppressed since they
-    were read are left out.
+    One statement for any number of people and workspaces, and a few more if anybody is found: records of
+    people who were suppressed since they were read are left out.
     """
     wanted = [(workspace_id, _digests(session.keys, workspace_id, one)) for workspace_id, one in sought]
     digests = list({digest for _workspace_id, found in wanted for digest in found})
@@ -178,6 +178,8 @@ def find(session: Session, sought: Sequence[tuple[str, Sought]]) -> list[list[In
         rows[row.workspace_id, bytes(row.digest)].append(row)
     matches = [list(_matches(workspace_id, found, rows)) for workspace_id, found in wanted]
     shown = [match for found in matches for match in found]
+    if not shown:
+        return matches
     allowed = set(map(id, _without_suppressed(session, shown, lambda match: match.person)))
     return [[match for match in found if id(match) in allowed] for found in matches]
 
