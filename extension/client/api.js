@@ -55,7 +55,6 @@
  *   is_outdated: boolean}} CrmRecord
  */
 /**
- * An older server returns no `crm` and no `excluded`.
  * @typedef {{outcome: "matched"|"ambiguous"|"none", match: {confidence: number, matched_on: string[]}|null,
  *   candidates: {confidence: number, contact: Contact, company: Company|null}[], contact: Contact|null,
  *   company: Company|null, available: MaskedValue[], revealed: {emails: Email[], phones: Phone[]},

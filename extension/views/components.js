@@ -84,8 +84,7 @@ export function contactIcons(available, isSaved, crm = []) {
   return [fieldIcon("email"), fieldIcon("phone"), isSaved && statusIcon("saved", t("saved"), false), inCrm];
 }
 
-/** Return the name of the record's CRM; a newer server may have another one.
- *  @param {import("../client/api.js").CrmRecord} record */
+/** Return the name of the CRM; a newer server may have another. @param {import("../client/api.js").CrmRecord} record */
 export const crmName = (record) => t(`crm_${record.vendor}`) || record.vendor_title;
 
 /** @param {string} text @param {() => unknown} onClick @param {Record<string, any>} [properties] */
