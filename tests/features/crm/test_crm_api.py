@@ -285,6 +285,16 @@ def a_reading(user: SignedInUser, connection_id: str, **values: Any) -> None:
         session.add(CrmReading(connection_id=connection_id, workspace_id=user.workspace_id, **known | values))
 
 
+def test_a_reading_that_nothing_stops_has_no_error(admin: SignedInUser) -> None:
+    a_reading(admin, connected(admin), started_at=None, finished_at=clock.now())
+
+    [connection] = get(admin, "connections")["connections"]
+
+    assert connection["reading"]["read_at"] is not None
+    assert not connection["reading"]["in_progress"]
+    assert connection["reading"]["error_message"] is None
+
+
 def test_a_connection_says_how_far_its_crm_has_been_read(admin: SignedInUser) -> None:
     connection_id = connected(admin)
     unread = get(admin, "connections")["connections"][0]["reading"]

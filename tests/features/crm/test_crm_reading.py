@@ -15,7 +15,7 @@ from app.engine.events.events import Event
 from app.engine.work import items
 from app.engine.work.items import WorkItem
 from app.engine.work.turns import LeaseLost
-from app.features.crm import connections, work
+from app.features.crm import connections
 from app.features.crm.connections import READING, Credentials, CrmConnection, reading_id
 from app.features.crm.index import readings
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
@@ -675,6 +675,17 @@ def test_a_token_that_was_revoked_asks_to_connect_again(connected: CrmHarness) -
         assert [event.type for event in session.scalars(select(Event))] == ["crm.push_failed"]
 
 
+def test_a_token_that_is_revoked_between_two_requests_is_not_taken_for_a_missing_permission(
+    connected: CrmHarness,
+) -> None:
+    has(connected.crm, 1, NOW, hubspot_owner_id="6")
+    connected.crm.fail(401, {"category": "INVALID_AUTHENTICATION"}, path="/owners")
+
+    connected.read()
+
+    assert (connected.reading().error, connected.connection().status) == ("unauthorized", "checking")
+
+
 def test_a_crm_that_is_connected_again_is_read_on(connected: CrmHarness) -> None:
     has(connected.crm, 1, NOW)
     connected.crm.token = "another"
@@ -769,8 +780,8 @@ def test_a_crm_that_is_disconnected_during_a_turn_stores_nothing_more(connected:
 
     with pytest.raises(LeaseLost), connected.database.transaction() as session:
         readings.store(session, turn, Page(people=[], position=None), now=connected.now)
+    connected.read()
 
-    work.read(work_id)
     with connected.database.reading() as session:
         assert session.get(WorkItem, work_id) is None
         assert session.scalars(select(CrmReading)).all() == []

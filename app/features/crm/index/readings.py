@@ -186,14 +186,19 @@ def end(
     turn: Turn,
     *,
     pause: timedelta,
+    has_changed: bool,
     error: str | None = None,
     starts_over: bool = False,
     now: Moment,
 ) -> None:
-    """Release the lease; the CRM is read on after the pause. `starts_over`: the pass begins anew."""
+    """Release the lease; the CRM is read on after the pause.
+
+    The records are counted if the index `has_changed`. `starts_over`: the pass begins anew.
+    """
     connection, reading = _held(session, turn, now=now)
     reading.error = error
-    reading.records = crm_index.size(session, connection.id)
+    if has_changed:
+        reading.records = crm_index.size(session, connection.id)
     if starts_over:
         reading.started_at = None
         reading.full_started_at = None if reading.is_full else reading.full_started_at
@@ -203,10 +208,10 @@ def end(
 
 def refuse(session: Session, turn: Turn, *, now: Moment) -> None:
     """Have credentials checked that the CRM refused: pushes renew them, or ask to connect again."""
-    connection = connections.locked(session, turn.connection_id)
-    _held(session, turn, now=now)[1].error = UNAUTHORIZED
-    if connection is not None:
-        connections.have_checked(session, connection, now=database_clock.value(session, now))
+    connections.locked(session, turn.connection_id)  # first: the lock of `_held` would have to be raised
+    connection, reading = _held(session, turn, now=now)
+    reading.error = UNAUTHORIZED
+    connections.have_checked(session, connection, now=database_clock.value(session, now))
     turns.end(session, turn.work)
 
 

@@ -33,6 +33,7 @@ class ReadingTurn:
         self._crm = crm.for_turn()
         self._turn = turn
         self._started = time.monotonic()
+        self._has_changed = False
         self._rate = crm.calls_per_minute * (SHARE_BESIDE_PUSHES if turn.waits_for_pushes else SHARE)
         base_url = turn.credentials.api_url or turn.base_url or crm.base_url
         self._transport = Transport(client, base_url, authorization.headers(crm, turn.credentials))
@@ -60,10 +61,12 @@ class ReadingTurn:
     def _read_pages(self) -> bool:
         """Read and store pages; return whether the pass is over."""
         place: Place | None = self._turn.place
+        is_full = self._turn.place.since is None
         while place is not None:
             page = self._page(place)
             with self._database.transaction() as session:
                 place = readings.store(session, self._turn, page, now=database_clock.now())
+            self._has_changed = self._has_changed or is_full or bool(page.people or page.gone)
             if not self._may_go_on():
                 break
         return place is None
@@ -114,6 +117,7 @@ class ReadingTurn:
                 session,
                 self._turn,
                 pause=timedelta(seconds=pause),
+                has_changed=self._has_changed,
                 error=error,
                 starts_over=starts_over,
                 now=database_clock.now(),
