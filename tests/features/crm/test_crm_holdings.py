@@ -107,6 +107,7 @@ IN_CRM = CrmPerson(
     emails=(EMAIL.value,),
     company="Acme Engines",
     domain="acme.com",
+    owner="Kim Lee",
 )
 
 
@@ -121,6 +122,7 @@ def test_a_person_sees_the_crms_in_which_they_are_and_is_deleted_from_the_index(
     erasure.erase(session, plan, now=NOW)
 
     assert plan.counts["crm_index"] == 1
+    assert "owner" not in shown[0]["values"]
     assert [(row["workspace"], row["crm"], row["values"]["name"]) for row in shown] == [
         ("Acme", "hubspot", "Ada Lovelace")
     ]

@@ -38,7 +38,7 @@ class IndexedData:
         return 0
 
     def export(self, session: Session) -> Export:
-        """Return the records, with the workspace and its CRM."""
+        """Return the records, with the workspace and its CRM, without the owner, who is somebody else."""
         query = (
             select(CrmIndexRecord, Workspace.id, Workspace.name, CrmConnection.vendor)
             .join(CrmConnection, CrmConnection.id == CrmIndexRecord.connection_id)
@@ -53,7 +53,7 @@ class IndexedData:
                 "crm": vendor,
                 "kind": record.kind,
                 "read_at": rfc3339(record.read_at),
-                "values": record.person,
+                "values": {name: value for name, value in record.person.items() if name != "owner"},
             }
             for record, workspace_id, workspace, vendor in session.execute(query)
         ]
