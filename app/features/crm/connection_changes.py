@@ -8,6 +8,7 @@ from typing import Any
 from app.domain.errors import FieldError, InvalidValue, ValidationFailed
 from app.features.crm import connections, mapping
 from app.features.crm.connections import Credentials, CrmConnection
+from app.features.crm.index import crm_index
 from app.features.crm.schemas import NewConnection, crm_named
 from app.infra.database import database_clock
 from app.infra.telemetry.log import log
@@ -71,11 +72,26 @@ def change(connection_id: str, changes: Mapping[str, Any]) -> tuple[CrmConnectio
 
 
 def delete(connection_id: str) -> None:
-    """Disconnect the CRM; what was pushed to it stays there."""
+    """Disconnect the CRM; what was pushed to it stays there.
+
+    Its people may be a million, whose deletion takes longer than a transaction may.
+    """
+    with admission.transaction() as session:
+        admin = admin_caller(session)
+        connections.stop_reading(
+            session, connections.get(session, admin.workspace_id, connection_id, lock=True)
+        )
+    while _forget_some(connection_id):
+        pass
     with admission.transaction() as session:
         admin = admin_caller(session)
         connections.delete(session, admin.workspace_id, connection_id)
     log.info("crm disconnected", account=admin.account_id, connection=connection_id)
+
+
+def _forget_some(connection_id: str) -> int:
+    with admission.transaction() as session:
+        return crm_index.forget_some(session, connection_id)
 
 
 def _mapping(vendor: str, chosen: Mapping[str, str]) -> dict[str, str]:

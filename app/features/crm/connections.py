@@ -220,8 +220,13 @@ def check(session: Session, connection: CrmConnection, *, now: Moment) -> None:
     connection.error = None
     connection.resume_at = None
     session.flush()
-    items.remove(session, [reading_id(connection.id)])  # it is read again once the credentials are accepted
+    stop_reading(session, connection)  # until the credentials are accepted
     items.add(session, PUSHING, NewItem(connection.id, connection.workspace_id, now))
+
+
+def stop_reading(session: Session, connection: CrmConnection) -> None:
+    """End the reading of the CRM, and the turn of a worker at it."""
+    items.remove(session, [reading_id(connection.id)])
 
 
 def begin_authorization(session: Session, connection: CrmConnection, credentials: Credentials) -> None:

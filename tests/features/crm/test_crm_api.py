@@ -17,6 +17,8 @@ from app.engine.contacts.saved import contact_lists
 from app.engine.contacts.saved.saved_profiles import SavedProfile
 from app.features.crm import connections
 from app.features.crm.connections import CrmConnection
+from app.features.crm.index import crm_index
+from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.features.crm.index.readings import CrmReading
 from app.features.crm.pushes import PushItem
 from app.infra import clock
@@ -319,3 +321,18 @@ def test_a_connection_says_how_far_its_crm_has_been_read(admin: SignedInUser) ->
             }
         ],
     }
+
+
+def test_a_crm_is_disconnected_with_its_people_and_without_those_of_another(admin: SignedInUser) -> None:
+    kept, deleted = connected(admin), connected(admin)
+    people = [CrmPerson(crm_id=str(number), kind=RecordKind.CONTACT) for number in range(5)]
+    with admin.database.transaction() as session:
+        for connection_id in (kept, deleted):
+            connection = session.get_one(CrmConnection, connection_id)
+            crm_index.store(session, connection, people, now=clock.now())
+
+    response = admin.client.delete(f"/api/crm/connections/{deleted}", headers=admin.headers)
+
+    assert response.status_code == 204
+    with admin.database.reading() as session:
+        assert [crm_index.size(session, one) for one in (kept, deleted)] == [5, 0]

@@ -146,6 +146,20 @@ def test_records_that_the_crm_has_no_more_are_forgotten(session: Session, connec
     assert found(session, connection, emails=["b@acme.example"]) == [("2", ["email"])]
 
 
+def test_the_records_of_a_crm_are_deleted_in_batches(
+    session: Session, connection: CrmConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crm_index, "BATCH", 2)
+    stranger = connected(session, connection.workspace_id)
+    crm_index.store(session, connection, [person(str(number)) for number in range(5)], now=NOW)
+    crm_index.store(session, stranger, [person()], now=NOW)
+
+    deleted = [crm_index.forget_some(session, connection.id) for _ in range(4)]
+
+    assert deleted == [2, 2, 1, 0]
+    assert crm_index.size(session, stranger.id) == 1
+
+
 def test_the_people_of_a_workspace_are_found_by_no_other(session: Session, connection: CrmConnection) -> None:
     stranger = connected(session, a_workspace(session))
     crm_index.store(session, connection, [person()], now=NOW)

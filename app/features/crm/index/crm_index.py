@@ -39,6 +39,8 @@ T = TypeVar("T")
 
 _PURPOSE = "crm_index"
 _DIGEST_BYTES = 16
+BATCH = 50_000
+"""The records that are deleted in one transaction when a CRM is disconnected: about a second."""
 EMAIL, PHONE, PROFILE, NAME = "email", "phone", "linkedin_url", "name"
 """What a person in the CRM is recognized by, in order of certainty: `PROFILE` first."""
 _CERTAINTY = (PROFILE, EMAIL, PHONE, NAME)
@@ -147,6 +149,15 @@ def forget(session: Session, connection_id: str, kind: str, crm_ids: Sequence[st
     columns = CrmIndexRecord.__table__.c
     is_one = (columns.connection_id == connection_id, columns.kind == kind)
     session.execute(delete(CrmIndexRecord).where(*is_one, is_among(session, columns.crm_id, list(crm_ids))))
+
+
+def forget_some(session: Session, connection_id: str) -> int:
+    """Delete up to `BATCH` records of a CRM; return how many, 0 once there are none."""
+    some = select(CrmIndexRecord.id).where(CrmIndexRecord.connection_id == connection_id).limit(BATCH)
+    deleted = session.execute(
+        delete(CrmIndexRecord).where(CrmIndexRecord.id.in_(some)).returning(CrmIndexRecord.id)
+    )
+    return len(deleted.all())
 
 
 def forget_unread(session: Session, connection_id: str, *, before: datetime) -> int:
