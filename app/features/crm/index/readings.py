@@ -283,6 +283,7 @@ def _end_pass(session: Session, reading: CrmReading, at: datetime) -> None:
     started_at = reading.started_at or at
     if reading.is_full:
         crm_index.forget_unread(session, reading.connection_id, before=started_at)
+        reading.records = crm_index.size(session, reading.connection_id)
         reading.since = started_at - MAX_SKEW
     else:
         latest = min(reading.latest_at or started_at - MAX_SKEW, started_at + MAX_SKEW)

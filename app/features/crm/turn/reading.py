@@ -61,12 +61,11 @@ class ReadingTurn:
     def _read_pages(self) -> bool:
         """Read and store pages; return whether the pass is over."""
         place: Place | None = self._turn.place
-        is_full = self._turn.place.since is None
         while place is not None:
             page = self._page(place)
             with self._database.transaction() as session:
                 place = readings.store(session, self._turn, page, now=database_clock.now())
-            self._has_changed = self._has_changed or is_full or bool(page.people or page.gone)
+            self._has_changed = self._has_changed or bool(page.people or page.gone)
             if not self._may_go_on():
                 break
         return place is None

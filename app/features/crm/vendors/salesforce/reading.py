@@ -68,7 +68,7 @@ def page(org: Org, mapping: Mapping[str, str], since: datetime | None, position:
 def _columns(org: Org, mapping: Mapping[str, str], table: str) -> list[str]:
     readable = set(visible(org, mapping, table))
     mapped = [*_phones(org, mapping, table), *_profiles(org, mapping, table)]
-    own = [name for name in mapped if name in readable or name in _PHONES]
+    own = [name for name in mapped if name in readable]
     return list(dict.fromkeys([_CHANGED_AT, *_NAMES, *emails(org, table), *_PHONES, *own, *_OWN[table]]))
 
 
@@ -103,15 +103,7 @@ def _next_position(place: Mapping[str, Any], rows: list[Mapping[str, Any]]) -> s
 
 
 def _person(org: Org, mapping: Mapping[str, str], table: str, row: Mapping[str, Any]) -> CrmPerson:
-    account = row.get("Account") or {}
-    company, website = (
-        (account.get("Name"), account.get("Website"))
-        if table == CONTACT
-        else (
-            row.get("Company"),
-            row.get("Website"),
-        )
-    )
+    account = row.get("Account") or {"Name": row.get("Company"), "Website": row.get("Website")}
     return CrmPerson(
         crm_id=str(row["Id"]),
         kind=_KINDS[table],
@@ -120,8 +112,8 @@ def _person(org: Org, mapping: Mapping[str, str], table: str, row: Mapping[str, 
         emails=[text(row.get(name)) for name in emails(org, table)],
         phones=[text(row.get(name)) for name in _phones(org, mapping, table)],
         profiles=[text(row.get(name)) for name in _profiles(org, mapping, table)],
-        company=text(company),
-        domain=text(website),
+        company=text(account.get("Name")),
+        domain=text(account.get("Website")),
         owner=text((row.get("Owner") or {}).get("Name")),
         stage=text(row.get("Status")),
     )
