@@ -66,8 +66,8 @@ def of_estimate(response: ApiResponse, balance: int) -> Answer:
 
 def _outcome(job: dict[str, Any]) -> str:
     if job["status"] == "succeeded":
-        excluded = job.get("excluded", {}).get("message", "The workspace excludes the people.")
-        texts = {
+        excluded: str = job.get("excluded", {}).get("message", "The workspace excludes the people.")
+        texts: dict[str, str] = {
             "found": "Found.",
             "not_found": "Nothing was found.",
             "suppressed": "The person is suppressed.",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jobs_support import DEADLINE, FRESH, NOW, a_question, a_workspace, claim, figures, read, submit
 from sqlalchemy import func, select, update
-from stored_support import a_company, a_contact, own, statements
+from stored_support import a_company, a_contact, exclude, own, statements
 
 from app.domain.errors import PurposeRequired
 from app.domain.event_types import JOB_FINISHED
@@ -194,6 +194,15 @@ def test_a_suppressed_person_costs_nothing_and_others_their_price(session: Sessi
 
     assert [result and result.job.held for result in results] == [0, 1, 1]
     assert figures(session, workspace_id) == (8, 2, 0)
+
+
+def test_an_excluded_person_costs_their_workspace_nothing_and_others_the_price(session: Session) -> None:
+    mine, theirs = a_workspace(session), a_workspace(session)
+    exclude(session, mine, "linkedin_url", ADA)
+
+    results = submit_all(session, a_reveal(mine, linkedin_url=ADA), a_reveal(theirs, linkedin_url=ADA))
+
+    assert [result and result.job.held for result in results] == [0, 1]
 
 
 def test_what_a_workspace_owns_costs_that_workspace_nothing(session: Session) -> None:

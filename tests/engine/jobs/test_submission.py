@@ -19,7 +19,7 @@ from jobs_support import (
 )
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql
-from stored_support import a_company, a_contact, an_email
+from stored_support import a_company, a_contact, an_email, exclude
 
 from app.domain.errors import (
     ContactNotFound,
@@ -260,6 +260,27 @@ def test_a_result_from_after_a_suppression_is_reused(session: Session) -> None:
     assert submit(session, a_question(workspace_id), now=NOW + SECOND).job.id == job_id
 
 
+def test_a_result_from_before_an_exclusion_is_not_reused(session: Session) -> None:
+    workspace_id, other = a_workspace(session), a_workspace(session)
+    an_answered_job(session, workspace_id)
+    theirs = an_answered_job(session, other)
+    exclude(session, workspace_id, "domain", "acme.com", now=NOW + SECOND)
+
+    mine = submit(session, a_question(workspace_id), now=NOW + SECOND * 2)
+
+    assert mine.is_new
+    assert submit(session, a_question(other), now=NOW + SECOND * 2).job.id == theirs
+
+
+def test_that_a_person_is_excluded_is_never_reused(session: Session) -> None:
+    """The exclusion may have been removed since."""
+    workspace_id = a_workspace(session)
+    job_id = submit(session, a_question(workspace_id)).job.id
+    leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.EXCLUDED), now=NOW)
+
+    assert submit(session, a_question(workspace_id), now=NOW + SECOND).is_new
+
+
 ADA = "https://www.linkedin.com/in/ada-lovelace"
 WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
 
@@ -323,6 +344,20 @@ def test_a_reveal_of_a_person_whose_profile_is_suppressed_holds_nothing(session:
 
     assert submit_reveal(session, workspace_id, linkedin_url=ADA).held == 0
     assert figures(session, workspace_id) == (10, 0, 0)
+
+
+@pytest.mark.parametrize(("kind", "value"), [("linkedin_url", ADA), ("domain", "acme.com")])
+def test_a_reveal_of_a_person_whom_the_workspace_excludes_holds_nothing(
+    session: Session, kind: str, value: str
+) -> None:
+    mine, other = a_workspace(session), a_workspace(session)
+    exclude(session, mine, kind, value)
+    subject = {"linkedin_url": ADA, "company_domain": "acme.com"}
+
+    held = [submit_reveal(session, each, **subject).held for each in (mine, other)]
+
+    assert held == [0, 1]
+    assert figures(session, mine) == (10, 0, 0)
 
 
 @pytest.mark.parametrize("entry", ["acme.com", "c.b.a.acme.com"])

@@ -122,6 +122,22 @@ def test_every_row_is_in_the_result_once_and_only_what_is_found_costs_a_credit(a
     assert balances(ada) == (999, 0, 1)
 
 
+def test_the_rows_of_excluded_people_cost_nothing_and_say_why(ada: Uploader) -> None:
+    ada.know(*addresses(2))
+    ada.harness.exclude("email", "person.1@acme.com")
+    upload_id = ada.ready(a_list(*people(2)))
+    estimate = ada.get(upload_id).estimate
+    ada.start(upload_id)
+
+    upload = ada.run(upload_id)
+
+    _, found, excluded = ada.csv(upload_id)
+    assert (estimate["excluded"], estimate["credits_max"], upload.charged) == (1, 1, 1)
+    assert (found[6], excluded[3], excluded[6], excluded[7]) == ("found", "", "excluded", "0")
+    assert "Your workspace excludes this person (customer)" in excluded[-1]
+    assert upload.outcomes == {"found": 1, "excluded": 1}
+
+
 def test_a_list_with_a_broken_row_is_enriched_without_it(ada: Uploader) -> None:
     ada.know(*addresses(2))
     content = a_list(*people(1)) + b'"Broken,x\r\n' + a_list(*people(1, first=1)).split(b"\r\n", 1)[1]
