@@ -18,7 +18,13 @@ from app.engine.lookups.company_people import HAS, PageCursor
 from app.web.jobs.job_requests import submit_and_wait
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
-from app.web.schemas.contact_schemas import AvailableSchema, CompanySchema, CrmRecordSchema, SavedSchema
+from app.web.schemas.contact_schemas import (
+    AvailableSchema,
+    CompanySchema,
+    CrmRecordSchema,
+    ExcludedSchema,
+    SavedSchema,
+)
 from app.web.schemas.fields import NormalizedString, ResponseSchema, exactly_one
 from app.web.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
 from app.web.schemas.job_schemas import JobResponseSchema
@@ -100,6 +106,9 @@ class LeadSchema(ResponseSchema):
     )
     saved = fields.Nested(SavedSchema, allow_none=True)
     available = fields.List(fields.Nested(AvailableSchema))
+    excluded = fields.Nested(
+        ExcludedSchema, allow_none=True, metadata={"description": "Why the workspace excludes the person."}
+    )
     crm = fields.List(
         fields.Nested(CrmRecordSchema),
         metadata={"description": "As in a lookup, by the profile and the name at the company."},

@@ -12,13 +12,14 @@ from suppressed_support import EMAIL, FOUND, MEMBER, PHONE, ada_or_nothing
 from worker_harness import ADA, BOB, NAMED, WorkerHarness
 
 from app.domain.kinds import Kind, Outcome
+from app.domain.normal.hashes import hex_hash, website_hash
 from app.domain.records.subjects import Subject
 from app.domain.reverse_lookups import ReverseLookupLimits
 from app.engine.accounts import workspaces
 from app.engine.contacts.contacts import Contact
 from app.engine.exclusions.exclusions import Exclusion
 from app.engine.jobs.jobs import Job
-from app.engine.lookups import enrichment_estimates, lookups
+from app.engine.lookups import enrichment_estimates, leads, lookups
 from workers.providers.base import ProviderRequest, ProviderResponse
 
 PAGE = "https://www.linkedin.com/company/acme"
@@ -297,6 +298,21 @@ def test_a_job_of_an_excluded_person_keeps_the_subject(harness: WorkerHarness) -
 
     with harness.database.reading() as session:
         assert session.get_one(Job, job.id).request["subject"] == {"linkedin_url": ADA}
+
+
+def test_a_list_of_the_people_of_a_company_says_who_is_excluded(harness: WorkerHarness) -> None:
+    harness.store_contact(STORED)
+    harness.exclude("linkedin_url", ADA)
+    request = {"hashes": [hex_hash(website_hash("acme.com"))], "limit": 25}
+
+    with harness.database.reading() as session:
+        found = [
+            leads.by_website_hash(session, each.workspace_id, request, prices=PRICES)
+            for each in (harness, harness.other_workspace())
+        ]
+
+    shown = [(lead["excluded"], bool(lead["available"])) for each in found if each for lead in each["leads"]]
+    assert shown == [(WHY | {"matched_on": "linkedin_url"}, False), (None, True)]
 
 
 def test_two_workspaces_may_exclude_the_same(harness: WorkerHarness) -> None:

@@ -122,6 +122,7 @@ def _saved(row: Row[Any]) -> SavedSummary | None:
 def _lead(
     contact: _Lead, stored: ContactData, saved: SavedSummary | None, prices: Mapping[str, int]
 ) -> dict[str, Any]:
+    excluded = stored.exclusion_of(contact)
     return {
         "contact_id": contact.id,
         "full_name": contact.full_name,
@@ -130,5 +131,6 @@ def _lead(
         "department": contact.department,
         "linkedin_url": contact.linkedin_url,
         "saved": None if saved is None else saved_profiles.summary(saved),
-        "available": representations.masked_fields(stored, contact.id, prices),
+        "available": [] if excluded else representations.masked_fields(stored, contact.id, prices),
+        "excluded": excluded and excluded.to_public(),
     }

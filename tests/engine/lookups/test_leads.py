@@ -88,6 +88,7 @@ def test_a_lead_shows_available_values_and_the_saved_profile(session: Session, w
         "seniority": None,
         "department": "engineering",
         "linkedin_url": ADA_URL,
+        "excluded": None,
     }
     assert lead["saved"]["list"] == "Prospects"
     assert [(lead["masked"], lead["owned"], lead["credits"]) for lead in lead["available"]] == [
