@@ -32,6 +32,7 @@ from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.salesforce.salesforce import Salesforce
+from app.features.crm.vendors.zoho.zoho import Zoho
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.settings import Settings
@@ -302,7 +303,10 @@ def test_a_group_takes_one_statement_more(
         ("hubspot", RecordKind.CONTACT, None, "42", "https://app.hubspot.com/contacts/42/record/0-1/a%2Fb"),
         ("hubspot", RecordKind.LEAD, None, "42", "https://app.hubspot.com/contacts/42/record/0-136/a%2Fb"),
         ("hubspot", RecordKind.CONTACT, None, "", None),
+        ("pipedrive", RecordKind.CONTACT, None, "42", "https://app.pipedrive.com/person/a%2Fb"),
         ("salesforce", RecordKind.LEAD, None, "00D", "https://login.salesforce.com/a%2Fb"),
+        ("zoho", RecordKind.CONTACT, None, "42", "https://crm.zoho.com/crm/tab/Contacts/a%2Fb"),
+        ("zoho", RecordKind.LEAD, None, None, "https://crm.zoho.com/crm/tab/Leads/a%2Fb"),
         (
             "twenty",
             RecordKind.CONTACT,
@@ -333,6 +337,24 @@ def test_the_address_of_a_record_is_https_and_the_crms(
     crm = registry.load(settings)[vendor]
 
     assert crm.record_url(base_url, account, kind, "a/b") == url
+
+
+@pytest.mark.parametrize(
+    ("accounts", "url"),
+    [
+        ("https://accounts.zoho.eu/", "https://crm.zoho.eu/crm/tab/Contacts/1"),
+        ("https://accounts.zoho.com.au", "https://crm.zoho.com.au/crm/tab/Contacts/1"),
+        ("https://accounts.zohocloud.ca", "https://crm.zohocloud.ca/crm/tab/Contacts/1"),
+        ("https://zoho.acme.example", None),
+        ("http://accounts.acme.example", None),
+    ],
+)
+def test_the_record_of_zoho_is_in_the_data_center_of_the_operators_settings(
+    accounts: str, url: str | None
+) -> None:
+    crm = Zoho(CrmAccess(base_url=accounts))
+
+    assert crm.record_url(None, None, RecordKind.CONTACT, "1") == url
 
 
 def test_the_record_of_a_sandbox_is_at_the_address_of_the_operators_settings() -> None:

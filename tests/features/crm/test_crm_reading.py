@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 from crm_support import FAKES, CrmHarness
-from fake_crms import Failure, FakeCrm, FakeHubSpot, FakeSalesforce, FakeTwenty
+from fake_crms import (
+    Failure,
+    FakeCrm,
+    FakeHubSpot,
+    FakePipedrive,
+    FakeSalesforce,
+    FakeTwenty,
+    FakeZoho,
+)
 from jobs_support import NOW
 from sqlalchemy import select
 
@@ -24,9 +32,11 @@ from app.features.crm.turn import reading
 from app.features.crm.turn.reading import ReadingTurn
 from app.features.crm.vendors.hubspot import reading as hubspot
 from app.features.crm.vendors.hubspot.hubspot import HubSpot
+from app.features.crm.vendors.pipedrive import reading as pipedrive
 from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.salesforce import reading as salesforce
 from app.features.crm.vendors.twenty import reading as twenty
+from app.features.crm.vendors.zoho import reading as zoho
 from app.infra.crypto.digest_keys import DigestKeys
 from app.infra.database.db import Database
 from app.settings import Settings
@@ -38,7 +48,7 @@ COMPANY = "00000000-0000-4000-8000-000000000009"
 
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (hubspot, salesforce, twenty):
+    for module in (hubspot, pipedrive, salesforce, twenty, zoho):
         monkeypatch.setattr(module, "PAGE_SIZE", 2)
 
 
@@ -49,9 +59,9 @@ def connected(harness: CrmHarness) -> CrmHarness:
     return harness
 
 
-def has(crm: FakeCrm, number: int, at: datetime, **values: Any) -> str:
+def has(crm: FakeCrm, number: int, at: datetime, *, email: str = "", **values: Any) -> str:
     """Store or change a person in the CRM at this time; return the id."""
-    name, email = f"Person{number}", f"person{number}@acme.com"
+    name, email = f"Person{number}", email or f"person{number}@acme.com"
     stamp = at.isoformat(timespec="milliseconds")
     if isinstance(crm, FakeSalesforce):
         id_ = f"003{number:04}"
@@ -67,6 +77,21 @@ def has(crm: FakeCrm, number: int, at: datetime, **values: Any) -> str:
             "name": {"firstName": "Ada", "lastName": name},
             "emails": {"primaryEmail": email},
             "updatedAt": stamp,
+        } | values
+    elif isinstance(crm, FakePipedrive):
+        id_ = str(number)
+        crm.people[id_] = {
+            "name": f"Ada {name}",
+            "emails": [{"value": email, "primary": True}],
+            "update_time": stamp,
+        } | values
+    elif isinstance(crm, FakeZoho):
+        id_ = str(number)
+        crm.people[id_] = {
+            "First_Name": "Ada",
+            "Last_Name": name,
+            "Email": email,
+            "Modified_Time": stamp,
         } | values
     else:
         id_ = str(number)
@@ -120,9 +145,7 @@ def test_a_person_who_is_changed_is_found_with_the_new_values_only(connected: Cr
     has(connected.crm, 1, NOW - timedelta(days=1))
     connected.read_to_the_end()
     connected.later(seconds=60)
-    has(connected.crm, 1, connected.now)
-    changed = next(iter(connected.crm.people.values()))
-    changed |= {"email": "new@acme.com", "Email": "new@acme.com", "emails": {"primaryEmail": "new@acme.com"}}
+    has(connected.crm, 1, connected.now, email="new@acme.com")
 
     connected.read_to_the_end()
 
@@ -474,6 +497,231 @@ def test_people_of_twenty_are_read_without_companies_that_may_not_be_read(connec
     assert connected.reading().notes == ["companies_unreadable"]
 
 
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_nobody_is_lost_while_others_are_changed(
+    connected: CrmHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "TURN_SECONDS", 0.0)
+    for number in range(1, 6):
+        has(connected.crm, number, NOW - timedelta(days=number))
+    connected.read()
+
+    for number in (4, 5):
+        has(connected.crm, number, connected.now)
+    connected.read_to_the_end()
+
+    assert people(connected) == [f"Ada Person{number}" for number in range(1, 6)]
+
+
+@pytest.mark.parametrize("vendor", ["pipedrive"])
+def test_a_person_of_pipedrive_is_read_with_organization_and_owner(connected: CrmHarness) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakePipedrive)
+    profile, website = "a" * 40, "b" * 40
+    connected.map(linkedin_url=profile, website=website)
+    crm.users = {7: "Kim Lee"}
+    crm.companies["9"] = {"name": "Acme GmbH", "website": "https://www.acme.com"}
+    emails = [{"value": "ada@acme.com", "primary": True}, {"value": "ada@home.example", "primary": False}]
+    phones = [{"value": "+1 650 253 0000", "primary": True}]
+    fields = {profile: "https://www.linkedin.com/in/ada-lovelace"}
+    has(crm, 1, NOW, emails=emails, phones=phones, org_id=9, owner_id=7, custom_fields=fields)
+    has(crm, 2, NOW, org_id=9, custom_fields={website: "https://ray.example"}, phones=None)
+
+    connected.read_to_the_end()
+
+    ada, bob = connected.indexed()
+    assert (ada.crm_id, ada.kind, ada.changed_at) == ("1", "contact", NOW)
+    assert (ada.emails, ada.phones) == (["ada@acme.com", "ada@home.example"], ["+16502530000"])
+    assert ada.profiles == ["https://www.linkedin.com/in/ada-lovelace"]
+    assert (ada.company, ada.domain, ada.owner) == ("Acme GmbH", "acme.com", "Kim Lee")
+    assert (bob.company, bob.domain, bob.owner) == ("Acme GmbH", "ray.example", "")
+    assert connected.reading().notes == []
+
+
+@pytest.mark.parametrize("vendor", ["pipedrive"])
+def test_the_users_of_pipedrive_are_read_once_in_a_turn(connected: CrmHarness) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakePipedrive)
+    crm.users = {7: "Kim Lee"}
+    for number in range(1, 6):
+        has(crm, number, NOW, owner_id=7)
+
+    connected.read_to_the_end()
+
+    assert [person.owner for person in connected.indexed()] == ["Kim Lee"] * 5
+    assert crm.requests.count(("GET", "/api/v1/users")) == 1
+
+
+@pytest.mark.parametrize("vendor", ["pipedrive"])
+def test_persons_of_pipedrive_are_read_without_what_may_not_be_read(connected: CrmHarness) -> None:
+    assert isinstance(connected.crm, FakePipedrive)
+    connected.crm.unreadable = {"organizations"}
+    has(connected.crm, 1, NOW, org_id=9, owner_id=7)
+
+    connected.read_to_the_end()
+
+    assert people(connected) == ["Ada Person1"]
+    assert connected.reading().notes == ["companies_unreadable", "owners_unreadable"]
+
+
+@pytest.mark.parametrize("vendor", ["pipedrive"])
+def test_credentials_that_expire_within_a_page_are_no_missing_permission(connected: CrmHarness) -> None:
+    has(connected.crm, 1, NOW, owner_id=7)
+    connected.crm.fail(401, {"success": False}, path="/users")
+
+    connected.read()
+
+    assert (people(connected), connected.connection().status) == ([], "checking")
+
+
+@pytest.mark.parametrize("vendor", ["pipedrive"])
+def test_a_person_of_pipedrive_who_is_deleted_is_forgotten(connected: CrmHarness) -> None:
+    for number in (1, 2):
+        has(connected.crm, number, NOW - timedelta(days=number))
+    connected.read_to_the_end()
+    connected.later(seconds=60)
+    has(connected.crm, 1, connected.now, is_deleted=True)
+
+    connected.read_to_the_end()
+
+    assert people(connected) == ["Ada Person2"]
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+def test_contacts_and_leads_of_zoho_are_read_with_account_owner_and_status(connected: CrmHarness) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakeZoho)
+    connected.map(linkedin_url="LinkedIn", website="Homepage")
+    crm.companies["9"] = {"Account_Name": "Acme GmbH"}
+    owner = {"Owner": {"id": "7", "name": "Kim Lee"}}
+    profile = "https://www.linkedin.com/in/ada-lovelace"
+    values = {"Mobile": "+1 650 253 0000", "Secondary_Email": "ada@home.example", "LinkedIn": profile}
+    has(crm, 1, NOW, Account_Name="9", Homepage="https://www.acme.com", **values, **owner)
+    has(crm, 2, NOW)
+    lead = {"Last_Name": "Ray", "Company": "Ray Ltd", "Website": "ray.example", "Lead_Status": "Contacted"}
+    crm.leads["5"] = lead | {"Email": "bob@ray.example", "Modified_Time": NOW.isoformat()} | owner
+
+    connected.read_to_the_end()
+
+    ada, nobody, open_lead = connected.indexed()
+    assert (ada.crm_id, ada.kind, ada.changed_at) == ("1", "contact", NOW)
+    assert (ada.emails, ada.phones) == (["person1@acme.com", "ada@home.example"], ["+16502530000"])
+    assert (ada.profiles, ada.stage) == ([profile], "")
+    assert (ada.company, ada.domain, ada.owner) == ("Acme GmbH", "acme.com", "Kim Lee")
+    assert (nobody.company, nobody.domain, nobody.owner) == ("", "", "")
+    assert (open_lead.crm_id, open_lead.kind, open_lead.name) == ("5", "lead", "Ray")
+    assert (open_lead.company, open_lead.domain, open_lead.owner) == ("Ray Ltd", "ray.example", "Kim Lee")
+    assert (open_lead.emails, open_lead.stage) == (["bob@ray.example"], "Contacted")
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+def test_a_lead_of_zoho_that_is_converted_is_left_out_and_forgotten(connected: CrmHarness) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakeZoho)
+    for number in (1, 2, 3):
+        stamp = (NOW - timedelta(days=number)).isoformat()
+        crm.leads[str(number)] = {"Last_Name": "Ray", "Converted__s": number == 3, "Modified_Time": stamp}
+    connected.read_to_the_end()
+    before = [person.crm_id for person in connected.indexed()]
+    connected.later(seconds=60)
+    crm.leads["1"] |= {"Converted__s": True, "Modified_Time": connected.now.isoformat()}
+
+    connected.read_to_the_end()
+
+    assert before == ["1", "2"]
+    assert [person.crm_id for person in connected.indexed()] == ["2"]
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+@pytest.mark.parametrize("is_since_exclusive", [True, False])
+def test_many_rows_of_one_second_are_read_by_token(
+    connected: CrmHarness, *, is_since_exclusive: bool
+) -> None:
+    assert isinstance(connected.crm, FakeZoho)
+    connected.crm.is_since_exclusive = is_since_exclusive
+    for number in range(1, 7):
+        has(connected.crm, number, NOW)
+    for number in (7, 8, 9):
+        has(connected.crm, number, NOW + timedelta(seconds=number // 9))
+
+    connected.read_to_the_end()
+
+    assert len(people(connected)) == 9
+    assert connected.reading().read == 9
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+@pytest.mark.parametrize(
+    ("module", "note", "kind"),
+    [("Leads", "leads_unreadable", "contact"), ("Contacts", "contacts_unreadable", "lead")],
+)
+def test_a_module_that_may_not_be_read_is_left_out_and_named(
+    connected: CrmHarness, module: str, note: str, kind: str
+) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakeZoho)
+    crm.may_read.remove(module)
+    for number in (1, 2, 3):
+        has(crm, number, NOW)
+        crm.leads[str(number)] = {
+            "Last_Name": "Ray",
+            "Modified_Time": (NOW + timedelta(days=number)).isoformat(),
+        }
+
+    connected.read_to_the_end()
+
+    assert [person.kind for person in connected.indexed()] == [kind] * 3
+    assert (connected.reading().notes, connected.reading().error) == ([note], None)
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+def test_nothing_is_read_of_an_organization_that_permits_neither_module(connected: CrmHarness) -> None:
+    assert isinstance(connected.crm, FakeZoho)
+    connected.crm.may_read -= {"Contacts", "Leads"}
+
+    connected.read()
+
+    assert (connected.reading().error, connected.connection().status) == ("forbidden", "connected")
+    assert due_in(connected) == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+def test_a_token_that_expires_between_two_pages_lets_the_reading_begin_anew(
+    connected: CrmHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 6):
+        has(connected.crm, number, NOW)
+    with monkeypatch.context() as one_page:
+        one_page.setattr(reading, "TURN_SECONDS", 0.0)
+        connected.read()
+    connected.later(seconds=60)
+    details = {"api_name": "page_token", "json_path": "$.page_token"}
+    connected.crm.fail(400, {"code": "EXPIRED_VALUE", "details": details, "status": "error"})
+
+    connected.read()
+    refused = connected.reading().error
+    connected.later(hours=1)
+    connected.read_to_the_end()
+
+    assert refused == "invalid_values"
+    assert len(people(connected)) == 5
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+@pytest.mark.parametrize("stamp", ["", NOW.isoformat()])
+def test_a_page_that_does_not_say_where_the_next_one_begins_is_not_as_documented(
+    connected: CrmHarness, stamp: str
+) -> None:
+    connected.read_to_the_end()
+    connected.later(seconds=60)
+    row = {"id": "1", "Modified_Time": stamp and (NOW - timedelta(days=9)).isoformat()}
+    connected.crm.fail(200, {"data": [row], "info": {"more_records": True, "next_page_token": None}})
+
+    connected.read()
+
+    assert connected.reading().error == "unexpected_response"
+
+
 def due_in(harness: CrmHarness) -> timedelta:
     """Return the time until the next turn at reading."""
     with harness.database.reading() as session:
@@ -659,6 +907,7 @@ def test_a_crm_with_too_many_records_is_read_up_to_the_limit(
     assert connected.reading().notes == ["record_limit"]
 
 
+@pytest.mark.parametrize("vendor", VENDORS)
 def test_a_token_that_was_revoked_asks_to_connect_again(connected: CrmHarness) -> None:
     connected.crm.token = "another"
 

@@ -229,6 +229,8 @@ class FakePipedrive(FakeCrm):
 
     The search does not find what was created through the API, as if its index were always behind. `schemes`
     are the headers by which requests were authorized. Without `has_contact_sync`, `job_title` is forbidden.
+    `users` are the names of users by id, which the token may not read if it is None; `unreadable` are kinds
+    of records that it may not read.
     """
 
     _WRITABLE = frozenset({"name", "org_id", "emails", "phones", "job_title", "custom_fields"})
@@ -239,6 +241,8 @@ class FakePipedrive(FakeCrm):
         self.schemes: list[str] = []
         self.unindexed: set[str] = set()
         self.has_contact_sync = True
+        self.users: dict[int, str] | None = None
+        self.unreadable: set[str] = set()
 
     def is_authorized(self, request: Request) -> bool:
         sent = {name: request.headers.get(name) for name in ("x-api-token", "Authorization")}
@@ -252,7 +256,12 @@ class FakePipedrive(FakeCrm):
         if request.path == "/api/v1/users/me":
             user = {"id": 7, "company_id": int(self.account or 0)}
             return _succeeded(user) if self.account else _failed(403, "Scope and URL mismatch")
+        if request.path == "/api/v1/users":
+            users = [{"id": id_, "name": name} for id_, name in (self.users or {}).items()]
+            return _succeeded(users) if users else _failed(403, "Scope and URL mismatch")
         kind, id_ = (*request.path.removeprefix("/api/v2/").split("/"), "")[:2]
+        if kind in self.unreadable:
+            return _failed(403, "Scope and URL mismatch")
         rows = {"persons": self.people, "organizations": self.companies}[kind]
         if id_ == "search":
             return self._search(request, rows)
@@ -270,7 +279,9 @@ class FakePipedrive(FakeCrm):
         return _succeeded({"items": found})
 
     def _list(self, request: Request, rows: dict[str, Any]) -> Response:
-        """List the records with these ids, else the latest ones."""
+        """List the records with these ids, a page in ascending order, else the latest ones."""
+        if request.args.get("sort_direction") == "asc":
+            return _pipedrive_page(rows, request.args)
         ids = request.args["ids"].split(",") if "ids" in request.args else list(rows)[::-1]
         limit = int(request.args.get("limit", 100))
         return _succeeded([rows[id_] | {"id": int(id_)} for id_ in ids if id_ in rows][:limit])
@@ -411,7 +422,8 @@ class FakeZoho(FakeCrm):
     """Zoho's contacts, leads and accounts: searches, lists, lookups, and an error of the record in `data`.
 
     The search does not find what was created through the API, as if its index were always behind. `may_read`
-    are the modules that the user may read. With `is_unique`, an address cannot be in two contacts.
+    are the modules that the user may read. With `is_unique`, an address cannot be in two contacts. Rows of
+    the time of `If-Modified-Since` are left out if `is_since_exclusive`.
     """
 
     def __post_init__(self) -> None:
@@ -422,6 +434,7 @@ class FakeZoho(FakeCrm):
         self.may_read = set(self.modules)
         self.unindexed: set[str] = set()
         self.is_unique = False
+        self.is_since_exclusive = False
 
     def is_write(self, method: str, path: str) -> bool:
         return method in {"POST", "PUT"} and "token" not in path
@@ -439,6 +452,8 @@ class FakeZoho(FakeCrm):
             return as_json(200, {"org": [{"zgid": self.account}]}) if self.account else as_json(401, missing)
         if module not in self.may_read:
             return as_json(403, _zoho_error("NO_PERMISSION", permissions=[f"Crm_Implied_View_{module}"]))
+        if request.args.get("sort_order") == "asc":
+            return self._page(request, module)
         if request.method == "GET":
             found = self._found(request, module, is_search=id_ == "search")
             return as_json(200, {"data": found}) if found else Response(status=204)
@@ -461,11 +476,35 @@ class FakeZoho(FakeCrm):
         found = [self._row(module, id_, columns) for id_ in ids if id_ in rows and id_ not in hidden]
         return found[: int(query.get("per_page", 200))]
 
+    def _page(self, request: Request, module: str) -> Response:
+        """List a page in the order of the changes, after a token, which contains the time and the id."""
+        query, since = request.args, request.headers.get("If-Modified-Since")
+        columns, limit = query["fields"].split(","), int(query["per_page"])
+        assert (query["sort_by"], limit <= 200, len(columns) <= 50) == ("Modified_Time", True, True)
+        is_after = operator.gt if self.is_since_exclusive else operator.ge
+        rows = {
+            id_: row
+            for id_, row in self.modules[module].items()
+            if query.get("converted") == "both" or not row.get("Converted__s")
+            if not since or is_after(_time(row["Modified_Time"]), datetime.fromisoformat(since))
+        }
+        keys = {id_: f"{row['Modified_Time']} {id_.zfill(20)}" for id_, row in rows.items()}
+        token = query.get("page_token", "")
+        ids = sorted((id_ for id_ in rows if keys[id_] > token), key=keys.__getitem__)
+        if not ids:
+            return Response(status=304 if since else 204)
+        info = {"more_records": len(ids) > limit, "next_page_token": None}
+        if len(ids) > limit:
+            info["next_page_token"] = keys[ids[limit - 1]]
+        return as_json(200, {"data": [self._row(module, id_, columns) for id_ in ids[:limit]], "info": info})
+
     def _row(self, module: str, id_: str, columns: list[str] | None) -> dict[str, Any]:
         row = self.modules[module][id_]
         found = {name: row.get(name) for name in (row if columns is None else columns)}
         if module == "Contacts" and found.get("Account_Name"):
-            found["Account_Name"] = {"id": found["Account_Name"], "name": "Acme"}
+            id_of_account = found["Account_Name"]
+            name = self.companies.get(id_of_account, {}).get("Account_Name", "Acme")
+            found["Account_Name"] = {"id": id_of_account, "name": name}
         return found | {"id": id_}
 
     def _write(self, module: str, id_: str, values: dict[str, Any]) -> Response:
@@ -488,6 +527,11 @@ class FakeZoho(FakeCrm):
         rows.setdefault(id_, {}).update(values)
         done = {"code": "SUCCESS", "details": {"id": id_}, "status": "success"}
         return as_json(201, {"data": [done]})
+
+
+def _time(text: str) -> datetime:
+    """Return a time without the parts of its second, as Zoho compares it."""
+    return datetime.fromisoformat(text or "2000-01-01T00:00:00+00:00").replace(microsecond=0)
 
 
 def _zoho_error(code: str, **details: Any) -> dict[str, Any]:
@@ -567,8 +611,26 @@ def _pipedrive_terms(row: dict[str, Any], field: str) -> list[str]:
     return [text.casefold() for text in texts]
 
 
-def _succeeded(data: Any) -> Response:
-    return as_json(200, {"success": True, "data": data, "additional_data": {}})
+def _pipedrive_page(rows: dict[str, Any], query: Any) -> Response:
+    """List records in the order of one field and the id, after a cursor, which contains both."""
+    limit, name, since = int(query["limit"]), query["sort_by"], query.get("updated_since")
+    assert limit <= 500
+    assert not since or re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", since), since
+    from_then = datetime.fromisoformat(since or "2000-01-01T00:00:00Z")
+    found = [
+        row | {"id": int(id_)}
+        for id_, row in rows.items()
+        if datetime.fromisoformat(row["update_time"]) >= from_then
+    ]
+    keys = {row["id"]: [str(row[name]).zfill(40), row["id"]] for row in found}
+    after = json.loads(query.get("cursor", "[]"))
+    found = sorted((row for row in found if keys[row["id"]] > after), key=lambda row: keys[row["id"]])
+    cursor = json.dumps(keys[found[limit - 1]["id"]]) if len(found) > limit else None
+    return _succeeded(found[:limit], next_cursor=cursor)
+
+
+def _succeeded(data: Any, **additional: Any) -> Response:
+    return as_json(200, {"success": True, "data": data, "additional_data": additional})
 
 
 def _failed(status: int, error: str, code: str = "") -> Response:

@@ -47,7 +47,7 @@ class Transport:
 
 
 def _encoded(request: Request) -> tuple[bytes, dict[str, str]]:
-    headers = {"Accept": "application/json"}
+    headers = {"Accept": "application/json", **request.headers}
     if request.form is not None:
         return urlencode(request.form).encode(), headers | {
             "Content-Type": "application/x-www-form-urlencoded"

@@ -9,20 +9,21 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 OK = range(200, 300)
-NO_CONTENT = 204
+NO_CONTENT, NOT_MODIFIED = 204, 304
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT, REQUEST_TIMEOUT, TOO_MANY = 401, 403, 404, 409, 408, 429
 SERVER_ERROR = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request to a vendor's API; `body` is sent as JSON, `form` as a form."""
+    """A request to a vendor's API; `body` is sent as JSON, `form` as a form, `headers` besides the others."""
 
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     body: Mapping[str, Any] | None = None
     form: Mapping[str, str] | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
@@ -14,6 +15,10 @@ from app.features.crm.vendors.person import CrmField
 T = TypeVar("T")
 
 OWNERS_UNREADABLE = "owners_unreadable"
+COMPANIES_UNREADABLE = "companies_unreadable"
+UNREADABLE = MappingProxyType(
+    {RecordKind.CONTACT: "contacts_unreadable", RecordKind.LEAD: "leads_unreadable"}
+)
 _UNAUTHORIZED = "unauthorized"
 
 

@@ -13,22 +13,26 @@ read as well.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.settings import CrmAccess
 from app.features.crm.vendors.errors import Refusal, Rejected
 from app.features.crm.vendors.exchange import FORBIDDEN, Request, Response, Send, text
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person
-from app.features.crm.vendors.pipedrive import errors, records
+from app.features.crm.vendors.pipedrive import errors, reading, records
+from app.features.crm.vendors.pipedrive.reading import API, ORGANIZATIONS, PERSONS
+from app.features.crm.vendors.reading import OWNERS_UNREADABLE, Page, optional
 from app.features.crm.vendors.vendor import Crm, OAuth
 
-API = "/api/v2"
-PERSONS, ORGANIZATIONS = "persons", "organizations"
 MAX_SEARCHES = 10
 MAX_IDS = 50
 _OAUTH_URL = "https://oauth.pipedrive.com"
+_APP = "https://app.pipedrive.com"
+"""The address for browsers, which leads to the company of the user who is signed in."""
 _LATEST = MappingProxyType({"sort_by": "update_time", "sort_direction": "desc", "limit": "50"})
 _CONTACT_SYNC = frozenset({"job_title", "notes", "birthday", "im", "postal_address"})
 """Fields that a company has with Contact Sync only; without it, a request that writes them gets 403."""
@@ -58,6 +62,7 @@ class Pipedrive(Crm):
     def __init__(self, access: CrmAccess) -> None:
         super().__init__(access)
         self._read: dict[str, Mapping[str, Any]] = {}
+        self._owners: tuple[dict[str, str], tuple[str, ...]] | None = None
 
     @property
     def oauth(self) -> OAuth:
@@ -68,6 +73,16 @@ class Pipedrive(Crm):
     def authentication(self, token: str, *, is_granted: bool) -> dict[str, str]:
         """Return the header of API tokens, or the one of OAuth."""
         return super().authentication(token, is_granted=True) if is_granted else {"x-api-token": token}
+
+    def record_url(
+        self,
+        base_url: str | None,  # noqa: ARG002 -- all companies have one address
+        account: str | None,  # noqa: ARG002 -- the user is signed in to it
+        kind: RecordKind,  # noqa: ARG002 -- there are persons only
+        crm_id: str,
+    ) -> str | None:
+        """Return the URL of the person in the user's company."""
+        return self.page_url(_APP, "person", crm_id)
 
     def check(self, send: Send) -> None:
         """List one person."""
@@ -81,6 +96,20 @@ class Pipedrive(Crm):
     def granted_url(self, grant: Mapping[str, Any]) -> str:
         """Return the host of the company."""
         return text(grant.get("api_domain"))
+
+    def changed(
+        self, send: Send, mapping: Mapping[str, str], *, since: datetime | None, position: str | None
+    ) -> Page:
+        """List the persons, and the organizations of those on the page; the owners are read once."""
+
+        def ask(request: Request) -> Response:
+            return self.raise_for_status(send(request))
+
+        persons, following = reading.listed(ask, since, position)
+        if self._owners is None and reading.has_owner(persons):
+            self._owners = optional(lambda: reading.owners(ask), {}, OWNERS_UNREADABLE)
+        owners, notes = self._owners or ({}, ())
+        return reading.page(ask, persons, mapping, owners, position=following, notes=notes)
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Search each address, then look through the persons that changed last."""

@@ -35,6 +35,11 @@ def addresses(person: Mapping[str, Any]) -> list[str]:
     return [text(entry.get("value")) for entry in person.get(EMAILS) or ()]
 
 
+def numbers(person: Mapping[str, Any]) -> list[str]:
+    """Return all numbers of a person."""
+    return [text(entry.get("value")) for entry in person.get(PHONES) or ()]
+
+
 def body(values: Mapping[str, str], present: Mapping[str, Any]) -> dict[str, Any]:
     """Return the body that writes the values; what else is in the lists and the name of `present` stays."""
     written: dict[str, Any] = {}

@@ -17,13 +17,12 @@ from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.features.crm.vendors.errors import AccessRefused, Rejected, Unreachable
 from app.features.crm.vendors.exchange import moment, text
 from app.features.crm.vendors.person import CrmField
-from app.features.crm.vendors.reading import Page, chosen, full_name
+from app.features.crm.vendors.reading import UNREADABLE, Page, chosen, full_name
 from app.features.crm.vendors.salesforce import soql
 from app.features.crm.vendors.salesforce.layouts import CONTACT, LEAD, emails, layout, visible
 from app.features.crm.vendors.salesforce.org import UNAUTHORIZED, Org
 
 PAGE_SIZE = 200
-UNREADABLE = {CONTACT: "contacts_unreadable", LEAD: "leads_unreadable"}
 _CHANGED_AT = "SystemModstamp"
 _KINDS = {CONTACT: RecordKind.CONTACT, LEAD: RecordKind.LEAD}
 _NAMES = ("FirstName", "LastName")
@@ -55,7 +54,7 @@ def page(org: Org, mapping: Mapping[str, str], since: datetime | None, position:
         if refusal.reason == UNAUTHORIZED or "is_alone" in place:
             raise
         leads = json.dumps({"table": LEAD, "is_alone": True}) if table == CONTACT else None
-        return Page(people=(), position=leads, notes=[UNREADABLE[table]])
+        return Page(people=(), position=leads, notes=[UNREADABLE[_KINDS[table]]])
     gone = [row for row in rows if row.get("IsConverted")]
     people = [_person(org, mapping, table, row).normal() for row in rows if not row.get("IsConverted")]
     return Page(

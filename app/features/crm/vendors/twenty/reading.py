@@ -18,11 +18,17 @@ from typing import Any, TypeAlias
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.features.crm.vendors.exchange import moment, text
 from app.features.crm.vendors.person import CrmField
-from app.features.crm.vendors.reading import OWNERS_UNREADABLE, Page, chosen, full_name, optional
+from app.features.crm.vendors.reading import (
+    COMPANIES_UNREADABLE,
+    OWNERS_UNREADABLE,
+    Page,
+    chosen,
+    full_name,
+    optional,
+)
 from app.features.crm.vendors.twenty import records
 
 PAGE_SIZE = 60
-COMPANIES_UNREADABLE = "companies_unreadable"
 
 Listing: TypeAlias = tuple[list[Mapping[str, Any]], str | None]
 """Records, and the cursor of the next page."""

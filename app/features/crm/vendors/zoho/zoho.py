@@ -12,20 +12,35 @@ are read as well.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from app.features.crm.index.crm_people import RecordKind
 from app.features.crm.vendors.errors import AccessRefused
-from app.features.crm.vendors.exchange import NO_CONTENT, Request, Response, Send, filled, text
+from app.features.crm.vendors.exchange import (
+    NO_CONTENT,
+    NOT_MODIFIED,
+    Request,
+    Response,
+    Send,
+    filled,
+    text,
+)
 from app.features.crm.vendors.notes import Note, NoteCode
 from app.features.crm.vendors.person import CrmField, CrmRecord, Employer, Person, Wanted
+from app.features.crm.vendors.reading import Page
 from app.features.crm.vendors.vendor import Crm, OAuth
-from app.features.crm.vendors.zoho import errors, records
+from app.features.crm.vendors.zoho import errors, reading, records
 from app.features.crm.vendors.zoho.records import ACCOUNT, ACCOUNTS, CONTACTS, EMAILS, LEADS
 
 API = "/crm/v8"
 MAX_SEARCHES = 10
 _FORBIDDEN = "forbidden"
+_ACCOUNTS_SERVER, _PAGES = "https://accounts.", "https://crm."
+"""The beginning of the addresses of a data center; the rest is the same."""
+_TABS = {RecordKind.CONTACT: CONTACTS, RecordKind.LEAD: LEADS}
 _LATEST = MappingProxyType({"sort_by": "Modified_Time", "sort_order": "desc", "per_page": "50"})
 _SCOPES = (
     "ZohoCRM.modules.contacts.READ",
@@ -79,6 +94,19 @@ class Zoho(Crm):
         """Return whether it is not only a scope that is missing, which is 401, too."""
         return super().is_token_refused(response) and not errors.is_about_scopes(response)
 
+    def record_url(
+        self,
+        base_url: str | None,  # noqa: ARG002 -- the operator's settings name the data center
+        account: str | None,  # noqa: ARG002 -- the user is signed in to it
+        kind: RecordKind,
+        crm_id: str,
+    ) -> str | None:
+        """Return the URL of the record in the data center."""
+        if not self.base_url.startswith(_ACCOUNTS_SERVER):
+            return None
+        pages = _PAGES + self.base_url.removeprefix(_ACCOUNTS_SERVER)
+        return self.page_url(pages, "crm", "tab", _TABS[kind], crm_id)
+
     def check(self, send: Send) -> None:
         """List one contact."""
         self._rows(send, CONTACTS, {"fields": EMAILS[0], "per_page": "1"})
@@ -91,6 +119,12 @@ class Zoho(Crm):
     def granted_url(self, grant: Mapping[str, Any]) -> str:
         """Return the API's address in the data center of the organization."""
         return text(grant.get("api_domain"))
+
+    def changed(
+        self, send: Send, mapping: Mapping[str, str], *, since: datetime | None, position: str | None
+    ) -> Page:
+        """List the contacts, then the leads, in the order of their changes."""
+        return reading.page(partial(self._listed, send), mapping, since, position)
 
     def find(self, send: Send, mapping: Mapping[str, str], person: Person) -> CrmRecord | None:
         """Search the contacts for each address, then the leads."""
@@ -164,6 +198,14 @@ class Zoho(Crm):
     def _rows(self, send: Send, path: str, query: Mapping[str, str]) -> list[Mapping[str, Any]]:
         response = self.raise_for_status(send(Request(method="GET", path=f"{API}/{path}", query=query)))
         return [] if response.status == NO_CONTENT else list(response.object["data"])
+
+    def _listed(
+        self, send: Send, module: str, query: Mapping[str, str], headers: Mapping[str, str]
+    ) -> reading.Listing:
+        response = send(Request(method="GET", path=f"{API}/{module}", query=query, headers=headers))
+        if response.status == NOT_MODIFIED or self.raise_for_status(response).status == NO_CONTENT:
+            return [], {}
+        return list(response.object["data"]), response.object["info"]
 
     def _create(self, send: Send, module: str, body: Mapping[str, Any]) -> str:
         response = self.raise_for_status(send(Request(method="POST", path=f"{API}/{module}", body=body)))
