@@ -40,7 +40,7 @@ class LookedUp:
 Find: TypeAlias = Callable[[Session, Sequence[LookedUp]], Sequence[dict[str, Any]]]
 """Returns the fields to add to the result of each person; the people may be of several workspaces.
 
-It executes one statement at most, for any number of people.
+It executes two statements at most, for any number of people.
 """
 
 

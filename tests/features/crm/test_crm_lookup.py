@@ -282,10 +282,11 @@ def test_each_workspace_of_a_group_sees_its_own_crm(session: Session, find: Find
 
 @pytest.mark.usefixtures("ada")
 @pytest.mark.parametrize("size", [1, 20])
-def test_a_group_takes_one_statement_more(
-    session: Session, find: Find, crm: CrmConnection, size: int
+@pytest.mark.parametrize(("profiles", "more"), [([ADA_URL], 2), (["https://www.linkedin.com/in/grace"], 1)])
+def test_a_group_takes_one_statement_more_and_one_if_anybody_is_found(
+    session: Session, find: Find, crm: CrmConnection, size: int, profiles: list[str], more: int
 ) -> None:
-    in_crm(session, crm, {"profiles": [ADA_URL]})
+    in_crm(session, crm, {"profiles": profiles})
     wanted = [(crm.workspace_id, ADA)] * size
 
     counts = []
@@ -294,7 +295,7 @@ def test_a_group_takes_one_statement_more(
             lookups.look_up_by_key(session, wanted, prices=PRICES, finds=finds)
         counts.append(len(executed))
 
-    assert counts[1] - counts[0] == 1
+    assert counts[1] - counts[0] == more
 
 
 @pytest.mark.parametrize(

@@ -176,8 +176,8 @@ def size(session: Session, connection_id: str) -> int:
 def find(session: Session, sought: Sequence[tuple[str, Sought]]) -> list[list[IndexMatch]]:
     """Return for each workspace and person their records in its CRMs, the most certain first.
 
-    One statement for any number of people and workspaces, and a few more if anybody is found: records of
-    people who were suppressed since they were read are left out.
+    One statement for any number of people and workspaces, and one more if anybody is found: records of people
+    who were suppressed since they were read are left out.
     """
     wanted = [(workspace_id, _digests(session.keys, workspace_id, one)) for workspace_id, one in sought]
     digests = list({digest for _workspace_id, found in wanted for digest in found})
@@ -293,7 +293,7 @@ def _rank(found: Sequence[_Found]) -> tuple[int, str]:
 def _without_suppressed(session: Session, items: Sequence[T], person_of: Callable[[T], CrmPerson]) -> list[T]:
     """Return the items whose person has no identifier that is suppressed."""
     identifiers = [frozenset(_identifiers(person_of(item))) for item in items]
-    suppressed = suppression_checks.any_suppressed(session, frozenset().union(*identifiers))
+    suppressed = suppression_checks.suppressed(session, frozenset().union(*identifiers))
     return [item for item, own in zip(items, identifiers, strict=True) if suppressed.isdisjoint(own)]
 
 
