@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
+
+from sqlalchemy import select
 
 from app.domain.normal.companies.company_names import company_key
 from app.domain.records.profile_links import are_two_people
 from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp, LookupPart
+from app.features.crm.connections import CrmConnection
 from app.features.crm.index import crm_index
 from app.features.crm.index.crm_index import NAME, IndexMatch, Sought
 from app.features.crm.index.crm_people import CrmPerson
@@ -22,26 +25,45 @@ MAX_RECORDS = 10
 """The most records of one person; many have the number of their company."""
 
 
-def find(
-    crms: Mapping[str, Crm], session: Session, people: Sequence[LookedUp]
-) -> list[dict[str, list[dict[str, Any]]]]:
-    """Return the field `crm` of each person's result: their records in the workspace's CRMs."""
-    wanted = [(person.workspace_id, _sought(person)) for person in people]
-    found = crm_index.find(session, wanted)
-    return [
-        {
-            "crm": [
-                _record(crms[match.vendor], match, person.current_company)
-                for match in matches
-                if not _is_namesake(match, sought)
-            ][:MAX_RECORDS]
-        }
-        for person, (_workspace_id, sought), matches in zip(people, wanted, found, strict=True)
-    ]
+CHECK_SECONDS = 5.0
+"""For how long a process remembers that no workspace has connected a CRM; its people are read later still."""
+
+
+class CrmRecords:
+    """Finds the records of people in CRMs; without a connection in any workspace it costs no statement."""
+
+    def __init__(self, crms: Mapping[str, Crm]) -> None:
+        self._crms = crms
+        self._is_connected = False
+        self._checked_at = -CHECK_SECONDS
+
+    def __call__(self, session: Session, people: Sequence[LookedUp]) -> list[dict[str, list[dict[str, Any]]]]:
+        """Return the field `crm` of each person's result: their records in the workspace's CRMs."""
+        if not self._is_any_connected(session):
+            return [{"crm": []} for _ in people]
+        wanted = [(person.workspace_id, _sought(person)) for person in people]
+        found = crm_index.find(session, wanted)
+        return [
+            {
+                "crm": [
+                    _record(self._crms[match.vendor], match, person.current_company)
+                    for match in matches
+                    if not _is_namesake(match, sought)
+                ][:MAX_RECORDS]
+            }
+            for person, (_workspace_id, sought), matches in zip(people, wanted, found, strict=True)
+        ]
+
+    def _is_any_connected(self, session: Session) -> bool:
+        now = time.monotonic()
+        if not self._is_connected and now - self._checked_at >= CHECK_SECONDS:
+            self._is_connected = session.scalar(select(CrmConnection.id).limit(1)) is not None
+            self._checked_at = now
+        return self._is_connected
 
 
 def _load(settings: Settings) -> Find:
-    return partial(find, registry.load(settings))
+    return CrmRecords(registry.load(settings))
 
 
 LOOKUP = LookupPart(load=_load)

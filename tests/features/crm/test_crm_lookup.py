@@ -24,7 +24,7 @@ from stored_support import (
 from app.domain.records.subjects import Subject
 from app.engine.contacts.contacts import Contact
 from app.engine.lookups import lookups
-from app.engine.lookups.lookup_parts import Find
+from app.engine.lookups.lookup_parts import Find, LookedUp
 from app.engine.matching import reverse_lookups
 from app.features.crm import lookup
 from app.features.crm.connections import CrmConnection
@@ -280,14 +280,26 @@ def test_each_workspace_of_a_group_sees_its_own_crm(session: Session, find: Find
     assert owners == [["Kim Lee"], ["Jo Park"], []]
 
 
+def test_without_a_connected_crm_a_process_asks_once_in_a_while(session: Session, find: Find) -> None:
+    counts = []
+    for _ in range(2):
+        with statements(session.get_bind()) as executed:  # type: ignore[arg-type]
+            found = find(session, [LookedUp(workspace_id="wks_1", profiles=[ADA_URL])])
+        counts.append(len(executed))
+
+    assert list(found) == [{"crm": []}]
+    assert counts == [1, 0]
+
+
 @pytest.mark.usefixtures("ada")
 @pytest.mark.parametrize("size", [1, 20])
 @pytest.mark.parametrize(("profiles", "more"), [([ADA_URL], 2), (["https://www.linkedin.com/in/grace"], 1)])
 def test_a_group_takes_one_statement_more_and_one_if_anybody_is_found(
-    session: Session, find: Find, crm: CrmConnection, size: int, profiles: list[str], more: int
+    session: Session, find: Find, crm: CrmConnection, *, size: int, profiles: list[str], more: int
 ) -> None:
     in_crm(session, crm, {"profiles": profiles})
     wanted = [(crm.workspace_id, ADA)] * size
+    find(session, [])  # learns that a CRM is connected
 
     counts = []
     for finds in ([], [find]):
