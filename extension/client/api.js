@@ -51,8 +51,8 @@
 /** @typedef {{id: string, list: string|null, tags: string[], note: string|null, updated_at: string}} SavedProfile */
 /**
  * @typedef {{vendor: string, vendor_title: string, kind: "contact"|"lead", url: string|null, owner: string|null,
- *   stage: string|null, matched_on: string[], has: ("email"|"phone")[], changed_at: string|null,
- *   is_outdated: boolean}} CrmRecord
+ *   stage: string|null, matched_on: string[], has: ("email"|"phone")[], emails: string[], phones: string[],
+ *   changed_at: string|null, is_outdated: boolean}} CrmRecord
  */
 /**
  * @typedef {{outcome: "matched"|"ambiguous"|"none", match: {confidence: number, matched_on: string[]}|null,

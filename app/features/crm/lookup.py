@@ -96,6 +96,8 @@ def _record(crm: Crm, match: IndexMatch, current: CurrentCompany | None) -> dict
         "stage": person.stage or None,
         "matched_on": list(match.matched_on),
         "has": [name for name, values in (("email", person.emails), ("phone", person.phones)) if values],
+        "emails": list(person.emails),
+        "phones": list(person.phones),
         "changed_at": rfc3339(person.changed_at),
         "is_outdated": current is not None and _has_other_company(person, current),
     }

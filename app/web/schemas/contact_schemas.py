@@ -224,6 +224,14 @@ class CrmRecordSchema(ResponseSchema):
         fields.String(metadata={"enum": ["email", "phone"]}),
         metadata={"example": ["email", "phone"], "description": "The kinds of values in the record."},
     )
+    emails = fields.List(
+        fields.String(metadata={"example": "ada@acme.example"}),
+        metadata={"description": "The addresses in the record, as the CRM has them: free, and not verified."},
+    )
+    phones = fields.List(
+        fields.String(metadata={"example": "+442079460123"}),
+        metadata={"description": "The numbers in the record that have a country code, in E.164."},
+    )
     changed_at = fields.DateTime(
         allow_none=True, metadata={"example": TIME, "description": "When the CRM last changed the record."}
     )

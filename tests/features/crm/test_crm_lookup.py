@@ -94,6 +94,8 @@ def test_a_person_in_the_crm_is_shown_with_what_the_crm_says(
             "stage": "Customer",
             "matched_on": ["linkedin_url", "name"],
             "has": ["email"],
+            "emails": ["ada@home.example"],
+            "phones": [],
             "changed_at": STAMP,
             "is_outdated": False,
         }
@@ -109,6 +111,7 @@ def test_what_the_crm_does_not_say_is_null(session: Session, find: Find, crm: Cr
 
     assert [record[name] for name in ("url", "owner", "stage", "changed_at")] == [None] * 4
     assert record["has"] == ["phone"]
+    assert record["phones"] == ["+12025550199"]
 
 
 @pytest.mark.usefixtures("ada")

@@ -51,7 +51,7 @@ def test_the_search_shows_the_record_before_the_price(browser: Visitor, user: Si
 
     page = browser.send("/", linkedin_url=ADA_URL).text
 
-    assert lines(page) == ["In HubSpot · owner Kim Lee · has e-mail and phone · Open in HubSpot"]
+    assert lines(page) == ["In HubSpot · owner Kim Lee · has e-mail and phone: a@b.example, +12025550143 · Open in HubSpot"]
     assert page.index('class="crm"') < page.index("Find phone")
     assert LINK in page
 
@@ -69,7 +69,7 @@ def test_the_page_of_a_contact_shows_the_records(
 
     assert lines(page) == [
         "In HubSpot · lead · owner &lt;b&gt;Kim&lt;/b&gt; · Open in HubSpot",
-        "Out of date in HubSpot: another company · has e-mail · Open in HubSpot",
+        "Out of date in HubSpot: another company · has e-mail: ada@acme.com · Open in HubSpot",
     ]
 
 
