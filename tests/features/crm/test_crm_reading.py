@@ -439,6 +439,21 @@ def test_nothing_is_read_of_an_org_that_permits_neither_table(connected: CrmHarn
 
 
 @pytest.mark.parametrize("vendor", ["salesforce"])
+def test_an_org_that_permits_contacts_later_is_read(connected: CrmHarness) -> None:
+    assert isinstance(connected.crm, FakeSalesforce)
+    connected.crm.unreadable = dict.fromkeys(("Contact", "Lead"), (403, "INSUFFICIENT_ACCESS"))
+    has(connected.crm, 1, NOW)
+    connected.read()
+    connected.crm.unreadable.pop("Contact")
+    connected.later(hours=1)
+
+    connected.read_to_the_end()
+
+    assert people(connected) == ["Ada Person1"]
+    assert (connected.reading().notes, connected.reading().error) == (["leads_unreadable"], None)
+
+
+@pytest.mark.parametrize("vendor", ["salesforce"])
 def test_a_relation_that_may_not_be_read_is_left_out(connected: CrmHarness) -> None:
     message = "Didn't understand relationship 'Account' in field path."
     connected.crm.fail(400, [{"errorCode": "INVALID_FIELD", "message": message}], path="/query")
@@ -683,6 +698,42 @@ def test_nothing_is_read_of_an_organization_that_permits_neither_module(connecte
 
     assert (connected.reading().error, connected.connection().status) == ("forbidden", "connected")
     assert due_in(connected) == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+def test_an_organization_that_permits_contacts_later_is_read(connected: CrmHarness) -> None:
+    assert isinstance(connected.crm, FakeZoho)
+    connected.crm.may_read -= {"Contacts", "Leads"}
+    has(connected.crm, 1, NOW)
+    connected.read()
+    connected.crm.may_read.add("Contacts")
+    connected.later(hours=1)
+
+    connected.read_to_the_end()
+
+    assert people(connected) == ["Ada Person1"]
+    assert (connected.reading().notes, connected.reading().error) == (["leads_unreadable"], None)
+
+
+@pytest.mark.parametrize("vendor", ["zoho"])
+def test_a_permission_that_is_lost_between_two_pages_leaves_the_module_out(
+    connected: CrmHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crm = connected.crm
+    assert isinstance(crm, FakeZoho)
+    for number in range(1, 6):
+        has(crm, number, NOW)
+    crm.leads["1"] = {"Last_Name": "Ray", "Modified_Time": NOW.isoformat()}
+    with monkeypatch.context() as one_page:
+        one_page.setattr(reading, "TURN_SECONDS", 0.0)
+        connected.read()
+    connected.later(seconds=60)
+    crm.may_read.remove("Contacts")
+
+    connected.read_to_the_end()
+
+    assert "lead" in {person.kind for person in connected.indexed()}
+    assert (connected.reading().notes, connected.reading().error) == (["contacts_unreadable"], None)
 
 
 @pytest.mark.parametrize("vendor", ["zoho"])

@@ -37,7 +37,8 @@ def page(org: Org, mapping: Mapping[str, str], since: datetime | None, position:
     """Return a page of the contacts, and after them of the leads; a table that may not be read is left out.
 
     Raises:
-        AccessRefused, Rejected: neither may be read.
+        AccessRefused: the credentials are not accepted.
+        Rejected: neither may be read.
 
     """
     place = json.loads(position) if position else {"table": CONTACT}
@@ -51,8 +52,10 @@ def page(org: Org, mapping: Mapping[str, str], since: datetime | None, position:
             order="Id" if since is None else f"{_CHANGED_AT}, Id",
         )
     except (AccessRefused, Rejected) as refusal:
-        if refusal.reason == UNAUTHORIZED or "is_alone" in place:
+        if refusal.reason == UNAUTHORIZED:
             raise
+        if "is_alone" in place:
+            raise Rejected(refusal.reason) from None  # so that the next pass begins with the contacts
         leads = json.dumps({"table": LEAD, "is_alone": True}) if table == CONTACT else None
         return Page(people=(), position=leads, notes=[UNREADABLE[_KINDS[table]]])
     gone = [row for row in rows if row.get("IsConverted")]

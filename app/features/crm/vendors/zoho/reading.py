@@ -43,7 +43,8 @@ def page(listed: List, mapping: Mapping[str, str], since: datetime | None, posit
     """Return a page of the contacts, and after them of the leads; a module that may not be read is left out.
 
     Raises:
-        AccessRefused, Rejected: neither may be read, or a page after the first is refused.
+        AccessRefused: the credentials are not accepted.
+        Rejected: neither may be read, or Zoho refused a page after the first.
 
     """
     place = json.loads(position) if position else {"module": CONTACTS}
@@ -52,8 +53,11 @@ def page(listed: List, mapping: Mapping[str, str], since: datetime | None, posit
     try:
         rows, info = listed(module, _query(mapping, place, is_full=since is None), _headers(start))
     except (AccessRefused, Rejected) as refusal:
-        if refusal.reason == _UNAUTHORIZED or "from" in place or "token" in place or "is_alone" in place:
+        is_later = "from" in place or "token" in place
+        if refusal.reason == _UNAUTHORIZED or (is_later and isinstance(refusal, Rejected)):
             raise
+        if "is_alone" in place:
+            raise Rejected(refusal.reason) from None  # so that the next pass begins with the contacts
         leads = json.dumps({"module": LEADS, "is_alone": True}) if module == CONTACTS else None
         return Page(people=(), position=leads, notes=[UNREADABLE[_KINDS[module]]])
     following = _next_place(place, start, rows, info)
