@@ -193,7 +193,9 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
 
 
 def hold_all(session: Session, holds: Sequence[Hold], *, now: Moment) -> frozenset[str]:
-    """Reserve credits for jobs of many workspaces in two statements; return the ids of those that have them.
+    """Reserve credits for jobs of many workspaces; return the ids of those that have them.
+
+    On PostgreSQL in one statement, on SQLite in two.
 
     A workspace that has too few credits for all of its holds, or has spending limits, gets none of them:
     `hold` decides about each.
@@ -201,10 +203,13 @@ def hold_all(session: Session, holds: Sequence[Hold], *, now: Moment) -> frozens
     if not holds:
         return frozenset()
     rows = [hold._asdict() | {"id": new_id("led")} for hold in holds]
-    parameters = {"holds": rows, "workspace_ids": sorted({hold.workspace_id for hold in holds})}
-    paying = [workspace_id for (workspace_id,) in _RESERVE_ALL.all(session, parameters)]
-    inserted = _insert_holds(now).all(session, {"holds": rows, "paying": paying})
-    return frozenset(job_id for (job_id,) in inserted)
+    parameters: dict[str, Any] = {
+        "holds": rows,
+        "workspace_ids": sorted({hold.workspace_id for hold in holds}),
+    }
+    is_one = session.get_bind().dialect.name == "postgresql"
+    parameters["paying"] = [] if is_one else [id_ for (id_,) in _RESERVE_ALL.all(session, parameters)]
+    return frozenset(job_id for (job_id,) in _insert_holds(now).all(session, parameters))
 
 
 _HOLDS: dict[str, TypeEngine[Any]] = {
@@ -254,9 +259,10 @@ def _holds_insertion(dialect: str, now: Moment) -> ReturningInsert[Any]:
     holds = rows_of(dialect, "holds", _HOLDS).c
     amounts = (-holds.amount, holds.amount, literal(0))
     ids = (holds.id, holds.workspace_id, holds.job_id)
-    entries = select(*ids, literal("hold"), *amounts, column(now)).where(
-        any_of(dialect, holds.workspace_id, "paying")
-    )
+    paying = any_of(dialect, holds.workspace_id, "paying")
+    if dialect == "postgresql":
+        paying = holds.workspace_id.in_(select(_reserve_all(dialect).cte("paying").c.id))
+    entries = select(*ids, literal("hold"), *amounts, column(now)).where(paying)
     names = ["id", "workspace_id", "job_id", "kind", *_AMOUNTS, "created_at"]
     return insert(_LEDGER).from_select(names, entries).returning(_LEDGER.c.job_id)
 
