@@ -194,9 +194,8 @@ def test_a_dry_run_has_the_same_price_for_a_stored_a_suppressed_and_an_unknown_a
         for address in (ADDRESSES[0], ADDRESSES[1], "other@acme.com")
     ]
 
-    assert (
-        estimates == [{"credits_min": 0, "credits_max": 2, "owned": 0, "suppressed": 0, "ineligible": 0}] * 3
-    )
+    counts = dict.fromkeys(("owned", "suppressed", "excluded", "ineligible"), 0)
+    assert estimates == [{"credits_min": 0, "credits_max": 2, **counts}] * 3
 
 
 @pytest.mark.parametrize("is_suppressed", [False, True])

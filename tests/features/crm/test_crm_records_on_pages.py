@@ -51,7 +51,9 @@ def test_the_search_shows_the_record_before_the_price(browser: Visitor, user: Si
 
     page = browser.send("/", linkedin_url=ADA_URL).text
 
-    assert lines(page) == ["In HubSpot · owner Kim Lee · has e-mail and phone: a@b.example, +12025550143 · Open in HubSpot"]
+    assert lines(page) == [
+        "In HubSpot · owner Kim Lee · has e-mail and phone: a@b.example, +12025550143 · Open in HubSpot"
+    ]
     assert page.index('class="crm"') < page.index("Find phone")
     assert LINK in page
 

@@ -293,7 +293,9 @@ class FakePipedrive(FakeCrm):
         messages = [
             f"{name}: {text.format(name=name)}" for name, text in self.refusals.items() if name in names
         ]
-        messages += [f"{name}: Parameter '{name}' is not allowed" for name in body.keys() - self._WRITABLE]
+        messages += [
+            f"{name}: Parameter '{name}' is not allowed" for name in sorted(body.keys() - self._WRITABLE)
+        ]
         if messages or not (id_ or body.get("name")):
             return _failed(400, f"Validation failed: {'; '.join(messages)}", "ERR_SCHEMA_VALIDATION_FAILED")
         assert isinstance(body.get("org_id", 0), int)
