@@ -259,9 +259,11 @@ def _holds_insertion(dialect: str, now: Moment) -> ReturningInsert[Any]:
     holds = rows_of(dialect, "holds", _HOLDS).c
     amounts = (-holds.amount, holds.amount, literal(0))
     ids = (holds.id, holds.workspace_id, holds.job_id)
-    paying = any_of(dialect, holds.workspace_id, "paying")
-    if dialect == "postgresql":
-        paying = holds.workspace_id.in_(select(_reserve_all(dialect).cte("paying").c.id))
+    paying = (
+        holds.workspace_id.in_(select(_reserve_all(dialect).cte("paying").c.id))
+        if dialect == "postgresql"
+        else any_of(dialect, holds.workspace_id, "paying")
+    )
     entries = select(*ids, literal("hold"), *amounts, column(now)).where(paying)
     names = ["id", "workspace_id", "job_id", "kind", *_AMOUNTS, "created_at"]
     return insert(_LEDGER).from_select(names, entries).returning(_LEDGER.c.job_id)
