@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -100,6 +101,16 @@ def test_what_does_not_identify_the_person_finds_nobody(
     crm_index.store(session, connection, [person(), person("2", name="Ada", profile="")], now=NOW)
 
     assert found(session, connection, **sought) == []
+
+
+def test_without_a_website_the_company_of_a_work_address_counts(
+    session: Session, connection: CrmConnection
+) -> None:
+    emails = ("ada@acme.example", "ada@gmail.com")
+    crm_index.store(session, connection, [replace(person(), emails=emails, domain="")], now=NOW)
+
+    assert found(session, connection, name="Ada Lovelace", domains=["acme.example"]) == [("1", ["name"])]
+    assert found(session, connection, name="Ada Lovelace", domains=["gmail.com"]) == []
 
 
 def test_a_match_has_what_the_crm_says(session: Session, connection: CrmConnection) -> None:

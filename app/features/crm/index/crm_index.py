@@ -17,7 +17,9 @@ from sqlalchemy import ForeignKey, LargeBinary, Select, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.errors import InvalidValue
+from app.domain.normal.companies.company_domains import mail_company_domain
 from app.domain.normal.companies.company_names import company_key
+from app.domain.normal.emails import email_domain, email_kind
 from app.domain.normal.names.name_keys import person_key
 from app.domain.normal.names.name_parts import plain_full_name
 from app.domain.records.person_matcher import PersonMatcher
@@ -318,8 +320,13 @@ def _sought(person: CrmPerson) -> Sought:
         phones=person.phones,
         name=person.name,
         companies=[person.company] if person.company else [],
-        domains=[person.domain] if person.domain else [],
+        domains=sorted({*filter(None, (person.domain, *map(_company_domain, person.emails)))}),
     )
+
+
+def _company_domain(email: str) -> str | None:
+    """Return the domain of the company at which an address is; most records have no website."""
+    return mail_company_domain(email_domain(email)) if email_kind(email) == "work" else None
 
 
 def _digests(keys: DigestKeys, workspace_id: str, sought: Sought) -> dict[bytes, str]:
