@@ -8,12 +8,14 @@ import json
 import os
 import signal
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pyrage
 import pytest
 from audit_log_support import seal
@@ -583,6 +585,17 @@ def test_a_database_in_use_is_not_replaced(run: Run, backup: Path, key: Path, so
         result = run(url_of(source), "restore", backup, "--key", key, "--replace")
 
     assert refusal(result) == "1 clients are connected to the database. Stop the service, and try again."
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite has no connections of others")
+def test_a_connection_that_is_about_to_end_is_awaited(run: Run, backup: Path, key: Path, target: str) -> None:
+    with psycopg.connect(target.replace("+psycopg", "")) as connection:
+        ending = threading.Timer(0.3, connection.close)
+        ending.start()
+        result = run(target, "restore", backup, "--key", key, "--without-journal")
+        ending.join()
+
+    assert "Restored the backup of " in result.stdout
 
 
 @pytest.mark.skipif(not POSTGRES, reason="only PostgreSQL's dump is made by a program")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -22,6 +23,7 @@ _FUNCTIONS = """
     WHERE pronamespace = current_schema()::regnamespace AND prokind = 'f'
       AND oid NOT IN (SELECT objid FROM pg_depend WHERE deptype = 'e')
 """
+_ENDING_SECONDS, _PAUSE_SECONDS = 2.0, 0.05
 _CONNECTIONS = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
@@ -65,9 +67,18 @@ def count_rows(url: URL) -> dict[str, int]:
 
 
 def count_connections(url: URL) -> int:
-    """Return how many clients are connected to the database."""
+    """Return how many clients are connected to the database, and stay so.
+
+    The server needs a moment to end the process of a connection that was closed, such as our own.
+    """
+    deadline = time.monotonic() + _ENDING_SECONDS
     with connected(url) as connection:
-        return int((connection.execute(_CONNECTIONS).fetchone() or (0,))[0])
+        connection.autocommit = True  # a transaction would see the same activity until its end
+        while True:
+            count = int((connection.execute(_CONNECTIONS).fetchone() or (0,))[0])
+            if not count or time.monotonic() >= deadline:
+                return count
+            time.sleep(_PAUSE_SECONDS)
 
 
 def clear(url: URL) -> None:
