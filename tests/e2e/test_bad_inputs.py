@@ -18,6 +18,8 @@ from sqlalchemy import func, select
 from app.engine.accounts import workspaces
 from app.engine.jobs.jobs import Job
 
+pytestmark = pytest.mark.any_database
+
 JOBS, LEADS = b"/api/ext/jobs", b"/api/ext/leads-by-website-hash"
 LOOKUP, LOGIN = b"/api/ext/lookup", b"/api/ext/login"
 MALFORMED, INVALID = (400, "malformed_json"), (422, "validation_error")

@@ -18,6 +18,8 @@ from app.domain import errors
 from app.domain.errors import FieldError, Problem, all_problems
 from app.web.errors import field_errors
 
+pytestmark = pytest.mark.any_database
+
 PROBLEM_JSON = "application/problem+json"
 
 

@@ -10,6 +10,8 @@ from jsonschema_rs import Draft202012Validator
 from app.api.docs.openapi_headers import HEADERS
 from app.web import cors
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def document(client: FlaskClient) -> Any:

@@ -5,6 +5,8 @@ from flask.testing import FlaskClient
 
 from app.domain.errors import all_problems
 
+pytestmark = pytest.mark.any_database
+
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 

@@ -23,6 +23,8 @@ from app.infra.database.db import Database
 from app.settings import Settings
 from workers.webhook_client import WebhookClient, WebhookResponse
 
+pytestmark = pytest.mark.any_database
+
 KEY = "3b71d5b6cea10e23f3f433d248add2020d4aff2e"
 
 

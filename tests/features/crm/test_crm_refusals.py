@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from crm_support import CREATION, TITLES, CrmHarness
 
+pytestmark = pytest.mark.any_database
+
 FORBIDDEN = {
     "hubspot": {"category": "MISSING_SCOPES"},
     "pipedrive": {"success": False, "error": "Forbidden"},

@@ -8,6 +8,8 @@ import pytest
 from crm_support import EMAIL, CrmHarness
 from fake_crms import FakeSalesforce
 
+pytestmark = pytest.mark.any_database
+
 STANDARD = ("Id", "FirstName", "LastName", "Email", "Phone", "Title", "AccountId", "MailingCountry")
 
 

@@ -13,6 +13,8 @@ from app.features.crm.vendors.person import Employer, Person
 from app.features.crm.vendors.twenty import records
 from app.settings import Settings
 
+pytestmark = pytest.mark.any_database
+
 DELETED = "2026-11-19T08:00:00.000Z"
 
 

@@ -21,6 +21,8 @@ from app.features.crm.vendors.zoho import records
 from app.infra.database.db import Database
 from app.settings import Settings
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def vendor() -> str:

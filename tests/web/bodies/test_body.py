@@ -14,6 +14,8 @@ from werkzeug.test import TestResponse
 from app.domain.errors import FieldError, MalformedJson, Problem, UnsupportedMediaType, ValidationFailed
 from app.web.bodies import body
 
+pytestmark = pytest.mark.any_database
+
 LOGIN = "/api/ext/login"
 BARE = Flask("bare")
 GOOD = {"email": "ada@acme.example", "password": "a password"}
