@@ -16,6 +16,7 @@ from app.engine.jobs.idempotency import Claim
 from app.engine.jobs.jobs import Job
 from app.engine.jobs.submission import JobRequest, Submission
 from app.engine.jobs.submitter import JobSubmitter, Submitted
+from app.infra import grouping
 from app.infra.broker.queue import JobPublisher
 from app.infra.database.db import Database
 from app.infra.database.lock_limits import Locked
@@ -62,6 +63,7 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         sizes.append(len(items))
         return together(session, items, **options)
 
+    monkeypatch.setattr(grouping, "PATIENCE_SECONDS", 30)  # however busy the machine is
     monkeypatch.setattr(submission, "submit", slow)
     monkeypatch.setattr(group_submission, "submit_all", noted)
     yield sizes

@@ -27,6 +27,7 @@ from app.domain.records.subjects import Subject
 from app.engine.lookups import lookups, profile_snapshots
 from app.engine.lookups.lookups import Lookups
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
+from app.infra import grouping
 from app.infra.database.db import Database
 from app.infra.database.session import Session
 
@@ -129,6 +130,7 @@ def test_concurrent_lookups_run_together_and_each_has_its_own_answer(
         time.sleep(0.01)  # the others gather meanwhile
         return look_up_by_key(session, wanted, **options)
 
+    monkeypatch.setattr(grouping, "PATIENCE_SECONDS", 30)  # however busy the machine is
     monkeypatch.setattr(lookups, "look_up_by_key", noted)
     requests = list(expected) * 8
 
