@@ -139,12 +139,12 @@ def _work() -> None:
     from ipaddress import ip_network  # noqa: PLC0415 -- with the next ones
 
     from app.engine.accounts import workspaces  # noqa: PLC0415 -- the parent process has no settings
+    from app.engine.lookups.lookup_parts import LookedUp  # noqa: PLC0415
     from app.engine.work.items import WorkItem  # noqa: PLC0415
     from app.factory import create_app  # noqa: PLC0415
     from app.features.crm import connections, work  # noqa: PLC0415
     from app.features.crm.connections import Credentials  # noqa: PLC0415
-    from app.features.crm.index import crm_index  # noqa: PLC0415
-    from app.features.crm.index.crm_index import Sought  # noqa: PLC0415
+    from app.features.crm.index import index_matches  # noqa: PLC0415
     from app.features.crm.index.readings import CrmReading  # noqa: PLC0415
     from app.infra import clock  # noqa: PLC0415
     from app.infra.broker.job_notifications import JobNotifier  # noqa: PLC0415
@@ -187,7 +187,7 @@ def _work() -> None:
 
     def is_seen() -> bool:
         with api.database.reading() as session:
-            return bool(crm_index.find(session, [(workspace_id, Sought(emails=[MOVED]))])[0])
+            return bool(index_matches.find(session, [LookedUp(workspace_id=workspace_id, emails=[MOVED])])[0])
 
     started, cpu = time.perf_counter(), time.process_time()
     reading = turn()

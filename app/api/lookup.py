@@ -134,9 +134,8 @@ def lookup(body: dict[str, Any]) -> Response:
     """Look up people.
 
     Free: no provider is queried. E-mail addresses and phone numbers are masked until they are revealed. `crm`
-    shows whether the person is in the workspace's CRM already.
-    Addresses and numbers that the workspace does not own are looked up within a daily limit; above it, the
-    answer is that about an unknown value.
+    shows whether the person is in the workspace's CRM already. Addresses and numbers that the workspace does
+    not own are looked up within a daily limit; above it, the answer is that about an unknown value.
     """
     subjects: list[Subject] = body["subjects"] if "subjects" in body else [body["subject"]]
     reverse_lookups.count(subjects)

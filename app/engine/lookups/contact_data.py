@@ -144,9 +144,9 @@ class Wanted:
 
     `subjects` are given by the caller: their identifiers are also checked for suppression, and those of
     `asked`, which has everything that was given, for exclusions. `saved_urls` are of the workspace's saved
-    profiles. Contacts that are together in `same_people` are the same person: a
-    regional rule that hides values of one hides the values of all. A caller who has read the contacts with
-    their companies passes `employers_of` them, and they are not read again.
+    profiles. Contacts that are together in `same_people` are the same person: a regional rule that hides
+    values of one hides the values of all. A caller who has read the contacts with their companies passes
+    `employers_of` them, and they are not read again.
     """
 
     workspace_id: str

@@ -53,7 +53,7 @@ READING = specs.register(
         failure_lasts=True,
     )
 )
-"""Beside pushes, so that neither waits for the other. Its items have ids of their own: `reading_id`."""
+"""A kind of its own, so that pushes and readings do not wait for each other; `reading_id` names its items."""
 _PURPOSE = "crm_credentials"
 _NOT_FOUND = "The workspace has no such CRM connection. List them with GET /api/crm/connections."
 
@@ -116,6 +116,11 @@ class Credentials:
 def reading_id(connection_id: str) -> str:
     """Return the id of the work of reading the CRM of a connection."""
     return connection_id.replace("crm_", "crd_", 1)
+
+
+def read_by(reading_id: str) -> str:
+    """Return the id of the connection whose CRM is read by this work."""
+    return reading_id.replace("crd_", "crm_", 1)
 
 
 def create(

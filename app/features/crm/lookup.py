@@ -12,9 +12,10 @@ from app.domain.normal.companies.company_names import company_key
 from app.domain.records.profile_links import are_two_people
 from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp, LookupPart
 from app.features.crm.connections import CrmConnection
-from app.features.crm.index import crm_index
-from app.features.crm.index.crm_index import NAME, IndexMatch, Sought
+from app.features.crm.index import index_matches
 from app.features.crm.index.crm_people import CrmPerson
+from app.features.crm.index.index_keys import NAME
+from app.features.crm.index.index_matches import IndexMatch
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.vendor import Crm
 from app.infra.clock import rfc3339
@@ -23,8 +24,6 @@ from app.settings import Settings
 
 MAX_RECORDS = 10
 """The most records of one person; many have the number of their company."""
-
-
 CHECK_SECONDS = 5.0
 """For how long a process remembers that no workspace has connected a CRM; its people are read later still."""
 
@@ -41,17 +40,16 @@ class CrmRecords:
         """Return the field `crm` of each person's result: their records in the workspace's CRMs."""
         if not self._is_any_connected(session):
             return [{"crm": []} for _ in people]
-        wanted = [(person.workspace_id, _sought(person)) for person in people]
-        found = crm_index.find(session, wanted)
+        found = index_matches.find(session, people)
         return [
             {
                 "crm": [
                     _record(self._crms[match.vendor], match, person.current_company)
                     for match in matches
-                    if not _is_namesake(match, sought)
+                    if not _is_namesake(match, person)
                 ][:MAX_RECORDS]
             }
-            for person, (_workspace_id, sought), matches in zip(people, wanted, found, strict=True)
+            for person, matches in zip(people, found, strict=True)
         ]
 
     def _is_any_connected(self, session: Session) -> bool:
@@ -69,20 +67,9 @@ def _load(settings: Settings) -> Find:
 LOOKUP = LookupPart(load=_load)
 
 
-def _sought(person: LookedUp) -> Sought:
-    return Sought(
-        profiles=person.profiles,
-        emails=person.emails,
-        phones=person.phones,
-        name=person.name,
-        companies=person.companies,
-        domains=person.domains,
-    )
-
-
-def _is_namesake(match: IndexMatch, sought: Sought) -> bool:
+def _is_namesake(match: IndexMatch, person: LookedUp) -> bool:
     """Return whether the record has only the name and the company in common, and another person's profile."""
-    return list(match.matched_on) == [NAME] and are_two_people(sought.profiles, match.person.profiles)
+    return list(match.matched_on) == [NAME] and are_two_people(person.profiles, match.person.profiles)
 
 
 def _record(crm: Crm, match: IndexMatch, current: CurrentCompany | None) -> dict[str, Any]:

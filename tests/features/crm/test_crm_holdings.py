@@ -13,12 +13,13 @@ from app.domain.suppression_lists import forms
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.lookups.lookup_parts import LookedUp
 from app.engine.privacy import erasure, person_data, reencryption
 from app.engine.privacy.erasure import ErasurePlan
 from app.features.crm import connections, pushes, records
 from app.features.crm.connections import Credentials, CrmConnection
-from app.features.crm.index import crm_index, personal_data
-from app.features.crm.index.crm_index import CrmIndexRecord, Sought
+from app.features.crm.index import crm_index, index_matches, personal_data
+from app.features.crm.index.crm_index import CrmIndexRecord
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
 from app.features.crm.pushes import PushItem, PushOutcome
 from app.features.crm.records import CrmWrittenRecord
@@ -153,6 +154,16 @@ def test_a_person_is_found_in_the_index_by_name_and_company_unless_the_profile_i
     assert personal_data.find(session, matcher).rows == rows
 
 
+def test_a_person_is_found_in_the_index_by_name_and_the_domain_of_a_work_address(
+    session: Session, connection: CrmConnection
+) -> None:
+    crm_index.store(session, connection, [replace(IN_CRM, company="", domain="")], now=NOW)
+
+    matcher = PersonMatcher(names=frozenset([(person_key("Ada Lovelace"), "acme.com")]))
+
+    assert personal_data.find(session, matcher).rows == 1
+
+
 @pytest.mark.parametrize(
     "suppressed",
     [
@@ -163,16 +174,17 @@ def test_a_person_is_found_in_the_index_by_name_and_company_unless_the_profile_i
         Identifier("name", forms.employment(person_key("Ada Lovelace"), "acme.com")),
     ],
 )
+@pytest.mark.parametrize("domain", ["acme.com", ""])
 def test_nobody_who_is_suppressed_is_stored_in_the_index_or_shown_from_it(
-    session: Session, connection: CrmConnection, suppressed: Identifier
+    session: Session, connection: CrmConnection, suppressed: Identifier, domain: str
 ) -> None:
-    ada = replace(IN_CRM, phones=("+16502530000",), profiles=(PROFILE,))
+    ada = replace(IN_CRM, phones=("+16502530000",), profiles=(PROFILE,), domain=domain)
     bob = replace(IN_CRM, crm_id="8", name="Bob Ray", emails=("bob@ray.example",))
-    sought = (connection.workspace_id, Sought(emails=[EMAIL.value, "bob@ray.example"]))
+    sought = LookedUp(workspace_id=connection.workspace_id, emails=[EMAIL.value, "bob@ray.example"])
     crm_index.store(session, connection, [ada, bob], now=NOW)
     suppressions.suppress(session, [suppressed], reason="opted_out", now=NOW)
 
-    [shown] = crm_index.find(session, [sought])
+    [shown] = index_matches.find(session, [sought])
     crm_index.store(session, connection, [ada, bob], now=NOW)
 
     assert [match.person.crm_id for match in shown] == ["8"]

@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.normal.companies.company_domains import company_domain
-from app.domain.normal.emails import normal_email
+from app.domain.normal.companies.company_domains import company_domain, mail_company_domain
+from app.domain.normal.emails import email_domain, email_kind, normal_email
 from app.domain.normal.phones.phones import normal_phone
 from app.domain.normal.profiles.profiles import normal_profile_url
 
@@ -40,6 +40,17 @@ class CrmPerson:
     domain: str = field(default="", repr=False)
     owner: str = field(default="", repr=False)
     stage: str = field(default="", repr=False)
+
+    @property
+    def companies(self) -> Sequence[str]:
+        """The names of the company: one or none."""
+        return (self.company,) if self.company else ()
+
+    @property
+    def domains(self) -> Sequence[str]:
+        """The domains of the company: of its website and of work addresses; most records lack a website."""
+        at_work = (email_domain(email) for email in self.emails if email_kind(email) == "work")
+        return tuple(dict.fromkeys(filter(None, (self.domain, *map(mail_company_domain, at_work)))))
 
     def normal(self) -> CrmPerson:
         """Return the person in normal form; values that are not valid are left out."""

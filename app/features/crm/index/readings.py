@@ -111,8 +111,7 @@ def of_workspace(session: Session, workspace_id: str) -> dict[str, CrmReading]:
 
 def begin(session: Session, work_id: str, *, now: Moment) -> Turn | None:
     """Begin a turn; return None if the reading is not due, or the CRM may not be called now."""
-    connection_id = work_id.replace("crd_", "crm_", 1)
-    connection = connections.locked(session, connection_id)
+    connection = connections.locked(session, connections.read_by(work_id))
     work = turns.begin(session, READING, work_id, now=now)
     if work is None:
         return None
