@@ -6,7 +6,7 @@ digests of several workspaces are searched for at once, and equal exclusions of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -74,36 +74,34 @@ def digest(keys: DigestKeys, workspace_id: str, kind: str, value: str) -> bytes:
 
 
 def add(
-    session: Session, workspace_id: str, entries: Iterable[Entry], *, created_by: str, now: Moment
+    session: Session, workspace_id: str, entries: Sequence[Entry], *, created_by: str, now: Moment
 ) -> list[str]:
     """Insert the entries that the workspace does not have yet; return the ids of the new ones.
 
-    What it has stays as it is, with its reason.
+    What it has stays as it is, with its reason; of equal entries the first counts.
     """
-    rows: dict[bytes, dict[str, Any]] = {}
-    for entry in entries:
-        key = digest(session.keys, workspace_id, entry.kind.value, entry.value)
-        exclusion_id = new_id("exc")
-        rows.setdefault(
-            key,
-            {
-                "id": exclusion_id,
-                "workspace_id": workspace_id,
-                "kind": entry.kind.value,
-                "digest": key,
-                "value": encrypted(session, Exclusion.value, exclusion_id, entry.value),
-                "reason": entry.reason.value,
-                "note": encrypted(session, Exclusion.note, exclusion_id, entry.note),
-                "created_by": created_by,
-            },
-        )
-    if not rows:
+    by_digest = {
+        digest(session.keys, workspace_id, entry.kind.value, entry.value): entry for entry in entries[::-1]
+    }
+    if not by_digest:
         return []
+    shared = {"workspace_id": workspace_id, "created_by": created_by}
+    # In one order, so that each of two transactions waits for the other at most once.
+    rows = [_row(session, by_digest[key]) | shared | {"digest": key} for key in sorted(by_digest)]
     statement = insert(session, Exclusion).values(created_at=now).on_conflict_do_nothing()
-    ordered = [
-        rows[key] for key in sorted(rows)
-    ]  # of two transactions, each waits for the other's at most once
-    return list(session.scalars(statement.returning(Exclusion.id), ordered))
+    return list(session.scalars(statement.returning(Exclusion.id), rows))
+
+
+def _row(session: Session, entry: Entry) -> dict[str, Any]:
+    """Return the columns of a new exclusion that depend on the entry, but for the digest."""
+    exclusion_id = new_id("exc")
+    return {
+        "id": exclusion_id,
+        "kind": entry.kind.value,
+        "value": encrypted(session, Exclusion.value, exclusion_id, entry.value),
+        "reason": entry.reason.value,
+        "note": encrypted(session, Exclusion.note, exclusion_id, entry.note),
+    }
 
 
 def remove(session: Session, workspace_id: str, exclusion_id: str) -> None:
