@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from chromium_support import BrowserUser
 from company_support import Company, create_company
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Error, Page, expect
 
 
 def open_side_panel_from(user: BrowserUser, popup: Page) -> Page:
@@ -12,6 +14,7 @@ def open_side_panel_from(user: BrowserUser, popup: Page) -> Page:
     with (
         popup.expect_event("close"),
         user.context.expect_page(lambda page: page.url.endswith("panel.html?side")) as opened,
+        suppress(Error),  # the popup may be closed before the click is confirmed; its effects are awaited
     ):
         popup.get_by_role("button", name="Open in the side panel").click()
     panel = opened.value
