@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, false, func, select
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Select, bindparam, false, func, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.audit_actions import Action
@@ -15,6 +16,7 @@ from app.engine.audit_log import entries as audit_log
 from app.infra.database.database_clock import Moment
 from app.infra.database.db import Base
 from app.infra.database.session import Session
+from app.infra.database.statements import Statement, any_of
 
 
 class Workspace(Base):
@@ -81,13 +83,31 @@ def credit_totals(session: Session) -> dict[str, int]:
     return {column.key: int(total) for column, total in zip(columns, row, strict=True)}
 
 
+def _locked(dialect: str) -> Select[Any]:
+    found = select(Workspace.id).where(any_of(dialect, Workspace.__table__.c.id, "workspace_ids"))
+    return found.order_by(Workspace.id).with_for_update(key_share=True)
+
+
+_LOCK = Statement(tuple, _locked)
+
+
 def lock(session: Session, workspace_ids: Collection[str]) -> None:
     """Lock the workspaces' rows until the transaction ends, always in the same order.
 
     FOR NO KEY UPDATE: inserts with a foreign key to a workspace take a key-share lock, which it permits.
     """
-    query = select(Workspace.id).where(Workspace.id.in_(workspace_ids)).order_by(Workspace.id)
-    session.execute(query.with_for_update(key_share=True)).all()
+    _LOCK.all(session, {"workspace_ids": list(workspace_ids)})
+
+
+def lock_several(session: Session, workspace_ids: Collection[str]) -> None:
+    """Lock the rows before a statement updates them in any order; one row needs no order, and is not locked.
+
+    The statement itself must not lock them. If another transaction has replaced a row since it began, it
+    would lock the new version and then come back to the old one. PostgreSQL lets a third transaction hold
+    the old one while it waits for the new one, and ends the deadlock by an error.
+    """
+    if len(workspace_ids) > 1:
+        lock(session, workspace_ids)
 
 
 def foreign_key() -> ForeignKey:

@@ -33,6 +33,7 @@ from sqlalchemy.types import TypeEngine
 from app.domain.errors import Problem
 from app.domain.ids import new_id
 from app.domain.kinds import Outcome, Queue, Status
+from app.engine.accounts import workspaces
 from app.engine.jobs import traces
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import Job, JobItem
@@ -93,11 +94,13 @@ def settle_all(session: Session, results: Sequence[tuple[Claim, JobResult]], *, 
     if not results:
         return
     rows = [_parameters(session, claim, result) for claim, result in results]
+    workspace_ids = sorted({claim.workspace_id for claim, _result in results})
     parameters = {
         "settled": rows,
         "job_ids": [row["id"] for row in rows],
-        "workspace_ids": sorted({claim.workspace_id for claim, _result in results}),
+        "workspace_ids": workspace_ids,
     }
+    workspaces.lock_several(session, workspace_ids)
     finished = _finish(now).all(session, parameters)
     if len(finished) < len(results):
         raise LeaseLost

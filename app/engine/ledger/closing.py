@@ -55,7 +55,8 @@ _TYPES: dict[str, TypeEngine[Any]] = {
 def close_all(session: Session, closes: Sequence[Close], *, now: Moment) -> frozenset[str]:
     """Close the holds; a hold of 0 has none. Return the ids of the workspaces that have spending limits.
 
-    For each of their jobs, `credits.count_close` must follow.
+    The caller has locked the workspaces, if they are several. For each of the jobs of those with limits,
+    `credits.count_close` must follow.
     """
     rows = [close._asdict() for close in closes if close.held]
     if not rows:
@@ -95,7 +96,7 @@ def _entries_of_parameters(dialect: str, *, now: Moment) -> ReturningInsert[Any]
 
 
 def _balances(dialect: str, closes: FromClause) -> ReturningUpdate[Any]:
-    """Return the update of the balances, which are locked in the order of the workspaces' ids."""
+    """Return the update of the balances."""
     held, charged = (
         sql_cast(func.sum(closes.c[name]), BigInteger).label(name) for name in ("held", "charged")
     )
@@ -106,16 +107,9 @@ def _balances(dialect: str, closes: FromClause) -> ReturningUpdate[Any]:
         .cte("sums")
     )
     is_known = any_of(dialect, _WORKSPACES.c.id, "workspace_ids")
-    locked = (
-        select(_WORKSPACES.c.id)
-        .where(is_known, _WORKSPACES.c.id.in_(select(sums.c.workspace_id)))
-        .order_by(_WORKSPACES.c.id)
-        .with_for_update(key_share=True)
-        .cte("locked")
-    )
     return (
         update(_WORKSPACES)
-        .where(is_known, _WORKSPACES.c.id == sums.c.workspace_id, _WORKSPACES.c.id == locked.c.id)
+        .where(is_known, _WORKSPACES.c.id == sums.c.workspace_id)
         .values(
             available=_WORKSPACES.c.available + sums.c.held - sums.c.charged,
             held=_WORKSPACES.c.held - sums.c.held,

@@ -38,7 +38,7 @@ from app.domain.audit_actions import Action
 from app.domain.errors import InsufficientCredits
 from app.domain.ids import new_id
 from app.domain.spending import LimitUsage
-from app.engine.accounts.workspaces import Balance, Workspace, balance, foreign_key
+from app.engine.accounts.workspaces import Balance, Workspace, balance, foreign_key, lock_several
 from app.engine.audit_log import entries as audit_log
 from app.engine.ledger import limit_alerts, spending_limits
 from app.infra.database.database_clock import DatabaseNow, Moment, column
@@ -195,7 +195,7 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
 def hold_all(session: Session, holds: Sequence[Hold], *, now: Moment) -> frozenset[str]:
     """Reserve credits for jobs of many workspaces; return the ids of those that have them.
 
-    On PostgreSQL in one statement, on SQLite in two.
+    For one workspace on PostgreSQL in one statement, otherwise in two.
 
     A workspace that has too few credits for all of its holds, or has spending limits, gets none of them:
     `hold` decides about each.
@@ -203,10 +203,9 @@ def hold_all(session: Session, holds: Sequence[Hold], *, now: Moment) -> frozens
     if not holds:
         return frozenset()
     rows = [hold._asdict() | {"id": new_id("led")} for hold in holds]
-    parameters: dict[str, Any] = {
-        "holds": rows,
-        "workspace_ids": sorted({hold.workspace_id for hold in holds}),
-    }
+    workspace_ids = sorted({hold.workspace_id for hold in holds})
+    parameters: dict[str, Any] = {"holds": rows, "workspace_ids": workspace_ids}
+    lock_several(session, workspace_ids)
     is_one = session.get_bind().dialect.name == "postgresql"
     parameters["paying"] = [] if is_one else [id_ for (id_,) in _RESERVE_ALL.all(session, parameters)]
     return frozenset(job_id for (job_id,) in _insert_holds(now).all(session, parameters))
@@ -219,26 +218,18 @@ _HOLDS: dict[str, TypeEngine[Any]] = {
 
 
 def _reserve_all(dialect: str) -> ReturningUpdate[Any]:
-    """Return the update of all balances, which are locked in the order of the workspaces' ids."""
+    """Return the update of all balances."""
     holds = rows_of(dialect, "holds", _HOLDS).c
     sums = (
         select(holds.workspace_id, sql_cast(func.sum(holds.amount), BigInteger).label("amount"))
         .group_by(holds.workspace_id)
         .cte("sums")
     )
-    locked = (
-        select(_WORKSPACES.c.id)
-        .where(any_of(dialect, _WORKSPACES.c.id, "workspace_ids"))
-        .order_by(_WORKSPACES.c.id)
-        .with_for_update(key_share=True)
-        .cte("locked")
-    )
     return (
         update(_WORKSPACES)
         .where(
             any_of(dialect, _WORKSPACES.c.id, "workspace_ids"),
             _WORKSPACES.c.id == sums.c.workspace_id,
-            _WORKSPACES.c.id == locked.c.id,
             _WORKSPACES.c.available >= sums.c.amount,
             ~_WORKSPACES.c.is_limited,
         )

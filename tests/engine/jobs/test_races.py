@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -28,12 +29,14 @@ from jobs_support import (
     submit,
     try_claim,
 )
-from sqlalchemy import func, select
+from polling import wait_until
+from sqlalchemy import func, select, text
 from stored_support import a_company, a_contact, an_email, disclose
 
 from app.domain.errors import IdempotencyKeyReused, InsufficientCredits
 from app.domain.findings import FoundPhone, Source, SourceKind
 from app.domain.kinds import Kind, Outcome
+from app.engine.accounts.workspaces import Workspace
 from app.engine.audit import rule_checks
 from app.engine.contacts import phones
 from app.engine.contacts.contacts import Contact
@@ -300,6 +303,32 @@ def test_workspaces_that_reveal_the_same_person_do_not_deadlock(database: Databa
         return attempt(database, both)
 
     assert all(at_once(12, give))
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_settlements_that_wait_for_one_another_do_not_deadlock(database: Database, number: int) -> None:
+    """A statement that locked the row before it updated it came back to the replaced version."""
+    if database.is_sqlite:
+        pytest.skip("SQLite has one writer")
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        jobs = [a_job(session, workspace_id, f"p{number}") for number in range(4)]
+        claims = [claim(session, job_id) for job_id in jobs]
+
+    with ThreadPoolExecutor(len(jobs)) as pool, database.transaction() as other:
+        referring = select(Workspace.id).where(Workspace.id == workspace_id)
+        other.execute(referring.with_for_update(read=True, key_share=True)).all()
+        with database.transaction() as session:
+            credits.grant(session, workspace_id, 1, reason="replaces the version of the row", now=NOW)
+            waiting = [pool.submit(attempt, database, found(one)) for one in claims]
+            wait_until(lambda: _waiting_for_locks(database) == len(claims))
+        assert all(one.result() for one in waiting)
+
+
+def _waiting_for_locks(database: Database) -> int:
+    with database.reading() as session:
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        return session.scalars(text(f"{waiting} AND datname = current_database()")).one()
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
