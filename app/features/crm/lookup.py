@@ -11,10 +11,10 @@ from sqlalchemy import select
 from app.domain.normal.companies.company_names import company_key
 from app.domain.records.profile_links import are_two_people
 from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp, LookupPart
+from app.engine.own_records.record_keys import NAME
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index import index_matches
 from app.features.crm.index.crm_people import CrmPerson
-from app.features.crm.index.index_keys import NAME
 from app.features.crm.index.index_matches import IndexMatch
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.vendor import Crm

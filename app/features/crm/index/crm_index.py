@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import ForeignKey, LargeBinary, String, UniqueConstraint, delete, func, select
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.normal.companies.company_names import company_key
-from app.domain.suppression_lists import forms
 from app.engine.accounts.workspaces import foreign_key
 from app.engine.contacts.bulk import new_ids
-from app.engine.contacts.suppressions import suppression_checks
-from app.engine.contacts.suppressions.suppression_digests import Identifier
+from app.engine.own_records import record_keys
+from app.engine.own_records.record_suppressions import without_suppressed
 from app.features.crm.connections import CrmConnection
-from app.features.crm.index import index_keys
 from app.features.crm.index.crm_people import CrmPerson, RecordKind
-from app.features.crm.index.index_keys import EMAIL, PHONE, PROFILE
 from app.infra.database.bulk_statements import insert_all, is_among
 from app.infra.database.db import Base
 from app.infra.database.encrypted_columns import EncryptedJson, encrypted
 from app.infra.database.session import Session
-
-T = TypeVar("T")
 
 BATCH = 50_000
 """The records that are deleted in one transaction when a CRM is disconnected: about a second."""
@@ -102,7 +96,7 @@ def store(session: Session, connection: CrmConnection, people: Sequence[CrmPerso
                 "person": encrypted(session, CrmIndexRecord.person, record_id, _values(person)),
             }
         )
-        digests = index_keys.digests(session.keys, workspace_id, index_keys.keys_of(person))
+        digests = record_keys.digests(session.keys, workspace_id, record_keys.keys_of(person))
         keys += [
             {"workspace_id": workspace_id, "digest": digest, "record_id": record_id, "matched_on": matched_on}
             for digest, matched_on in digests.items()
@@ -138,21 +132,6 @@ def size(session: Session, connection_id: str) -> int:
     """Return how many records of a CRM are indexed."""
     query = select(func.count()).where(CrmIndexRecord.connection_id == connection_id)
     return session.scalars(query).one()
-
-
-def without_suppressed(session: Session, items: Sequence[T], person_of: Callable[[T], CrmPerson]) -> list[T]:
-    """Return the items whose person has no identifier that is suppressed."""
-    identifiers = [frozenset(_identifiers(person_of(item))) for item in items]
-    suppressed = suppression_checks.suppressed(session, frozenset().union(*identifiers))
-    return [item for item, own in zip(items, identifiers, strict=True) if suppressed.isdisjoint(own)]
-
-
-def _identifiers(person: CrmPerson) -> Iterator[Identifier]:
-    for kind, values in ((PROFILE, person.profiles), (EMAIL, person.emails), (PHONE, person.phones)):
-        yield from (Identifier(kind, value) for value in values)
-    if name := index_keys.name_key(person.name):
-        for employer in filter(None, (*person.domains, *map(company_key, person.companies))):
-            yield Identifier("name", forms.employment(name, employer))
 
 
 def _values(person: CrmPerson) -> dict[str, Any]:

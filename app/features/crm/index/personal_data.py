@@ -12,16 +12,15 @@ from sqlalchemy import delete, select
 
 from app.domain.records.person_matcher import PersonMatcher
 from app.engine.accounts.workspaces import Workspace
-from app.engine.lookups.lookup_parts import LookedUp
 from app.engine.mentions import mention_sources
 from app.engine.mentions.mention_sources import Source
+from app.engine.own_records import record_matches
 from app.engine.privacy.holdings import Export
 from app.features.crm.connections import CrmConnection
-from app.features.crm.index import crm_index, index_keys
+from app.features.crm.index import crm_index
 from app.features.crm.index.crm_index import CrmIndexKey, CrmIndexRecord
-from app.features.crm.index.index_keys import NAME, Key
+from app.features.crm.index.crm_people import CrmPerson
 from app.infra.clock import rfc3339
-from app.infra.database.bulk_statements import is_among
 from app.infra.database.session import Session
 
 
@@ -71,37 +70,12 @@ class IndexedData:
 
 def find(session: Session, matcher: PersonMatcher) -> IndexedData:
     """Return what the index says about the person, in the CRMs of all workspaces."""
-    found: dict[str, bool] = {}
-    for workspace_id in session.scalars(select(CrmConnection.workspace_id).distinct()).all():
-        digests = index_keys.digests(session.keys, workspace_id, _keys(workspace_id, matcher))
-        key = CrmIndexKey.__table__.c
-        query = select(key.record_id, key.matched_on).where(
-            key.workspace_id == workspace_id, is_among(session, key.digest, list(digests))
-        )
-        for row in session.execute(query):
-            found[row.record_id] = found.get(row.record_id, False) or row.matched_on != NAME
-    certain = [record_id for record_id, is_certain in found.items() if is_certain]
-    named = CrmIndexRecord.id.in_([record_id for record_id in found if record_id not in certain])
-    records = session.scalars(select(CrmIndexRecord).where(named))
-    return IndexedData(sorted([*certain, *(record.id for record in records if _is_same(matcher, record))]))
+    workspaces = session.scalars(select(CrmConnection.workspace_id).distinct()).all()
+    sought = record_matches.find_sought(session, CrmIndexKey.__table__, workspaces, matcher)
+    records = session.scalars(select(CrmIndexRecord).where(CrmIndexRecord.id.in_(sought.named)))
+    named = [record.id for record in records if _person_of(record).is_sought(matcher)]
+    return IndexedData(sorted([*sought.certain, *named]))
 
 
-def _keys(workspace_id: str, matcher: PersonMatcher) -> list[Key]:
-    sought = LookedUp(
-        workspace_id=workspace_id,
-        profiles=sorted(matcher.linkedin_urls),
-        emails=sorted(matcher.emails),
-        phones=sorted(matcher.phones),
-    )
-    return [*index_keys.keys_of(sought), *(index_keys.key_of_name(*pair) for pair in matcher.names)]
-
-
-def _is_same(matcher: PersonMatcher, record: CrmIndexRecord) -> bool:
-    """Return whether a record with the name of the person is about nobody else: it has no other profile."""
-    person = crm_index.person_of(record.kind, record.crm_id, record.changed_at, record.person)
-    fields = {
-        "full_name": person.name,
-        "company_name": person.company,
-        "linkedin_url": next(iter(person.profiles), None),
-    }
-    return any(matcher.matches(fields | {"company_domain": domain}) for domain in (*person.domains, ""))
+def _person_of(record: CrmIndexRecord) -> CrmPerson:
+    return crm_index.person_of(record.kind, record.crm_id, record.changed_at, record.person)

@@ -1,4 +1,4 @@
-"""The keys by which people in a CRM are found: digests of what identifies them, in one workspace.
+"""The keys by which people in a workspace's own systems are found: digests of what identifies them.
 
 A digest is keyed and contains the workspace, so that equal people of two workspaces have different ones. It
 is made of an address, a number, a profile, or a name with its company or the company's domain.
@@ -14,17 +14,19 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.companies.company_names import company_key
 from app.domain.normal.names.name_keys import person_key
 from app.domain.normal.names.name_parts import plain_full_name
+from app.domain.records.person_matcher import PersonMatcher
+from app.engine.lookups.lookup_parts import LookedUp
 from app.infra.crypto.digest_keys import DigestKeys
 
-_PURPOSE = "crm_index"
+_PURPOSE = "own_records"
 _DIGEST_BYTES = 16
 PROFILE, EMAIL, PHONE, NAME = "linkedin_url", "email", "phone", "name"
 CERTAINTY = (PROFILE, EMAIL, PHONE, NAME)
-"""What a person in the CRM is recognized by, the most certain first."""
+"""What a recorded person is recognized by, the most certain first."""
 
 
 class Identified(Protocol):
-    """A person with identifiers in normal form: one who is looked up, or one in a CRM."""
+    """A person with identifiers in normal form: one who is looked up, or one in a system of the workspace."""
 
     @property
     def profiles(self) -> Sequence[str]:
@@ -65,6 +67,17 @@ def keys_of(person: Identified) -> Iterator[Key]:
     if name := name_key(person.name):
         companies = filter(None, map(company_key, person.companies))
         yield from (key_of_name(name, employer) for employer in (*person.domains, *companies))
+
+
+def keys_of_sought(workspace_id: str, matcher: PersonMatcher) -> list[Key]:
+    """Return the keys of a person whose data is sought, for an erasure."""
+    sought = LookedUp(
+        workspace_id=workspace_id,
+        profiles=sorted(matcher.linkedin_urls),
+        emails=sorted(matcher.emails),
+        phones=sorted(matcher.phones),
+    )
+    return [*keys_of(sought), *(key_of_name(*pair) for pair in matcher.names)]
 
 
 def key_of_name(name: str, employer: str) -> Key:
