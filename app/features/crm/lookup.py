@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select
-
 from app.domain.normal.companies.company_names import company_key
-from app.domain.records.profile_links import are_two_people
 from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp, LookupPart
-from app.engine.own_records.record_keys import NAME
-from app.features.crm.connections import CrmConnection
-from app.features.crm.index import index_matches
 from app.features.crm.index.crm_people import CrmPerson
 from app.features.crm.index.index_matches import IndexMatch
+from app.features.crm.index.index_search import IndexSearch, is_namesake
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.vendor import Crm
 from app.infra.clock import rfc3339
@@ -24,8 +18,6 @@ from app.settings import Settings
 
 MAX_RECORDS = 10
 """The most records of one person; many have the number of their company."""
-CHECK_SECONDS = 5.0
-"""For how long a process remembers that no workspace has connected a CRM; its people are read later still."""
 
 
 class CrmRecords:
@@ -33,31 +25,20 @@ class CrmRecords:
 
     def __init__(self, crms: Mapping[str, Crm]) -> None:
         self._crms = crms
-        self._is_connected = False
-        self._checked_at = -CHECK_SECONDS
+        self._search = IndexSearch()
 
     def __call__(self, session: Session, people: Sequence[LookedUp]) -> list[dict[str, list[dict[str, Any]]]]:
         """Return the field `crm` of each person's result: their records in the workspace's CRMs."""
-        if not self._is_any_connected(session):
-            return [{"crm": []} for _ in people]
-        found = index_matches.find(session, people)
         return [
             {
                 "crm": [
                     _record(self._crms[match.vendor], match, person.current_company)
                     for match in matches
-                    if not _is_namesake(match, person)
+                    if not is_namesake(match, person)
                 ][:MAX_RECORDS]
             }
-            for person, matches in zip(people, found, strict=True)
+            for person, matches in zip(people, self._search(session, people), strict=True)
         ]
-
-    def _is_any_connected(self, session: Session) -> bool:
-        now = time.monotonic()
-        if not self._is_connected and now - self._checked_at >= CHECK_SECONDS:
-            self._is_connected = session.scalar(select(CrmConnection.id).limit(1)) is not None
-            self._checked_at = now
-        return self._is_connected
 
 
 def _load(settings: Settings) -> Find:
@@ -65,11 +46,6 @@ def _load(settings: Settings) -> Find:
 
 
 LOOKUP = LookupPart(load=_load)
-
-
-def _is_namesake(match: IndexMatch, person: LookedUp) -> bool:
-    """Return whether the record has only the name and the company in common, and another person's profile."""
-    return list(match.matched_on) == [NAME] and are_two_people(person.profiles, match.person.profiles)
 
 
 def _record(crm: Crm, match: IndexMatch, current: CurrentCompany | None) -> dict[str, Any]:
