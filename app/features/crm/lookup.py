@@ -7,9 +7,12 @@ from typing import Any
 
 from app.domain.normal.companies.company_names import company_key
 from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp, LookupPart
+from app.engine.own_records.record_certainty import is_namesake
+from app.engine.own_records.record_search import RecordSearch
+from app.features.crm.connections import CrmConnection
+from app.features.crm.index import index_matches
 from app.features.crm.index.crm_people import CrmPerson
 from app.features.crm.index.index_matches import IndexMatch
-from app.features.crm.index.index_search import IndexSearch, is_namesake
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.vendor import Crm
 from app.infra.clock import rfc3339
@@ -25,7 +28,7 @@ class CrmRecords:
 
     def __init__(self, crms: Mapping[str, Crm]) -> None:
         self._crms = crms
-        self._search = IndexSearch()
+        self._search = RecordSearch(CrmConnection.id, index_matches.find)
 
     def __call__(self, session: Session, people: Sequence[LookedUp]) -> list[dict[str, list[dict[str, Any]]]]:
         """Return the field `crm` of each person's result: their records in the workspace's CRMs."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.domain.normal.emails import email_reasons
-from app.domain.records.profile_links import are_two_people
 from app.engine.lookups.lookup_parts import LookedUp
-from app.engine.own_records import record_keys
 from app.engine.own_records.own_records import Find, OwnRecord, OwnRecordSource
-from app.engine.own_records.record_keys import PROFILE
+from app.engine.own_records.record_certainty import is_certain, is_namesake
+from app.engine.own_records.record_search import RecordSearch
+from app.features.crm.connections import CrmConnection
+from app.features.crm.index import index_matches
 from app.features.crm.index.index_matches import IndexMatch
-from app.features.crm.index.index_search import IndexSearch, is_namesake
 from app.features.crm.vendors import registry
 from app.features.crm.vendors.vendor import Crm
 from app.infra.database.session import Session
@@ -25,13 +24,13 @@ class OwnCrmRecords:
 
     def __init__(self, crms: Mapping[str, Crm]) -> None:
         self._crms = crms
-        self._search = IndexSearch()
+        self._search = RecordSearch(CrmConnection.id, index_matches.find)
 
     def __call__(self, session: Session, people: Sequence[LookedUp]) -> list[list[OwnRecord]]:
         """Return the records of each person, the most certain first."""
         return [
             [
-                _record(self._crms[match.vendor], match, is_certain=_is_certain(match, person, len(matches)))
+                _record(self._crms[match.vendor], match, is_certain=is_certain(match, person, len(matches)))
                 for match in matches
                 if not is_namesake(match, person)
             ]
@@ -44,21 +43,6 @@ def _load(settings: Settings) -> Find:
 
 
 OWN_RECORDS = OwnRecordSource(name=SOURCE, load=_load)
-
-
-def _is_certain(match: IndexMatch, person: LookedUp, matches: int) -> bool:
-    """Return whether the record is about the person beyond doubt.
-
-    A profile says so, and an address that is not a team's. Colleagues may share a number, a team's address or
-    a name: these say so if no other record is found by them and the names are not two.
-    """
-    if PROFILE in match.matched_on:
-        return True
-    if are_two_people(person.profiles, match.person.profiles):
-        return False
-    own = {email for email in person.emails if "role" not in email_reasons(email)}
-    names = {record_keys.name_key(person.name), record_keys.name_key(match.person.name)} - {""}
-    return not own.isdisjoint(match.person.emails) or (matches == 1 and len(names) <= 1)
 
 
 def _record(crm: Crm, match: IndexMatch, *, is_certain: bool) -> OwnRecord:
