@@ -21,6 +21,10 @@ Purpose = Annotated[
         description="Why the values are needed: one of `purposes.allowed` of the tool session. Ask the user.",
     ),
 ]
+UseOwnRecords = Annotated[
+    bool | None,
+    Field(description="False: buy values even if the workspace's own CRM has them, verified and free."),
+]
 Website = Annotated[
     str,
     Field(max_length=2048, description="A domain or URL, such as acme.com or https://www.acme.com/about."),

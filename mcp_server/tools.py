@@ -24,6 +24,7 @@ from mcp_server.inputs import (
     PhoneType,
     Profile,
     Purpose,
+    UseOwnRecords,
     Website,
 )
 from mcp_server.websites import website_hashes
@@ -64,13 +65,20 @@ class Tools:
         max_age_days: MaxAge = None,
         *,
         purpose: Purpose = None,
+        use_own_records: UseOwnRecords = None,
     ) -> Answer:
         """Reveal a person's e-mail addresses.
 
         This spends a credit if an address of at least `min_status` (default: valid) is found; what the
-        workspace already owns is free. Data providers may be asked, which takes seconds.
+        workspace already owns or has in its CRM is free. Data providers may be asked, which takes seconds.
         """
-        options = {"types": types, "min_status": min_status, "max_age_days": max_age_days, "purpose": purpose}
+        options = {
+            "types": types,
+            "min_status": min_status,
+            "max_age_days": max_age_days,
+            "purpose": purpose,
+            "use_own_records": use_own_records,
+        }
         return await self._submit(context, "/api/ext/reveal/email", {"subject": _sent(person), **options})
 
     async def reveal_phone(
@@ -82,13 +90,20 @@ class Tools:
         max_age_days: MaxAge = None,
         *,
         purpose: Purpose = None,
+        use_own_records: UseOwnRecords = None,
     ) -> Answer:
         """Reveal a person's phone numbers.
 
         This spends credits if a number of at least `min_status` (default: any) is found; what the workspace
-        already owns is free. Observe `do_not_call`.
+        already owns or has in its CRM is free. Observe `do_not_call`.
         """
-        options = {"types": types, "min_status": min_status, "max_age_days": max_age_days, "purpose": purpose}
+        options = {
+            "types": types,
+            "min_status": min_status,
+            "max_age_days": max_age_days,
+            "purpose": purpose,
+            "use_own_records": use_own_records,
+        }
         return await self._submit(context, "/api/ext/reveal/phone", {"subject": _sent(person), **options})
 
     async def enrich(
@@ -100,6 +115,7 @@ class Tools:
         fields: list[EnrichedField] | None = None,
         *,
         purpose: Purpose = None,
+        use_own_records: UseOwnRecords = None,
         estimate_only: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
     ) -> Answer:
         """Complete up to 100 people, or up to 100 companies, in one job.
@@ -112,7 +128,12 @@ class Tools:
         items = [{"subject": _sent(one)} for one in people or ()]
         items += [{"company": _sent(one)} for one in companies or ()]
         entity = "person" if people else "company"
-        options = {"fields": fields, "max_credits": max_credits, "purpose": purpose}
+        options = {
+            "fields": fields,
+            "max_credits": max_credits,
+            "purpose": purpose,
+            "use_own_records": use_own_records,
+        }
         body = _set({"entity": entity, "items": items, **options})
         if not estimate_only:
             return await self._submit(context, "/api/ext/enrichment-request", body)

@@ -42,7 +42,14 @@ ERRORS = (
 class RevealResultSchema(ResponseSchema):
     """The revealed e-mail addresses or phone numbers, best first."""
 
-    contact_id = fields.String(required=True, metadata={"example": ids.EXAMPLES["con"]})
+    contact_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": ids.EXAMPLES["con"],
+            "description": "Null if the values are the workspace's own and the person is not stored.",
+        },
+    )
     emails = fields.List(fields.Nested(EmailSchema))
     phones = fields.List(fields.Nested(PhoneSchema))
     client_reference = fields.String(metadata={"example": "row-17"})
@@ -64,8 +71,8 @@ def email(body: RevealRequest) -> Response:
     """Reveal e-mail addresses.
 
     Costs a credit only if an address of at least the requested status is returned. Addresses that the
-    workspace already owns are free. If the operator requires a `purpose` for the person and none is stated,
-    nothing is returned: the error is `purpose_required`, here or in `job.error`.
+    workspace already owns or has in its CRM are free. If the operator requires a `purpose` for the person and
+    none is stated, nothing is returned: the error is `purpose_required`, here or in `job.error`.
     """
     return reveals.submit(ContactField.EMAIL, body)
 

@@ -64,6 +64,7 @@ def receipt(job_id: str) -> Response:
         described=described,
         purposes=purpose_choices.offered(),
         can_repeat=repeats.is_repeatable(snapshot.job, snapshot.items),
+        is_of_own_records=repeats.is_of_own_records(snapshot.job),
     )
 
 

@@ -10,6 +10,7 @@ from flask import Response, flash, request
 from app.domain.errors import PurposeRequired, ValidationFailed
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
+from app.engine.jobs.jobs import USE_OWN_RECORDS
 from app.engine.lookups.field_requests import ContactField
 from app.web import admission
 from app.web.jobs import reveals, reverse_lookups
@@ -35,12 +36,16 @@ _BEST_FIRST = (EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value)
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What the page offers for a field: values that the workspace owns, and masked ones with their price."""
+    """What the page offers for a field: values that the workspace owns, and masked ones with their price.
+
+    `is_own` is whether the workspace has such a value itself, which a reveal returns if it is verified.
+    """
 
     field: ContactField
     owned: list[dict[str, Any]]
     masked: list[dict[str, Any]]
     price: int
+    is_own: bool
 
     @property
     def options(self) -> dict[str, Any]:
@@ -78,7 +83,11 @@ def find() -> Response:
 def reveal_field() -> Response:
     """Reveal a field of a person, and show the receipt."""
     field = ContactField.PHONE if forms.text("field") == ContactField.PHONE else ContactField.EMAIL
-    options = {"types": request.form.getlist("types")} if request.form.getlist("types") else {}
+    options: dict[str, Any] = (
+        {"types": request.form.getlist("types")} if request.form.getlist("types") else {}
+    )
+    if "buy" in request.form:
+        options[USE_OWN_RECORDS] = False
     body = {"subject": subject_fields.from_form(), **options, **forms.texts("min_status", "purpose")}
     try:
         loaded = forms.load(SCHEMAS[field](), body)
@@ -124,6 +133,7 @@ def _offers(result: dict[str, Any]) -> list[Offer]:
             result["revealed"][f"{field.value}s"],
             [entry for entry in result["available"] if entry["field"] == field.value and not entry["owned"]],
             services().settings.price_of(field),
+            any(field.value in record["has"] for record in result.get("crm", ())),
         )
         for field in (ContactField.EMAIL, ContactField.PHONE)
     ]

@@ -45,7 +45,9 @@ After the last one, the jobs are left to the sweeper.
 """
 REMEMBERED = 10_000
 """How many jobs that it settled, or that it will not settle in a group, a process remembers."""
-StoredDataFunction: TypeAlias = Callable[[Session, Sequence[Claim], Settings], Sequence[JobResult | None]]
+StoredDataFunction: TypeAlias = Callable[
+    [Session, Sequence[Claim], WorkerServices], Sequence[JobResult | None]
+]
 FROM_STORED: dict[str, StoredDataFunction] = {}
 
 
@@ -191,7 +193,7 @@ class Claimer:
             if resolve is not None and is_first and claim.job_id not in suspects:
                 by_function[resolve].append(claim)
         for resolve, group in by_function.items():
-            results = resolve(session, group, self._services.settings)
+            results = resolve(session, group, self._services)
             for claim, result in zip(group, results, strict=True):
                 if result is not None:
                     yield claim, result

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from app.domain.kinds import Queue
 from app.engine import database
+from app.engine.own_records import own_records
+from app.engine.own_records.own_records import Find
 from app.infra.broker.job_notifications import JobNotifier
 from app.infra.broker.queue import JobPublisher
 from app.infra.crypto.digest_keys import DigestKeys
@@ -23,6 +26,7 @@ class WorkerServices:
     """The service objects of a worker process.
 
     `refused` counts refused messages by reason, `claimers` take the jobs of the queues (`claimer.of`).
+    `own_records` find what a workspace has of people in its own systems, by the names of the sources.
     """
 
     settings: Settings
@@ -31,6 +35,7 @@ class WorkerServices:
     notifier: JobNotifier
     refused: Counter[str] = field(default_factory=Counter)
     claimers: dict[Queue, Claimer] = field(default_factory=dict)
+    own_records: Mapping[str, Find] = field(default_factory=dict)
 
 
 _current: list[WorkerServices] = []
@@ -46,6 +51,7 @@ def configure(settings: Settings) -> WorkerServices:
                 database.create(settings, DigestKeys.from_settings(settings)),
                 JobPublisher(settings.redis_url, settings.broker_url),
                 JobNotifier(settings.redis_url),
+                own_records=own_records.load_all(settings),
             )
         )
     return _current[0]

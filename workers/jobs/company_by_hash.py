@@ -17,8 +17,8 @@ from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
 
 
-def _from_stored(session: Session, claims: Sequence[Claim], settings: Settings) -> list[JobResult]:
-    return [CompanyLookup(claim, settings).settle(session, claim.claimed_at) for claim in claims]
+def _from_stored(session: Session, claims: Sequence[Claim], services: WorkerServices) -> list[JobResult]:
+    return [CompanyLookup(claim, services.settings).settle(session, claim.claimed_at) for claim in claims]
 
 
 @job(Kind.COMPANY_BY_HASH, from_stored=_from_stored)

@@ -11,13 +11,14 @@ from app.engine.jobs.claims import Claim
 from app.engine.jobs.leases import JobResult
 from app.engine.lookups import leads
 from app.infra.database.session import Session
-from app.settings import Settings
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
 
 
-def _from_stored(session: Session, claims: Sequence[Claim], settings: Settings) -> list[JobResult]:
-    return [LeadsLookup(claim, settings.prices).settle(session, claim.claimed_at) for claim in claims]
+def _from_stored(session: Session, claims: Sequence[Claim], services: WorkerServices) -> list[JobResult]:
+    return [
+        LeadsLookup(claim, services.settings.prices).settle(session, claim.claimed_at) for claim in claims
+    ]
 
 
 @job(Kind.LEADS_BY_WEBSITE_HASH, from_stored=_from_stored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -17,15 +17,14 @@ from app.engine.jobs.leases import JobResult
 from app.engine.lookups import disclosure, offers
 from app.engine.lookups.disclosure import Disclosure, Sale
 from app.engine.lookups.field_requests import ContactField, FieldRequest
-from app.engine.lookups.known_people import Question
+from app.engine.lookups.known_people import KnownPerson, Question
 from app.engine.lookups.offers import Offer
 from app.engine.privacy import redaction
 from app.infra.database.session import Session
-from app.settings import Settings
 from workers.execution import retries
 from workers.execution.job_runner import job
 from workers.execution.worker_services import WorkerServices
-from workers.resolve import field_resolver
+from workers.resolve import field_resolver, own_fields
 from workers.resolve.field_resolver import FieldResolution
 
 _FIELDS: dict[str, ContactField] = {
@@ -34,13 +33,16 @@ _FIELDS: dict[str, ContactField] = {
 }
 
 
-def _from_stored(session: Session, claims: Sequence[Claim], settings: Settings) -> list[JobResult | None]:
+def _from_stored(
+    session: Session, claims: Sequence[Claim], services: WorkerServices
+) -> list[JobResult | None]:
     """Disclose fresh stored values, for many jobs in the statements of one.
 
     The result is an error if a purpose must be stated for the person, and None if a provider may find better
-    values, the hold is too small, or a job before it reveals the same field.
+    values, the hold is too small, the workspace may have a value itself, or a job before it reveals the same
+    field.
     """
-    now = claims[0].claimed_at
+    settings, now = services.settings, claims[0].claimed_at
     requests = [FieldRequest.parse(_FIELDS[claim.kind], claim.request) for claim in claims]
     purchases = [
         field_resolver.purchase_of(claim, price=settings.prices[claim.kind], now=now) for claim in claims
@@ -67,13 +69,36 @@ def _from_stored(session: Session, claims: Sequence[Claim], settings: Settings) 
         elif known.contact and known.has_fresh_value and (known.owned or purchases[index].is_affordable):
             purchase = replace(purchases[index], countries=known.countries)
             sales[index] = Sale(purchase, known.contact, requests[index], known.data)
+    for index in _without_need(session, services, claims, people, sales, now=now):
+        del sales[index]
     disclosed = disclosure.disclose_all(session, list(sales.values()))
     for index, one in zip(sales, disclosed, strict=True):
         known = people[index]
         if one is not None and known is not None:
-            offers.remember_sale(session, claims[index].workspace_id, known, one.contact_id, now=now)
+            offers.remember_sale(session, claims[index].workspace_id, known, sales[index].contact.id, now=now)
             results[index] = _found(one, requests[index].field)
     return results
+
+
+def _without_need(
+    session: Session,
+    services: WorkerServices,
+    claims: Sequence[Claim],
+    people: Sequence[KnownPerson | None],
+    sales: Mapping[int, Sale],
+    *,
+    now: datetime,
+) -> list[int]:
+    """Return the numbers of the sales of what the workspace may have itself."""
+    asked = [
+        (index, (claims[index], known, sale.field_request))
+        for index, sale in sales.items()
+        if (known := people[index]) is not None
+    ]
+    found = own_fields.find_all(session, services, [question for _index, question in asked], now=now)
+    return [
+        index for (index, _question), own in zip(asked, found, strict=True) if own.values or own.unverified
+    ]
 
 
 @job(Kind.REVEAL_EMAIL, from_stored=_from_stored)

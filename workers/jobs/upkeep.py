@@ -20,6 +20,7 @@ from app.engine.ledger import spending_limits
 from app.engine.lists import imported_rows
 from app.engine.lookups import people_counts
 from app.engine.matching import reverse_lookups
+from app.engine.own_records import own_verifications
 from app.engine.privacy import contact_retention, redaction
 from app.engine.queues import worker_heartbeats as presence
 from app.engine.work import items
@@ -78,6 +79,7 @@ def _purges(settings: Settings) -> Iterator[Step]:
         partial(imported_rows.purge_expired, now=now),
         partial(items.purge_expired, now=now),
         partial(reverse_lookups.purge_expired, now=now),
+        partial(own_verifications.purge_expired, before=now - settings.default_max_age),
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(people_counts.purge_expired, before=now - people_counts.MAX_AGE),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),

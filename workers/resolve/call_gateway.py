@@ -39,11 +39,16 @@ _MAX_DELAY = timedelta(seconds=sum(DATABASE_RETRY_DELAYS) + 1)
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCallGateway:
-    """The call gateway of one job, or of one item of it."""
+    """The call gateway of one job, or of one item of it.
+
+    If its calls are private, they are about what a workspace has itself: jobs of other workspaces neither
+    find them nor wait for them.
+    """
 
     services: WorkerServices
     claim: Claim
     item: int | None = None
+    is_private: bool = False
 
     def begin(
         self, provider: Provider, request: ProviderRequest
@@ -233,17 +238,18 @@ class DatabaseCallGateway:
         return provider_calls.start(session, key, cost=0.0, now=started.asked_at)
 
     def _call_key(self, session: Session, provider: Provider, request: ProviderRequest) -> CallKey:
+        workspace_id = self.claim.workspace_id
+        field = f"{request.field.value} {workspace_id}" if self.is_private else request.field.value
+        is_shared = _is_stored_for_all(request) and not self.is_private
         return CallKey(
             job_id=self.claim.job_id,
             item=self.item,
             field=request.field.value,
             provider=provider.name,
-            subject=provider_calls.subject_digest(
-                session.keys, request.field.value, request.types, request.subject
-            ),
+            subject=provider_calls.subject_digest(session.keys, field, request.types, request.subject),
             country=request.country,
             attempt=self.claim.attempts,
-            visible_to=None if _is_stored_for_all(request) else self.claim.workspace_id,
+            visible_to=None if is_shared else workspace_id,
         )
 
 

@@ -68,6 +68,29 @@ def verify_stored(
     )
 
 
+def verify_privately(
+    claim: Claim,
+    services: WorkerServices,
+    request: ProviderRequest,
+    addresses: Sequence[FoundEmail],
+    verifiers: Sequence[Provider],
+    *,
+    item: int | None,
+) -> WaterfallResult:
+    """Verify the first few addresses of a workspace's own; no other workspace shares the calls."""
+    gateway = DatabaseCallGateway(services, claim, item, is_private=True)
+    return waterfall.verify_stored(request, addresses, gateway=gateway, verifiers=verifiers)
+
+
+def free_verifiers(services: WorkerServices, request: ProviderRequest) -> list[Provider]:
+    """Return the verifiers whose calls cost nothing."""
+    return [
+        verifier
+        for verifier in _verifiers(services, request)
+        if verifier.terms.is_free or verifier.terms.prices.get(ProviderField.VERIFICATION) == 0
+    ]
+
+
 def _verifiers(services: WorkerServices, request: ProviderRequest) -> Sequence[Provider]:
     return provider_order.configured_order(services.settings, ProviderField.VERIFICATION, request.country)
 

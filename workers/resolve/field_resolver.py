@@ -1,4 +1,7 @@
-"""Resolves one field of one person: from owned values, from fresh stored ones, then by the waterfall."""
+"""Resolves one field of one person.
+
+First from owned values, from the workspace's own systems, from fresh stored values, then by the waterfall.
+"""
 
 from __future__ import annotations
 
@@ -26,24 +29,35 @@ from app.engine.lookups.field_requests import FieldRequest
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.lookups.offers import Offer
 from app.engine.matching import caller_identifiers
+from app.engine.own_records.own_values import OwnField
 from app.infra.database import database_clock
 from app.infra.database.session import Session
 from app.settings import Settings
 from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
-from workers.resolve import configured_waterfall, contact_storage, finding_identifiers, provider_order
+from workers.resolve import (
+    configured_waterfall,
+    contact_storage,
+    finding_identifiers,
+    own_fields,
+    provider_order,
+)
 from workers.resolve.waterfall import WaterfallResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldResolution:
-    """A resolved field, before anything is stored or charged; `countries` are those known of the person."""
+    """A resolved field, before anything is stored or charged; `countries` are those known of the person.
+
+    `own` are the values that the workspace has itself: if there are any, they are returned, and no others.
+    """
 
     request: FieldRequest
     known: KnownPerson
     result: WaterfallResult
     countries: frozenset[str] = frozenset()
+    own: OwnField | None = None
 
     @property
     def suppressed(self) -> bool:
@@ -51,8 +65,13 @@ class FieldResolution:
         return self.known.suppressed or self.result.suppressed
 
     @property
+    def is_free(self) -> bool:
+        """Return whether nothing is charged: the workspace has the values, or there are none."""
+        return self.own is not None or self.known.owned or self.is_empty
+
+    @property
     def is_empty(self) -> bool:
-        """Return whether there is nothing to disclose, and so nothing to charge."""
+        """Return whether no stored or found value may be disclosed."""
         return not (self.known.has_value or _fulfils(self.request, self.result.emails, self.result.phones))
 
 
@@ -77,7 +96,8 @@ def resolve_field(
 ) -> FieldResolution:
     """Resolve a field from stored data, else from the providers; `item` is the index of an enrichment item.
 
-    `countries` are those in which providers have just placed the person.
+    What the workspace has itself comes before what is paid for. `countries` are those in which providers have
+    just placed the person.
 
     Raises:
         MoveToQueue: a provider must be called, which the queue of the claim does not do.
@@ -87,6 +107,7 @@ def resolve_field(
 
     """
     with services.database.reading() as session:
+        now = database_clock.value(session)
         known = offers.assess(
             session,
             claim.workspace_id,
@@ -94,12 +115,40 @@ def resolve_field(
             field_request,
             Offer(is_paid=price <= claim.budget, purpose=claim.purpose),
             default_max_age=services.settings.default_max_age,
-            now=database_clock.value(session),
+            now=now,
         )
-    known = _placed_in(known, countries, field_request, services.settings)
+        known = _placed_in(known, countries, field_request, services.settings)
+        [own] = own_fields.find_all(session, services, [(claim, known, field_request)], now=now)
     # Also for a barred person whom the workspace is not told about: the answer must not show it.
     if known.needs_purpose and claim.purpose is None and (known.is_hidden or not known.is_barred):
         raise services.settings.purpose_rule.refusal()
+    verified = own_fields.verify(claim, services, known, own, item=item)
+    if verified.field.values:
+        return FieldResolution(
+            request=field_request,
+            known=known,
+            result=WaterfallResult(trace=verified.trace + verified.field.trace(now)),
+            countries=known.countries,
+            own=verified.field,
+        )
+    try:
+        resolved = _resolve_without_own(claim, services, known, field_request, price=price, item=item)
+    except RetryLater as retry:
+        retry.trace = verified.trace + retry.trace
+        raise
+    return replace(resolved, result=replace(resolved.result, trace=verified.trace + resolved.result.trace))
+
+
+def _resolve_without_own(
+    claim: Claim,
+    services: WorkerServices,
+    known: KnownPerson,
+    field_request: FieldRequest,
+    *,
+    price: int,
+    item: int | None,
+) -> FieldResolution:
+    """Resolve a field from stored data, else from the providers."""
     if not known.is_barred and not known.owned and price > claim.budget:
         raise _unaffordable(claim, price)
     if known.is_barred or known.has_fresh_value or not known.visible_types:
@@ -223,9 +272,17 @@ def store(
     """
     if resolution.suppressed:
         return StoredField(suppressed=True)
+    if resolution.known.exclusion is not None:
+        return StoredField(exclusion=resolution.known.exclusion)
+    if resolution.own is not None:
+        return _disclose_own(session, claim, resolution.known, resolution.own)
+    return _store_found(session, claim, resolution, price=price, now=now)
+
+
+def _store_found(
+    session: Session, claim: Claim, resolution: FieldResolution, *, price: int, now: datetime
+) -> StoredField:
     workspace_id, known = claim.workspace_id, resolution.known
-    if known.exclusion is not None:
-        return StoredField(exclusion=known.exclusion)
     if returned := finding_identifiers.of_result(resolution.result):
         bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
         stored = known_people.identifiers(session, workspace_id, known)
@@ -242,7 +299,7 @@ def store(
             return StoredField(exclusion=exclusion)
         disclosed = disclosure.disclose(session, purchase, contact, resolution.request, data)
         if disclosed is not None:
-            offers.remember_sale(session, workspace_id, known, disclosed.contact_id, now=now)
+            offers.remember_sale(session, workspace_id, known, contact.id, now=now)
             return StoredField(disclosed)
     is_hidden = any(known_people.is_suppressed(session, workspace_id, contact) for contact in contacts)
     if (
@@ -253,6 +310,16 @@ def store(
     ):
         raise RetryLater(after=0.0, snooze=True)  # refunded meanwhile: no longer owned, and not paid for
     return StoredField(suppressed=is_hidden)
+
+
+def _disclose_own(session: Session, claim: Claim, known: KnownPerson, own: OwnField) -> StoredField:
+    """Disclose what the workspace has itself; nothing is stored, owned or charged."""
+    bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
+    stored = known_people.identifiers(session, claim.workspace_id, known)
+    if switchboards.suppressed_people(session, [*stored, *own.identifiers]):
+        return StoredField(suppressed=True)
+    contact_id = known.contact.id if known.contact else None
+    return StoredField(Disclosure(contact_id, own.to_public(), charge=0, already_owned=False))
 
 
 def purchase_of(

@@ -161,7 +161,7 @@ def _paid_fields(
             continue
         fields.append((resolved, price))
         # Nothing is charged yet; the next field must fit into what this one will leave of the hold.
-        if not (resolved.known.owned or resolved.is_empty):
+        if not resolved.is_free:
             claim = replace(claim, charged=claim.charged + price)
     return replace(
         resolution, fields=tuple(fields), refused=refused, unaffordable=unaffordable, failed=tuple(failed)
@@ -330,7 +330,7 @@ def _fill_in(
             profile="profile" in requested,
         ),
     }
-    for disclosed in disclosures.values():
+    for disclosed in (one for one in disclosures.values() if one.contact_id):
         item.request = item.request | {hidden_values.ANSWERED_ABOUT: disclosed.contact_id}
     missing = [name for name in requested if not values[name]]
     item.outcome = (

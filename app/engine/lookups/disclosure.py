@@ -19,9 +19,12 @@ from app.infra.database.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """The disclosed values as the API returns them, best first, and their charge."""
+    """The disclosed values as the API returns them, best first, and their charge.
 
-    contact_id: str
+    `contact_id` is None for values of the workspace's own of a person who is not stored.
+    """
+
+    contact_id: str | None
     values: list[dict[str, Any]]
     charge: int
     already_owned: bool

@@ -16,9 +16,10 @@ from app.engine.contacts import emails
 from app.engine.contacts.stored_rows import StoredContact, StoredEmail, StoredPhone
 from app.engine.contacts.suppressions.suppression_digests import Identifier
 from app.engine.exclusions.exclusion_checks import Excluded
-from app.engine.lookups import contact_data, field_requests, representations
+from app.engine.lookups import contact_data, field_requests, lookup_parts, representations
 from app.engine.lookups.contact_data import ContactData, Person, Wanted
 from app.engine.lookups.field_requests import ContactField, FieldRequest
+from app.engine.lookups.lookup_parts import LookedUp
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Match
 from app.infra.database.session import Session
@@ -40,7 +41,8 @@ class KnownPerson:
     `visible_types` are the requested types without those that a regional rule hides of this person, by
     `stored_country`. `needs_purpose` is whether a purpose must be stated before the workspace obtains values
     of this person that it does not own. `company_id` is the stored company of the subject's facts. `data` is
-    what was read of the contact. `exclusion` is why the workspace excludes the person.
+    what was read of the contact. `exclusion` is why the workspace excludes the person. `looked_up` is the
+    person as the workspace's own systems are searched, and nobody if the person is barred.
 
     `is_hidden` is whether the workspace is told nothing about an address or number of `provided`, not even
     that the person is suppressed. `is_sold` is whether the contact was found by it: only a sale tells that.
@@ -61,6 +63,7 @@ class KnownPerson:
     unverified: tuple[FoundEmail, ...] = ()
     company_id: str | None = None
     data: ContactData
+    looked_up: LookedUp
     is_hidden: bool = False
     is_sold: bool = False
     exclusion: Excluded | None = None
@@ -178,6 +181,9 @@ def _assess(
         unverified=_unverified(stored.data, contact.id, field_request) if contact else (),
         company_id=_company_id(match, provider_subject),
         data=stored.data,
+        looked_up=lookup_parts.of_match(
+            question.workspace_id, match, stored.data, is_barred=stored.suppressed or bool(stored.exclusion)
+        ),
         is_hidden=match.subject != subject,
         exclusion=stored.exclusion,
     )

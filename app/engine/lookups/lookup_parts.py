@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from app import feature_registry
+from app.domain.records.profile_links import urls_of
+from app.engine.lookups.contact_data import ContactData
+from app.engine.matching.contact_matching import Match
 from app.infra.database.session import Session
 from app.settings import Settings
 
@@ -63,3 +66,30 @@ def add(
     for find in finds:
         for result, fields in zip(results, find(session, people), strict=True):
             result.update(fields)
+
+
+def of_match(workspace_id: str, match: Match, data: ContactData, *, is_barred: bool) -> LookedUp:
+    """Return the person for the features; nothing of one who is barred."""
+    if is_barred:
+        return LookedUp(workspace_id=workspace_id)
+    subject, contact = match.subject, match.contact
+    company = match.company if contact else None
+    people = match.remembered or ([contact] if contact else [])
+    owned = [row for person in people for row in data.values_of(person.id) if data.owns(row)]
+    emails = (row.email for row in owned if row.kind == "email")
+    phones = (row.e164 for row in owned if row.kind == "phone" and not row.is_switchboard)
+    return LookedUp(
+        workspace_id=workspace_id,
+        profiles=distinct(*urls_of(subject), *(urls_of(contact) if contact else ())),
+        emails=distinct(subject.email, *emails),
+        phones=distinct(subject.phone, *phones),
+        name=(contact.full_name if contact else None) or subject.name or "",
+        companies=distinct(subject.company_name, company.name if company else None),
+        domains=distinct(subject.company_domain, company.domain if company else None),
+        current_company=CurrentCompany(company.name, company.domain) if company else None,
+    )
+
+
+def distinct(*values: str | None) -> list[str]:
+    """Return the values without empty ones and duplicates, in order."""
+    return list(dict.fromkeys(filter(None, values)))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from app.domain.records.profile_links import urls_of
 from app.domain.records.subjects import Subject
 from app.domain.reverse_lookups import values_in
 from app.engine.contacts.saved import saved_profiles
@@ -14,7 +13,7 @@ from app.engine.contacts.saved.saved_profiles import SavedSummary
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
 from app.engine.lookups import contact_data, lookup_parts, representations
 from app.engine.lookups.contact_data import ContactData, Wanted
-from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp
+from app.engine.lookups.lookup_parts import CurrentCompany, Find, LookedUp, distinct
 from app.engine.matching import contact_matching
 from app.engine.matching.contact_matching import Candidate, Match
 from app.infra.database.db import Database
@@ -103,7 +102,8 @@ def look_up(
     (data,) = contact_data.load_all(session, [_wanted(workspace_id, subjects, matches)])
     results = [_entry(subject, match, data, prices) for subject, match in zip(subjects, matches, strict=True)]
     people = [
-        _looked_up(workspace_id, match, data, result) for match, result in zip(matches, results, strict=True)
+        lookup_parts.of_match(workspace_id, match, data, is_barred=result["suppressed"])
+        for match, result in zip(matches, results, strict=True)
     ]
     lookup_parts.add(session, finds, people, results)
     return results
@@ -131,7 +131,7 @@ def look_up_by_key(
         _entry(one, match, data, prices) for (_reader, one, match), data in zip(found, loaded, strict=True)
     ]
     people = [
-        _looked_up(reader, match, data, result)
+        lookup_parts.of_match(reader, match, data, is_barred=result["suppressed"])
         for (reader, _one, match), data, result in zip(found, loaded, results, strict=True)
     ]
     lookup_parts.add(session, finds, people, results)
@@ -163,42 +163,16 @@ def _entry(subject: Subject, match: Match, data: ContactData, prices: Mapping[st
     return result | {"available": [], "excluded": excluded.to_public()}
 
 
-def _looked_up(workspace_id: str, match: Match, data: ContactData, result: Mapping[str, Any]) -> LookedUp:
-    """Return the person for the features; nothing of one who is suppressed."""
-    if result["suppressed"]:
-        return LookedUp(workspace_id=workspace_id)
-    subject, contact = match.subject, match.contact
-    company = match.company if contact else None
-    people = match.remembered or ([contact] if contact else [])
-    owned = [row for person in people for row in data.values_of(person.id) if data.owns(row)]
-    emails = (row.email for row in owned if row.kind == "email")
-    phones = (row.e164 for row in owned if row.kind == "phone" and not row.is_switchboard)
-    return LookedUp(
-        workspace_id=workspace_id,
-        profiles=_distinct(*urls_of(subject), *(urls_of(contact) if contact else ())),
-        emails=_distinct(subject.email, *emails),
-        phones=_distinct(subject.phone, *phones),
-        name=(contact.full_name if contact else None) or subject.name or "",
-        companies=_distinct(subject.company_name, company.name if company else None),
-        domains=_distinct(subject.company_domain, company.domain if company else None),
-        current_company=CurrentCompany(company.name, company.domain) if company else None,
-    )
-
-
 def _as_looked_up(workspace_id: str, lead: Mapping[str, Any], company: Mapping[str, Any]) -> LookedUp:
     """Return the person of a page of leads, who is known by what is shown for free."""
     return LookedUp(
         workspace_id=workspace_id,
-        profiles=_distinct(lead["linkedin_url"]),
+        profiles=distinct(lead["linkedin_url"]),
         name=lead["full_name"] or "",
-        companies=_distinct(company["name"]),
-        domains=_distinct(company["domain"]),
+        companies=distinct(company["name"]),
+        domains=distinct(company["domain"]),
         current_company=CurrentCompany(company["name"], company["domain"]),
     )
-
-
-def _distinct(*values: str | None) -> list[str]:
-    return list(dict.fromkeys(filter(None, values)))
 
 
 def _result(match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:

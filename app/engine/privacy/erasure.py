@@ -47,6 +47,8 @@ from app.engine.lookups import contact_data
 from app.engine.matching import caller_identifiers
 from app.engine.mentions import mentions
 from app.engine.mentions.mention_sources import JOBS, PROFILE_TEXTS, PROFILES
+from app.engine.own_records import own_verifications
+from app.engine.own_records.own_verifications import OwnVerification
 from app.engine.privacy import recipient_events, redaction
 from app.engine.privacy.holdings import PersonalData, all_holdings, all_sources
 from app.infra.crypto.blind_indexes import stored_forms
@@ -162,7 +164,7 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
     ]
     of_features = {
         name: find(session, matcher) for holdings in all_holdings() for name, find in holdings.find.items()
-    }
+    } | {OwnVerification.__tablename__: own_verifications.of_person(session, matcher)}
     notes = len(mentioning) + len(lists) + len(referring) + sum(held.notes for held in of_features.values())
     return ErasurePlan(
         matcher=matcher,

@@ -723,6 +723,22 @@ def _create_matching() -> None:
     op.create_index("ix_reverse_lookups_tried_at", "reverse_lookups", ["tried_at"])
 
     op.create_table(
+        "own_verifications",
+        sa.Column("workspace_id", sa.String(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("status", sa.String(), nullable=False),
+        sa.Column("verified_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("workspace_id", "digest", name=op.f("pk_own_verifications")),
+        sa.ForeignKeyConstraint(
+            ["workspace_id"],
+            ["workspaces.id"],
+            name=op.f("fk_own_verifications_workspace_id"),
+            ondelete="CASCADE",
+        ),
+    )
+    op.create_index("ix_own_verifications_verified_at", "own_verifications", ["verified_at"])
+
+    op.create_table(
         "caller_identifiers",
         sa.Column("workspace_id", sa.String(), nullable=False),
         sa.Column("digest", sa.LargeBinary(), nullable=False),

@@ -9,7 +9,7 @@ from flask import Response
 
 from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind
-from app.engine.jobs.jobs import PURPOSE
+from app.engine.jobs.jobs import PURPOSE, USE_OWN_RECORDS
 from app.engine.jobs.submission import JobRequest
 from app.engine.lookups import enrichment_estimates
 from app.engine.lookups.enrichment_estimates import Estimate
@@ -52,6 +52,8 @@ def _job_request(body: EnrichmentRequest, estimate: Estimate, refusal: PurposeRe
     }
     if body.purpose is not None:
         options[PURPOSE] = body.purpose
+    if not body.use_own_records:
+        options[USE_OWN_RECORDS] = False
     return JobRequest(
         kind=Kind.ENRICHMENT_REQUEST,
         workspace_id=caller().workspace_id,

@@ -20,6 +20,7 @@ from app.web.schemas.fields import (
     SubjectSchema,
     company_url,
     purpose,
+    use_own_records,
     website,
 )
 from app.web.schemas.webhook_urls import webhook_url
@@ -41,6 +42,7 @@ class EnrichmentRequest:
     dry_run: bool
     webhook_url: str | None
     purpose: str | None = None
+    use_own_records: bool = True
 
     @property
     def reveals_values(self) -> bool:
@@ -97,6 +99,7 @@ class EnrichmentSchema(StrictSchema):
     max_credits = fields.Integer(strict=True, allow_none=True, validate=validate.Range(min=0))
     dry_run = StrictBoolean(load_default=False)
     purpose = purpose()
+    use_own_records = use_own_records()
     webhook_url = webhook_url(
         allow_none=True,
         description="Receives `job.finished`, signed as in the Standard Webhooks specification.",
@@ -113,6 +116,7 @@ class EnrichmentSchema(StrictSchema):
             data["dry_run"],
             data.get("webhook_url"),
             data["purpose"],
+            data["use_own_records"],
         )
 
 

@@ -229,6 +229,18 @@ def purpose() -> fields.String:
     )
 
 
+def use_own_records() -> StrictBoolean:
+    """Return a field for whether what the workspace has itself is returned instead of values that cost."""
+    return StrictBoolean(
+        load_default=True,
+        metadata={
+            "example": True,
+            "description": "Whether a verified address or a number in the workspace's own CRM is returned,"
+            " free, before anything is bought.",
+        },
+    )
+
+
 NO_PERSON = (
     "This is not the name of a person. Send a given and a family name with company_domain or company_name, "
     "or contact_id, linkedin_url, email or phone."

@@ -76,9 +76,12 @@ class JobSchema(ResponseSchema):
 
 
 class TraceSchema(ResponseSchema):
-    """A line of the receipt: a provider call, its outcome and its cost."""
+    """A line of the receipt: a provider call, its outcome and its cost, or what the workspace had itself."""
 
     provider = fields.String(metadata={"example": "sandbox"})
+    source = fields.String(
+        metadata={"example": "crm", "description": "If `provider` is a system of the workspace: its kind."}
+    )
     field = fields.String(metadata={"enum": ["email", "phone", "person", "company", "verification"]})
     outcome = fields.String(metadata={"enum": [o.value for o in TraceOutcome], "example": "hit"})
     status = fields.String(metadata={"example": "valid"})

@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import fields, post_load, validate
 
 from app.domain.records.subjects import Subject
+from app.engine.jobs.jobs import USE_OWN_RECORDS
 from app.engine.lookups import field_requests
 from app.engine.lookups.field_requests import ContactField, MinStatus
 from app.web.schemas.fields import (
@@ -17,6 +18,7 @@ from app.web.schemas.fields import (
     StrictSchema,
     SubjectSchema,
     purpose,
+    use_own_records,
 )
 
 MAX_AGE_DAYS = 3650
@@ -44,6 +46,7 @@ class RevealSchema(StrictSchema):
     )
     client_reference = NonBlankString(MAX_REFERENCE, allow_none=True, metadata={"example": "row-17"})
     purpose = purpose()
+    use_own_records = use_own_records()
 
     @post_load
     def _request(self, data: dict[str, Any], **_options: Any) -> RevealRequest:
@@ -51,6 +54,7 @@ class RevealSchema(StrictSchema):
             "types": sorted(set(data["types"])),
             "min_status": data["min_status"],
             "max_age_days": data.get("max_age_days"),
+            **({} if data[USE_OWN_RECORDS] else {USE_OWN_RECORDS: False}),
         }
         return RevealRequest(data["subject"], options, data.get("client_reference"), data["purpose"])
 

@@ -14,7 +14,8 @@ from app.domain.records.person_matcher import PersonMatcher
 from app.engine.accounts.workspaces import Workspace
 from app.engine.mentions import mention_sources
 from app.engine.mentions.mention_sources import Source
-from app.engine.own_records import record_matches
+from app.engine.own_records import own_verifications, record_matches
+from app.engine.own_records.own_verifications import OwnAddress
 from app.engine.privacy.holdings import Export
 from app.features.crm.connections import CrmConnection
 from app.features.crm.index import crm_index
@@ -63,7 +64,16 @@ class IndexedData:
         return {"crm_people": found}
 
     def erase(self, session: Session) -> Iterable[tuple[Source, Sequence[mention_sources.Key]]]:
-        """Delete the records; their digests are deleted with them."""
+        """Delete the records, and the verdicts on their addresses; their digests are deleted with them."""
+        records = session.scalars(select(CrmIndexRecord).where(CrmIndexRecord.id.in_(self.record_ids)))
+        own_verifications.forget(
+            session,
+            [
+                OwnAddress(record.workspace_id, email)
+                for record in records
+                for email in record.person.get("emails", ())
+            ],
+        )
         session.execute(delete(CrmIndexRecord).where(CrmIndexRecord.id.in_(self.record_ids)))
         return ()
 
