@@ -60,7 +60,8 @@ def of_estimate(response: ApiResponse, balance: int) -> Answer:
     """Return the answer of an enrichment that was only estimated."""
     estimate = response.body["estimate"]
     low, high = estimate["credits_min"], estimate["credits_max"]
-    summary = f"It would cost {low} to {high} credits. Nothing was done or charged. {_left(balance)}"
+    cost = f"It would cost {low} to {high} credits. Nothing was done or charged."
+    summary = f"{estimate['summary']}. {cost} {_left(balance)}"
     return Answer(summary=summary, cost=Cost(charged=0, balance=balance), answer=response.body)
 
 
@@ -72,6 +73,7 @@ def _outcome(job: dict[str, Any]) -> str:
             "not_found": "Nothing was found.",
             "suppressed": "The person is suppressed.",
             "excluded": excluded,
+            "skipped": "Everybody was skipped: the workspace has them already.",
         }
         return texts.get(job["outcome"], "Found in part.")
     return f"The job {job['status']}: {job.get('error', {}).get('detail', 'no reason is known.')}"

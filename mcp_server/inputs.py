@@ -25,6 +25,20 @@ UseOwnRecords = Annotated[
     bool | None,
     Field(description="False: buy values even if the workspace's own CRM has them, verified and free."),
 ]
+Skip = Annotated[
+    list[str] | None,
+    Field(
+        description="Leave out people whom the workspace has already: crm (in its CRM), owned (it owns all "
+        "requested values), or both."
+    ),
+]
+SkipWhen = Annotated[
+    Literal["in_source", "has_field"] | None,
+    Field(
+        description="in_source (the default) leaves out the people; has_field only the values that are there "
+        "already, and fills in what is missing."
+    ),
+]
 Website = Annotated[
     str,
     Field(max_length=2048, description="A domain or URL, such as acme.com or https://www.acme.com/about."),

@@ -24,6 +24,8 @@ from mcp_server.inputs import (
     PhoneType,
     Profile,
     Purpose,
+    Skip,
+    SkipWhen,
     UseOwnRecords,
     Website,
 )
@@ -106,7 +108,7 @@ class Tools:
         }
         return await self._submit(context, "/api/ext/reveal/phone", {"subject": _sent(person), **options})
 
-    async def enrich(
+    async def enrich(  # noqa: PLR0913 -- the protocol passes arguments by name
         self,
         context: Context,
         max_credits: Annotated[int, Field(ge=0, description="The most that this call may spend.")],
@@ -116,12 +118,15 @@ class Tools:
         *,
         purpose: Purpose = None,
         use_own_records: UseOwnRecords = None,
+        skip: Skip = None,
+        skip_when: SkipWhen = None,
         estimate_only: Annotated[bool, Field(description="Return the price; do nothing.")] = False,
     ) -> Answer:
         """Complete up to 100 people, or up to 100 companies, in one job.
 
         `fields` are profile, company and email by default; phone must be named. Each address or number that
-        is found spends its price, never more than `max_credits` in total. Estimate first.
+        is found spends its price, never more than `max_credits` in total. Estimate first: the answer says
+        how many of the people are in the CRM of the workspace, and `skip` leaves them out.
         """
         if bool(people) == bool(companies):
             raise ToolError("Pass either people or companies, with at least one item.")
@@ -133,6 +138,8 @@ class Tools:
             "max_credits": max_credits,
             "purpose": purpose,
             "use_own_records": use_own_records,
+            "skip": skip,
+            "skip_when": skip_when,
         }
         body = _set({"entity": entity, "items": items, **options})
         if not estimate_only:

@@ -11,7 +11,8 @@ from marshmallow import fields
 
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientCredits, PurposeRequired, SpendingLimitReached
-from app.engine.lookups.enrichment_estimates import Estimate
+from app.engine.enrichments.enrichment_estimates import Estimate
+from app.engine.enrichments.own_record_counts import OwnRecordCount
 from app.web.jobs import enrichments
 from app.web.operations import Operation
 from app.web.rate_limits import Policy, limited
@@ -23,6 +24,7 @@ from app.web.schemas.contact_schemas import (
     FieldProvenanceSchema,
     JobExclusionSchema,
     PhoneSchema,
+    SkippedSchema,
 )
 from app.web.schemas.enrichment_schemas import EnrichmentRequest, EnrichmentSchema
 from app.web.schemas.fields import ResponseSchema
@@ -56,6 +58,10 @@ class EnrichedItemSchema(ResponseSchema):
     credits_charged = fields.Integer(metadata={"example": 1})
     error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
     excluded = fields.Nested(JobExclusionSchema, metadata={"description": "If the outcome is `excluded`."})
+    skipped = fields.Nested(
+        SkippedSchema,
+        metadata={"description": "If the outcome is `skipped`, or some of the fields were skipped."},
+    )
 
 
 class EnrichmentResultSchema(ResponseSchema):
@@ -73,6 +79,10 @@ class EnrichmentResponseSchema(JobResponseSchema):
     result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
 
 
+def _integers(of: type[Estimate | OwnRecordCount]) -> dict[str, Any]:
+    return {count.name: {"type": "integer"} for count in dataclass_fields(of)}
+
+
 DRY_RUN: dict[str, Any] = {
     "title": "The estimate of a dry run",
     "type": "object",
@@ -80,7 +90,20 @@ DRY_RUN: dict[str, Any] = {
     "properties": {
         "estimate": {
             "type": "object",
-            "properties": {count.name: {"type": "integer"} for count in dataclass_fields(Estimate)},
+            "properties": {
+                **_integers(Estimate),
+                "own_records": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            **_integers(OwnRecordCount),
+                            **{name: {"type": "string"} for name in ("source", "system", "title")},
+                        },
+                    },
+                },
+                "summary": {"type": "string"},
+            },
         }
     },
 }
@@ -97,6 +120,6 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
     """Enrich up to 100 people or companies.
 
     Results appear as items finish; an invalid item does not affect the others. With `dry_run` the response
-    is an estimate and nothing is queued.
+    is an estimate and nothing is queued. With `skip`, people whom the workspace has already are left out.
     """
     return enrichments.submit(body)

@@ -166,6 +166,7 @@ class Outcome(StrEnum):
     NOT_FOUND = "not_found"
     SUPPRESSED = "suppressed"
     EXCLUDED = "excluded"
+    SKIPPED = "skipped"
 
 
 class TraceOutcome(StrEnum):

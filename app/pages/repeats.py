@@ -7,6 +7,7 @@ from typing import Any
 
 from app.domain.kinds import KINDS, Kind, Outcome
 from app.domain.records.subjects import Subject
+from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs.jobs import USE_OWN_RECORDS, WITHDRAWN, JobItem
 from app.engine.jobs.stored_jobs import StoredJob
 from app.engine.lookups.field_requests import ContactField
@@ -55,6 +56,7 @@ def repeat(job: StoredJob, items: Sequence[JobItem], purpose: str | None) -> dic
                 webhook_url=None,
                 purpose=purpose,
                 use_own_records=job.request.get(USE_OWN_RECORDS, True),
+                skip=SkipRule.parse(job.request),
             )
         )
     else:

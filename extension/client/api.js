@@ -4,7 +4,7 @@
 //   const response = await client.revealEmail({ subject: { contact_id } }, { key: crypto.randomUUID(), wait: 10 });
 
 /** @typedef {"queued"|"running"|"succeeded"|"failed"|"canceled"|"expired"} JobStatus */
-/** @typedef {"found"|"partial"|"not_found"|"suppressed"|"excluded"|null} JobOutcome */
+/** @typedef {"found"|"partial"|"not_found"|"suppressed"|"excluded"|"skipped"|null} JobOutcome */
 /** @typedef {"valid"|"accept_all"|"risky"|"invalid"|"unknown"} ValueStatus */
 
 /**

@@ -44,7 +44,7 @@ def test_jobs_that_are_open_are_queued_or_running() -> None:
     ("enum", "words"),
     [
         (Status, "queued running succeeded failed canceled expired"),
-        (Outcome, "found partial not_found suppressed excluded"),
+        (Outcome, "found partial not_found suppressed excluded skipped"),
         (
             TraceOutcome,
             """hit miss known_miss ineligible suppressed no_credits unconfigured rate_limited cost_ceiling

@@ -17,9 +17,10 @@ from app.domain.records.subjects import Subject
 from app.domain.reverse_lookups import ReverseLookupLimits
 from app.engine.accounts import workspaces
 from app.engine.contacts.contacts import Contact
+from app.engine.enrichments import enrichment_estimates
 from app.engine.exclusions.exclusions import Exclusion
 from app.engine.jobs.jobs import Job
-from app.engine.lookups import enrichment_estimates, leads, lookups
+from app.engine.lookups import leads, lookups
 from workers.providers.base import ProviderRequest, ProviderResponse
 
 PAGE = "https://www.linkedin.com/company/acme"

@@ -19,8 +19,9 @@ from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.emails import Email
+from app.engine.enrichments import enrichment_estimates
 from app.engine.lists import exports, ingest
-from app.engine.lookups import company_hashes, enrichment_estimates, leads, profile_snapshots
+from app.engine.lookups import company_hashes, leads, profile_snapshots
 from app.engine.lookups.profile_snapshots import ProfileSnapshot
 from app.engine.owned import owned_contacts
 from app.engine.owned.owned_filters import Selection

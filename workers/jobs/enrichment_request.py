@@ -26,7 +26,8 @@ from workers.resolve.item_enricher import ItemResolution
 
 SLICE_SECONDS = 1.0
 """Time after which an enrichment yields its thread to the waiting jobs of other workspaces."""
-_BARRED = (Outcome.SUPPRESSED, Outcome.EXCLUDED)
+_OF_ALL = (Outcome.SUPPRESSED, Outcome.EXCLUDED, Outcome.SKIPPED)
+"""The outcomes that a list has only if every item has it."""
 
 
 @job(Kind.ENRICHMENT_REQUEST)
@@ -144,10 +145,10 @@ def _is_done(item: JobItem) -> bool:
 
 
 def _outcome(items: Sequence[JobItem]) -> Outcome:
-    """Return found, partial or not found, over all items; suppressed or excluded only if every item is."""
+    """Return found, partial or not found, over all items, or another outcome if every item has it."""
     outcomes = {item.outcome for item in items}
     if outcomes == {Outcome.FOUND.value}:
         return Outcome.FOUND
     if outcomes & {Outcome.FOUND.value, Outcome.PARTIAL.value}:
         return Outcome.PARTIAL
-    return next((outcome for outcome in _BARRED if outcomes == {outcome.value}), Outcome.NOT_FOUND)
+    return next((outcome for outcome in _OF_ALL if outcomes == {outcome.value}), Outcome.NOT_FOUND)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +12,7 @@ from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
 from app.engine.contacts import bulk, companies, hidden_values, switchboards
 from app.engine.contacts.stored_rows import StoredCompany, StoredContact
+from app.engine.enrichments.skips import Skip
 from app.engine.exclusions.exclusion_checks import Excluded
 from app.engine.jobs import jobs, leases
 from app.engine.jobs.claims import Claim
@@ -19,7 +20,7 @@ from app.engine.jobs.jobs import JobItem
 from app.engine.lookups import contact_data, known_people, representations
 from app.engine.lookups.contact_data import requested_identifiers
 from app.engine.lookups.disclosure import Disclosure
-from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
+from app.engine.lookups.field_requests import DEFAULT_FIELD_REQUESTS
 from app.engine.matching import caller_identifiers, contact_matching, survivorship
 from app.engine.matching.survivorship import SourceRecords
 from app.engine.privacy import redaction
@@ -27,7 +28,7 @@ from app.infra.database import database_clock
 from app.infra.database.session import Session
 from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
-from workers.resolve import field_resolver, finding_identifiers, profile_resolver
+from workers.resolve import field_resolver, finding_identifiers, item_skips, profile_resolver
 from workers.resolve.field_resolver import FieldResolution
 from workers.resolve.profile_resolver import ProfileResolution
 
@@ -43,9 +44,13 @@ LIMIT_USED_UP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResolution:
-    """A resolved item: its profile, its paid fields with their prices, and why others were not resolved."""
+    """A resolved item: its profile, its paid fields with their prices, and why others were not resolved.
 
-    profile: ProfileResolution
+    `skip` is why the person or some fields are skipped.
+    """
+
+    profile: ProfileResolution = field(default_factory=ProfileResolution)
+    skip: Skip | None = None
     fields: tuple[tuple[FieldResolution, int], ...] = ()
     refused: PurposeRequired | None = None
     unaffordable: InsufficientCredits | None = None
@@ -61,6 +66,15 @@ class ItemResolution:
         """Return why the workspace excludes the person, if it does."""
         found = (self.profile.exclusion, *(resolved.known.exclusion for resolved, _price in self.fields))
         return next(filter(None, found), None)
+
+    @property
+    def is_skipped(self) -> bool:
+        """Return whether the person is skipped."""
+        return self.skip is not None and self.skip.is_whole
+
+    def requested(self, fields: Sequence[str]) -> list[str]:
+        """Return the requested fields that are not skipped."""
+        return [name for name in fields if not self.skip or name not in self.skip.fields]
 
     @property
     def trace(self) -> list[dict[str, Any]]:
@@ -81,7 +95,10 @@ def resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemR
     """
     if "company" in item.request:
         return ItemResolution(profile=profile_resolver.company(claim, services, item))
-    resolution = ItemResolution(profile=profile_resolver.person(claim, services, item))
+    skip = item_skips.find(claim, services, item)
+    if skip is not None and skip.is_whole:
+        return ItemResolution(skip=skip)
+    resolution = ItemResolution(profile=profile_resolver.person(claim, services, item), skip=skip)
     is_barred = resolution.suppressed or resolution.exclusion is not None
     return resolution if is_barred else _paid_fields(claim, services, item, resolution)
 
@@ -90,7 +107,17 @@ def store_item(
     session: Session, claim: Claim, item: JobItem, resolution: ItemResolution, *, now: datetime
 ) -> None:
     """Store the values, disclose the paid fields, and fill in the item."""
-    if resolution.suppressed:
+    _store(session, claim, item, resolution, now=now)
+    if resolution.skip is not None and item.outcome not in {Outcome.SUPPRESSED, Outcome.EXCLUDED}:
+        item.result = {**(item.result or {}), jobs.SKIPPED: resolution.skip.to_json()}
+
+
+def _store(
+    session: Session, claim: Claim, item: JobItem, resolution: ItemResolution, *, now: datetime
+) -> None:
+    if resolution.is_skipped:
+        item.outcome = Outcome.SKIPPED.value
+    elif resolution.suppressed:
         _suppress(session, claim, item, resolution)
     elif (exclusion := resolution.exclusion) is not None:
         _exclude(session, claim, item, exclusion, is_told=resolution.profile.is_told)
@@ -140,7 +167,7 @@ def _paid_fields(
     refused = unaffordable = None
     failed: list[RetryLater] = []
     for name, field_request in DEFAULT_FIELD_REQUESTS.items():
-        if name.value not in claim.request["fields"]:
+        if name.value not in resolution.requested(claim.request["fields"]):
             continue
         _renew(claim, services)
         price = services.settings.price_of(name)
@@ -210,7 +237,7 @@ def _store_person(
     _fill_in(
         session,
         item,
-        claim.request["fields"],
+        resolution.requested(claim.request["fields"]),
         records,
         contact=contact,
         company=company,

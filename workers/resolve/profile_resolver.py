@@ -17,8 +17,7 @@ from app.engine.exclusions.exclusion_checks import Excluded
 from app.engine.jobs.claims import Claim
 from app.engine.jobs.jobs import JobItem
 from app.engine.lookups import offers
-from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
-from app.engine.lookups.field_requests import ContactField
+from app.engine.lookups.field_requests import DEFAULT_FIELD_REQUESTS, ContactField
 from app.engine.lookups.known_people import KnownPerson
 from app.engine.lookups.offers import Offer
 from app.infra.database import database_clock

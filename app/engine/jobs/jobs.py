@@ -27,8 +27,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain import kinds as job_kinds
 from app.domain.errors import JobNotFound
-from app.domain.kinds import KINDS, OPEN, Queue, Status
+from app.domain.kinds import KINDS, OPEN, Outcome, Queue, Status
 from app.engine.accounts.workspaces import Balance, Workspace, foreign_key
+from app.engine.enrichments import skips
 from app.engine.exclusions import exclusion_checks
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.jobs.stored_jobs import StoredJob
@@ -52,6 +53,8 @@ REQUEST_ID = "request_id"
 """Key in the request of a job: the id of the HTTP request that submitted it, for the log of the worker."""
 EXCLUDED = "excluded"
 """Key in the result of a job or an item whose outcome is `excluded`: why, as a lookup returns it."""
+SKIPPED = "skipped"
+"""Key in the result of an item of which the person or some fields were skipped: why (`Skip`)."""
 LIVE = text("status IN ('queued', 'running')")
 _UNSUCCESSFUL = text("status IN ('failed', 'canceled', 'expired')")
 BY_KEY = text("key_id IS NOT NULL")
@@ -269,6 +272,12 @@ def public_exclusion(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return why a person is excluded, by the result of a job or an item, with a message for the caller."""
     excluded: dict[str, Any] = result[EXCLUDED]
     return excluded | {"message": exclusion_checks.sentence(excluded)}
+
+
+def public_skip(outcome: str | None, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return why an item or some of its fields were skipped, with a message for the caller."""
+    skipped: dict[str, Any] = result[SKIPPED]
+    return skipped | {"message": skips.sentence(skipped, is_whole=outcome == Outcome.SKIPPED)}
 
 
 def public_error(job: StoredJob, error: dict[str, Any]) -> dict[str, Any]:

@@ -75,8 +75,8 @@ def find_or_hold(
     """Return the last finished job, unless it is too old or its result may be outdated.
 
     A result may be outdated after an import, a new suppression or exclusion, or a bounce of one of its
-    addresses; that somebody is excluded may be at any time. If no job was ever finished, PostgreSQL holds the
-    credits of the new `job` in the same statement; return whether it did.
+    addresses; that somebody is excluded or skipped may be at any time. If no job was ever finished,
+    PostgreSQL holds the credits of the new `job` in the same statement; return whether it did.
     """
     if not freshness.allows_reuse:
         return None, False
@@ -100,7 +100,7 @@ def _is_reusable(session: Session, job: StoredJob, beside: _Beside) -> bool:
     changes = (beside.last_import, beside.last_suppression, beside.last_exclusion)
     if any(change is not None and change >= job.created_at for change in changes):
         return False
-    if job.outcome == Outcome.EXCLUDED:
+    if job.outcome in {Outcome.EXCLUDED, Outcome.SKIPPED}:
         return False
     items = jobs.items(session, job.id) if KINDS[job.kind].has_items else []
     return not _is_cut_short(items) and not _has_bounced(session, job, items)
@@ -139,11 +139,12 @@ def _is_cut_short(items: Sequence[JobItem]) -> bool:
     """Return whether a new job could return more.
 
     True if, for any item, credits ran out, a provider failed, a purpose was required, the person was
-    excluded, or the result was refunded.
+    excluded or skipped, or the result was refunded.
     """
     return any(
         WITHDRAWN in item.request
         or item.outcome == Outcome.EXCLUDED
+        or jobs.SKIPPED in (item.result or {})
         or (item.error is not None and item.error["code"] in _RETRYABLE_CODES)
         for item in items
     )

@@ -65,6 +65,15 @@ class FieldRequest:
         return kind in self.types and status in ACCEPTED_STATUSES[self.min_status]
 
 
+DEFAULT_FIELD_REQUESTS = {
+    ContactField.EMAIL: FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.VALID),
+    ContactField.PHONE: FieldRequest(
+        field=ContactField.PHONE, types=TYPES[ContactField.PHONE], min_status=MinStatus.ANY
+    ),
+}
+"""What an enrichment requests of each person."""
+
+
 def requested_values(
     data: ContactData, contact_id: str, field_request: FieldRequest
 ) -> list[StoredEmail | StoredPhone]:

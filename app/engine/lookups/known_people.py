@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -99,6 +99,14 @@ class Question(NamedTuple):
     field_request: FieldRequest
 
 
+class AssessedPerson(NamedTuple):
+    """What is stored of a person by requested field, the match, and the data of all people of the list."""
+
+    fields: Mapping[ContactField, KnownPerson]
+    match: Match
+    data: ContactData
+
+
 def assess(
     session: Session,
     workspace_id: str,
@@ -122,6 +130,44 @@ def assess(
     return _assess(session, question, match, data, default_max_age=default_max_age, now=now)
 
 
+def assess_list(
+    session: Session,
+    workspace_id: str,
+    subjects: Sequence[Subject],
+    field_requests: Sequence[FieldRequest],
+    *,
+    default_max_age: timedelta,
+    now: datetime,
+) -> list[AssessedPerson | None]:
+    """Return for each subject what `assess` does for each field, or None where it raises.
+
+    The number of queries does not depend on the number of subjects, except that each subject matched by name
+    needs its own.
+    """
+    matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
+    (data,) = contact_data.load_all(session, [_wanted(workspace_id, subjects, matches)])
+    return [
+        None
+        if subject.contact_id is not None and match.contact is None
+        else AssessedPerson(
+            {
+                request.field: _assess(
+                    session,
+                    Question(workspace_id, subject, request),
+                    match,
+                    data,
+                    default_max_age=default_max_age,
+                    now=now,
+                )
+                for request in field_requests
+            },
+            match,
+            data,
+        )
+        for subject, match in zip(subjects, matches, strict=True)
+    ]
+
+
 def assess_by_key(
     session: Session, questions: Sequence[Question], *, default_max_age: timedelta, now: datetime
 ) -> list[KnownPerson | None]:
@@ -132,7 +178,7 @@ def assess_by_key(
     matches = contact_matching.find_by_keys(session, [question.subject for question in questions])
     pairs = list(zip(questions, matches, strict=True))
     wanted = [
-        _wanted(question.workspace_id, question.subject, match)
+        _wanted(question.workspace_id, [question.subject], [match])
         for question, match in pairs
         if match.outcome == "matched"
     ]
@@ -227,20 +273,25 @@ def find(
     (match,) = contact_matching.find_many(session, [subject], workspace_id=workspace_id, is_sale=is_sale)
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
-    wanted = [_wanted(workspace_id, subject, match)]
-    (data,) = contact_data.load_all(session, wanted)
+    (data,) = contact_data.load_all(session, [_wanted(workspace_id, [subject], [match])])
     return match, data
 
 
-def _wanted(workspace_id: str, subject: Subject, match: Match) -> Wanted:
-    people = match.remembered or ([match.contact] if match.contact else [])
+def _wanted(workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Match]) -> Wanted:
+    people = [
+        person
+        for match in matches
+        for person in match.remembered or ([match.contact] if match.contact else [])
+    ]
     return Wanted(
         workspace_id,
         people,
-        [match.subject],
-        [subject],
-        same_people=[match.remembered],
-        employers=contact_data.employers_of(people, match.companies),
+        [match.subject for match in matches],
+        subjects,
+        same_people=[match.remembered for match in matches],
+        employers=contact_data.employers_of(
+            people, (company for match in matches for company in match.companies)
+        ),
     )
 
 

@@ -13,6 +13,8 @@ from app.domain.errors import FieldError, ValidationFailed
 from app.domain.kinds import ADVANCE_UPLOAD, Queue
 from app.domain.lists.headers import upload_columns
 from app.engine.contacts.saved import contact_lists
+from app.engine.enrichments import skips
+from app.engine.enrichments.skips import SkipRule
 from app.engine.owned import owned_edits
 from app.features.uploads import representations, results, uploads
 from app.features.uploads.tables import Upload
@@ -101,30 +103,32 @@ def map_columns(upload_id: str, mapping: Mapping[str, Any]) -> dict[str, Any]:
     return representation
 
 
-def start(
-    upload_id: str, max_credits: int | None, purpose: str | None, revision: int | None
-) -> tuple[dict[str, Any], bool]:
-    """Start or continue the upload for the caller; return it, and whether the request is a replay.
+def start(upload_id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Start or continue the upload for the caller (see `StartSchema`).
+
+    Return it, and whether the request is a replay.
 
     Raises:
         UploadNotReady, PurposeRequired: as in `uploads.start`.
         ValidationFailed: the purpose is not one that can be stated.
 
     """
-    purposes.check(purpose)
+    purposes.check(body["purpose"])
     now = database_clock.now()
     with admission.transaction() as session:
         upload = uploads.locked(session, caller().workspace_id, upload_id)
         if is_replay(session, upload_id, now=now):
             return representations.describe(session, upload), True
+        if skips.SKIP in body:
+            uploads.set_skip(upload, SkipRule.parse(body))
         uploads.start(
             session,
             upload,
             account_id=caller().account_id,
             api_key_id=caller().key_id,
-            max_credits=max_credits,
-            purpose=purpose,
-            revision=revision,
+            max_credits=body["max_credits"],
+            purpose=body["purpose"],
+            revision=body["revision"],
             now=now,
         )
         representation = representations.describe(session, upload)

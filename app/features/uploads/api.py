@@ -133,7 +133,7 @@ def start_upload(upload_id: str, body: dict[str, Any]) -> Response:
     Workers enrich its people in jobs of 100, a few at a time. It pauses when the credits run out,
     `max_credits` is reached, or a purpose must be stated for some of them.
     """
-    upload, replayed = actions.start(upload_id, body["max_credits"], body["purpose"], body["revision"])
+    upload, replayed = actions.start(upload_id, body)
     return json_response(upload, 200, REPLAYED if replayed else None)
 
 

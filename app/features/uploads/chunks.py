@@ -18,11 +18,15 @@ from app.domain.kinds import Kind
 from app.engine.accounts.accounts import Account
 from app.engine.accounts.api_keys import ApiKey
 from app.engine.accounts.workspaces import balance
+from app.engine.enrichments import enrichment_estimates
+from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs import submission
 from app.engine.jobs.jobs import PURPOSE, Job, JobItem
 from app.engine.jobs.result_reuse import NO_REUSE
 from app.engine.jobs.submission import JobRequest
+from app.engine.own_records import own_records
 from app.features.uploads.tables import Upload, UploadChunk, UploadRow, UploadStatus
+from app.infra.database import database_clock
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
 from app.settings import Settings
@@ -46,8 +50,11 @@ class NextChunk:
     cost: int
 
 
-def plan(session: Session, upload: Upload) -> NextChunk | None:
-    """Return the next job of an upload; None if no row is left or the window is full."""
+def plan(session: Session, upload: Upload, settings: Settings) -> NextChunk | None:
+    """Return the next job of an upload; None if no row is left or the window is full.
+
+    Whom it skips is estimated now: rows are priced without that, as it is chosen later.
+    """
     if _open_count(session, upload.id) >= WINDOW:
         return None
     query = select(UploadRow.number, UploadRow.subject, UploadRow.cost).where(
@@ -58,7 +65,26 @@ def plan(session: Session, upload: Upload) -> NextChunk | None:
         return None
     requests = tuple({"subject": row.subject, "client_reference": f"row-{row.number + 1}"} for row in rows)
     numbers = tuple(row.number for row in rows)
-    return NextChunk(upload.next_chunk, numbers, requests, sum(row.cost for row in rows))
+    cost = sum(row.cost for row in rows)
+    if cost and upload.skip:
+        cost = min(cost, _cost_with_skips(session, upload, requests, settings))
+    return NextChunk(upload.next_chunk, numbers, requests, cost)
+
+
+def _cost_with_skips(
+    session: Session, upload: Upload, requests: Sequence[dict[str, Any]], settings: Settings
+) -> int:
+    estimate = enrichment_estimates.estimate(
+        session,
+        upload.workspace_id,
+        requests,
+        upload.fields,
+        settings=settings,
+        now=database_clock.value(session),
+        rule=SkipRule.parse(upload.skip or {}),
+        finds=own_records.load_all(settings),
+    )
+    return estimate.credits_max
 
 
 def submit(
@@ -102,6 +128,7 @@ def _submit(
     session: Session, upload: Upload, chunk: NextChunk, affordable: int, *, settings: Settings, now: Moment
 ) -> str:
     request: dict[str, Any] = {"entity": "person", "fields": list(upload.fields), "max_credits": affordable}
+    request |= upload.skip or {}
     if upload.purpose is not None:
         request[PURPOSE] = upload.purpose
     job_request = JobRequest(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,11 +17,12 @@ from sqlalchemy import func, select, update
 
 from app.domain.lists.cells.cell_warnings import CellWarnings
 from app.domain.records.subjects import Subject
-from app.engine.lookups import enrichment_estimates
-from app.engine.lookups.enrichment_estimates import ItemEstimate
+from app.engine.enrichments import enrichment_estimates
+from app.engine.enrichments.enrichment_estimates import ItemEstimate
+from app.engine.own_records.own_records import Find
 from app.engine.work import turns
 from app.engine.work.turns import Turn
-from app.features.uploads import erasure
+from app.features.uploads import choices, erasure
 from app.features.uploads.row_reader import RowReader, is_erased
 from app.features.uploads.tables import Upload, UploadRow, UploadStatus
 from app.infra.database import database_clock
@@ -31,7 +32,17 @@ from app.infra.database.encrypted_columns import encrypted, row_name
 from app.infra.database.session import Session
 from app.settings import Settings
 
-COUNTS = ("credits_min", "credits_max", "owned", "suppressed", "excluded", "people", "duplicates", "invalid")
+COUNTS = (
+    "credits_min",
+    "credits_max",
+    "to_buy",
+    "owned",
+    "suppressed",
+    "excluded",
+    "people",
+    "duplicates",
+    "invalid",
+)
 _DIGEST_BYTES = 16
 
 
@@ -56,16 +67,17 @@ def price(
     rows: Sequence[UploadRow],
     *,
     settings: Settings,
+    finds: Mapping[str, Find],
     now: datetime,
 ) -> PricedBatch:
-    """Return the price of the rows; earlier rows have been priced."""
+    """Return the price of the rows; earlier rows have been priced. `finds` are the own records to search."""
     subjects = [reader.subject(row) for row in rows]
     named = [
         (row, subject) for row, subject in zip(rows, subjects, strict=True) if isinstance(subject, Subject)
     ]
     requests = [{"subject": subject.as_dict()} for _row, subject in named]
     estimates = enrichment_estimates.estimate_items(
-        session, reader.workspace_id, requests, reader.fields, settings=settings, now=now
+        session, reader.workspace_id, requests, reader.fields, settings=settings, now=now, finds=finds
     )
     priced = {row.number: (_digest(item), item) for (row, _), item in zip(named, estimates, strict=True)}
     first_rows = _first_rows(session, turn, rows[0].number, [digest for digest, _ in priced.values()])
@@ -121,10 +133,11 @@ def _without_erased(session: Session, upload_id: str, changes: list[dict[str, An
 
 def finish(session: Session, turn: Turn, counts: Counter[str], phones_read_as: str | None) -> None:
     """Store the price, and the country that was guessed for numbers; the upload can be started then."""
-    table_format = session.scalar(select(Upload.table_format).where(Upload.id == turn.id))
+    format_and_fields = select(Upload.table_format, Upload.fields).where(Upload.id == turn.id)
+    table_format, fields = session.execute(format_and_fields).one()
     values = {
         "status": UploadStatus.READY.value,
-        "estimate": {name: counts[name] for name in COUNTS},
+        "estimate": {name: counts[name] for name in COUNTS} | choices.described(counts, fields),
         "table_format": table_format and {**table_format, "phones_read_as": phones_read_as},
         "touched_at": database_clock.now(),
     }
@@ -181,7 +194,13 @@ def _named(digest: bytes, item: ItemEstimate, duplicate_of: int | None) -> dict[
 def _count(item: ItemEstimate, *, is_duplicate: bool) -> Counter[str]:
     if is_duplicate:
         return Counter(duplicates=1)
-    counts = Counter(people=1, credits_min=item.credits_min, credits_max=item.credits_max)
+    counts = choices.counts_of(item)
+    counts.update(
+        people=1,
+        to_buy=bool(item.costs),
+        credits_min=item.credits_min,
+        credits_max=item.credits_max,
+    )
     if item.free is not None:
         counts[item.free] = 1
     return counts

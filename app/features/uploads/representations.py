@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.domain.lists.cells.cell_warnings import CellWarnings, described
+from app.engine.enrichments import skips
 from app.engine.jobs.jobs import Job
 from app.features.uploads import chunks, row_store, uploads
 from app.features.uploads.tables import Upload, UploadChunk
@@ -21,6 +22,7 @@ MAX_SAMPLE = 100
 def summary(session: Session, upload: Upload) -> dict[str, Any]:
     """Return the representation of an upload without its columns."""
     spent, reserved = chunks.spent_on_open(session, upload.id)
+    rule = uploads.skip_rule(upload)
     total = (upload.estimate or {}).get("people", 0)
     return {
         "id": upload.id,
@@ -37,6 +39,8 @@ def summary(session: Session, upload: Upload) -> dict[str, Any]:
         "revision": upload.revision,
         "max_credits": upload.max_credits,
         "purpose": upload.purpose,
+        skips.SKIP: list(rule.sources),
+        skips.SKIP_WHEN: rule.when.value,
         "estimate": upload.estimate,
         "progress": {
             "done": sum(upload.outcomes.values()) + _done_in_open(session, upload.id),

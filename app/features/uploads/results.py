@@ -216,6 +216,8 @@ def _outcome(row: _Row, status: str) -> tuple[str, str | None]:
     detail = None if row.error is None else row.error.get("detail") or row.error.get("title")
     if row.outcome == Outcome.EXCLUDED and row.result:
         return row.outcome, jobs.public_exclusion(row.result)["message"]
+    if row.result and jobs.SKIPPED in row.result:
+        detail = detail or _skip_note(row)
     if row.outcome is not None:
         return row.outcome, _STATUS_NOTES.get(status) if row.is_pending else detail
     if row.error is not None:
@@ -223,6 +225,11 @@ def _outcome(row: _Row, status: str) -> tuple[str, str | None]:
     if row.finished_at is not None:
         return "failed", JobExpired.title
     return "pending", _STATUS_NOTES.get(status)
+
+
+def _skip_note(row: _Row) -> str:
+    skipped = jobs.public_skip(row.outcome, row.result or {})
+    return " ".join(filter(None, (skipped["message"], skipped["url"])))
 
 
 def _sources(values: Sequence[dict[str, Any]]) -> tuple[str, ...]:

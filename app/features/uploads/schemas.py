@@ -16,8 +16,9 @@ from app.domain.lists.files.delimiters import DELIMITERS
 from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
 from app.domain.lists.warning_kinds import KINDS, Effect
 from app.domain.normal.places.countries import country_code
-from app.features.uploads import chunks, failures, row_store
+from app.features.uploads import choices, chunks, failures, row_store
 from app.features.uploads.tables import UploadStatus
+from app.web.schemas.enrichment_schemas import SkipSchema
 from app.web.schemas.fields import AsciiInteger, NormalizedString, ResponseSchema, StrictSchema, purpose
 from app.web.schemas.paging import IdCursor, page_size
 
@@ -99,8 +100,11 @@ class MappingSchema(StrictSchema):
     country = _numbers_country()
 
 
-class StartSchema(StrictSchema):
-    """The most that the whole upload may cost, the price accepted, and why the values are obtained."""
+class StartSchema(SkipSchema):
+    """The most that the whole upload may cost, the price accepted, why the values are obtained, whom to skip.
+
+    Without `skip`, an upload that is continued skips those whom it skipped before.
+    """
 
     max_credits = fields.Integer(
         strict=True,
@@ -140,6 +144,35 @@ class ResultQuery(StrictSchema):
     )
 
 
+class OwnRecordCountSchema(ResponseSchema):
+    """How many people of the list are in a system of the workspace, and with which values."""
+
+    source = fields.String(metadata={"example": "crm"})
+    system = fields.String(metadata={"example": "hubspot"})
+    title = fields.String(metadata={"example": "HubSpot"})
+    people = fields.Integer(metadata={"example": 212})
+    with_email = fields.Integer(metadata={"example": 190})
+    with_phone = fields.Integer(metadata={"example": 40})
+
+
+class ChoiceSchema(ResponseSchema):
+    """Whom to skip, and what the others may cost."""
+
+    name = fields.String(metadata={"enum": [choices.SKIP, choices.FILL, choices.ALL], "example": "skip"})
+    skip = fields.List(fields.String(), metadata={"example": ["crm", "owned"]})
+    skip_when = fields.String(metadata={"example": "in_source"})
+    skipped = fields.Integer(metadata={"example": 273})
+    to_buy = fields.Integer(metadata={"example": 227})
+    credits_min = fields.Integer(metadata={"example": 60})
+    credits_max = fields.Integer(metadata={"example": 227})
+    summary = fields.String(
+        metadata={
+            "example": "500 people: 212 in HubSpot (190 with an address), 61 owned, "
+            "227 to buy for at most 227 credits"
+        }
+    )
+
+
 class UploadEstimateSchema(ResponseSchema):
     """What the upload may cost: the minimum is what is stored, the maximum all that is not owned."""
 
@@ -150,6 +183,17 @@ class UploadEstimateSchema(ResponseSchema):
     suppressed = fields.Integer(metadata={"example": 0})
     excluded = fields.Integer(
         metadata={"example": 0, "description": "People whom the exclusions of the workspace name."}
+    )
+    to_buy = fields.Integer(
+        metadata={"example": 480, "description": "People of whom a requested value is not owned."}
+    )
+    own_records = fields.List(
+        fields.Nested(OwnRecordCountSchema),
+        metadata={"description": "Those whom the workspace has in its own systems, such as its CRM."},
+    )
+    choices = fields.List(
+        fields.Nested(ChoiceSchema),
+        metadata={"description": "What the upload may cost if it is started with this `skip`."},
     )
     duplicates = fields.Integer(metadata={"example": 8})
     invalid = fields.Integer(metadata={"example": 2, "description": "Rows that identify no person."})
@@ -235,6 +279,12 @@ class UploadSummarySchema(ResponseSchema):
         allow_none=True,
         metadata={"example": "sales_outreach", "description": "The last one that was stated."},
     )
+    skip = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"example": ["crm", "owned"], "description": "The sources whose people are skipped."},
+    )
+    skip_when = fields.String(required=True, metadata={"example": "in_source"})
     estimate = fields.Nested(UploadEstimateSchema, required=True, allow_none=True)
     progress = fields.Nested(UploadProgressSchema, required=True)
     outcomes = fields.Dict(

@@ -52,8 +52,8 @@ class Upload(Base):
     is the price of all rows, null until it is known. `warnings` says what was not understood in them, in
     the format of `CellWarnings`. `outcomes` counts the people of finished jobs by outcome, and `charged`
     is what those jobs cost. `account_id` and `api_key_id` started the upload; `purpose` is the last one
-    that was stated. `touched_at` is the last change of the status or the rows, except while rows are read or
-    priced.
+    that was stated; `skip` says whom the jobs skip, as in their requests, null for nobody. `touched_at` is
+    the last change of the status or the rows, except while rows are read or priced.
     """
 
     __tablename__ = "uploads"
@@ -76,6 +76,7 @@ class Upload(Base):
     fields: Mapped[list[Any]]
     max_credits: Mapped[int | None] = mapped_column(BigInteger)
     purpose: Mapped[str | None]
+    skip: Mapped[dict[str, Any] | None]
     revision: Mapped[int]
     row_count: Mapped[int]
     priced: Mapped[int]

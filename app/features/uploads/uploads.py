@@ -11,9 +11,10 @@ from sqlalchemy.orm import defer
 
 from app.domain.errors import UploadNotFound, UploadNotReady
 from app.domain.ids import is_id, new_id
+from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs.idempotency import IdempotencyKey
 from app.engine.work import items
-from app.features.uploads import dispatch, files
+from app.features.uploads import choices, dispatch, files
 from app.features.uploads.tables import Upload, UploadChunk, UploadFile, UploadStatus
 from app.infra.database.database_clock import Moment
 from app.infra.database.session import Session
@@ -149,6 +150,17 @@ def country_of(upload: Upload) -> str | None:
     return (upload.table_options or {}).get("country")
 
 
+def set_skip(upload: Upload, rule: SkipRule) -> None:
+    """Say whom the next jobs of a locked upload skip; a running upload stays as it is."""
+    if upload.status != UploadStatus.RUNNING:
+        upload.skip = rule.to_request() or None
+
+
+def skip_rule(upload: Upload) -> SkipRule:
+    """Return whom the jobs of the upload skip."""
+    return SkipRule.parse(upload.skip or {})
+
+
 def start(
     session: Session,
     upload: Upload,
@@ -234,10 +246,11 @@ def _one(session: Session, workspace_id: str, upload_id: str, *, lock: bool) -> 
 
 
 def _is_free(upload: Upload) -> bool:
-    """Return whether nothing can be charged, as everybody is owned or barred."""
-    counts = upload.estimate or {}
-    free = sum(counts.get(name, 0) for name in ("owned", "suppressed", "excluded"))
-    return bool(counts) and free == counts["people"]
+    """Return whether nothing is bought, as everybody is owned, barred or skipped."""
+    if upload.estimate is None:
+        return False
+    price = choices.chosen(upload.estimate, skip_rule(upload)) or upload.estimate
+    return not price["to_buy"]
 
 
 def _wake(session: Session, upload: Upload, now: Moment) -> None:

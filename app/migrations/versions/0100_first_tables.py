@@ -1184,6 +1184,7 @@ def _create_uploads() -> None:
         sa.Column("fields", JSON, nullable=False),
         sa.Column("max_credits", sa.BigInteger()),
         sa.Column("purpose", sa.String()),
+        sa.Column("skip", JSON),
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("row_count", sa.Integer(), nullable=False),
         sa.Column("priced", sa.Integer(), nullable=False),

@@ -9,10 +9,11 @@ from flask import Response
 
 from app.domain.errors import PurposeRequired
 from app.domain.kinds import Kind
+from app.engine.enrichments import enrichment_estimates, estimate_sentences
+from app.engine.enrichments.enrichment_estimates import Estimate
 from app.engine.jobs.jobs import PURPOSE, USE_OWN_RECORDS
 from app.engine.jobs.submission import JobRequest
-from app.engine.lookups import enrichment_estimates
-from app.engine.lookups.enrichment_estimates import Estimate
+from app.engine.own_records import own_records
 from app.infra.database import database_clock
 from app.web import purposes
 from app.web.bodies.body import json_response
@@ -25,22 +26,32 @@ from app.web.sign_in.auth import caller
 def submit(body: EnrichmentRequest) -> Response:
     """Submit the enrichment for the caller, and wait for it as the caller prefers; or return the estimate."""
     refusal = purposes.check(body.purpose)
+    settings = services().settings
+    finds = own_records.load_all(settings) if body.dry_run or body.skip.sources else {}
     with services().database.reading() as session:
         estimate = enrichment_estimates.estimate(
             session,
             caller().workspace_id,
             body.items,
             body.fields,
-            settings=services().settings,
+            settings=settings,
             now=database_clock.value(session),
+            rule=body.skip,
+            finds=finds,
         )
     if body.dry_run:
-        return json_response({"estimate": asdict(estimate)})
-    free = (estimate.owned, estimate.suppressed, estimate.excluded, estimate.ineligible)
-    is_free = sum(free) == len(body.items)
-    if is_free or not body.reveals_values:
+        return json_response({"estimate": _described(estimate, body)})
+    if not (estimate.to_buy and body.reveals_values):
         refusal = None
     return submit_and_wait(_job_request(body, estimate, refusal))
+
+
+def _described(estimate: Estimate, body: EnrichmentRequest) -> dict[str, Any]:
+    counts = asdict(estimate)
+    summary = estimate_sentences.of_list(
+        len(body.items), counts, estimate.own_records, body.fields, entity=body.entity
+    )
+    return {**counts, "summary": summary}
 
 
 def _job_request(body: EnrichmentRequest, estimate: Estimate, refusal: PurposeRequired | None) -> JobRequest:
@@ -49,6 +60,7 @@ def _job_request(body: EnrichmentRequest, estimate: Estimate, refusal: PurposeRe
         "entity": body.entity,
         "fields": list(body.fields),
         "max_credits": body.max_credits,
+        **body.skip.to_request(),
     }
     if body.purpose is not None:
         options[PURPOSE] = body.purpose

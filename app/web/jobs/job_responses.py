@@ -111,6 +111,8 @@ def _items_result(snapshot: JobSnapshot) -> dict[str, Any]:
 
 def _item_result(item: JobItem, hidden: frozenset[str]) -> dict[str, Any]:
     result = hidden_values.without(item.result, hidden) or EMPTY_RESULT
-    if jobs.EXCLUDED not in result:
-        return result
-    return EMPTY_RESULT | {jobs.EXCLUDED: jobs.public_exclusion(result)}
+    if jobs.EXCLUDED in result:
+        return EMPTY_RESULT | {jobs.EXCLUDED: jobs.public_exclusion(result)}
+    if jobs.SKIPPED in result:
+        return EMPTY_RESULT | result | {jobs.SKIPPED: jobs.public_skip(item.outcome, result)}
+    return result

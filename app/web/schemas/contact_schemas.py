@@ -186,6 +186,27 @@ class JobExclusionSchema(ExcludedSchema):
     )
 
 
+class SkippedSchema(ResponseSchema):
+    """Why an item was skipped: the source that has the person, or the fields that it has of the person."""
+
+    source = fields.String(required=True, metadata={"example": "crm"})
+    system = fields.String(required=True, allow_none=True, metadata={"example": "hubspot"})
+    title = fields.String(required=True, allow_none=True, metadata={"example": "HubSpot"})
+    url = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "https://app.hubspot.com/contacts/4242/record/0-1/1"},
+    )
+    fields_ = fields.List(fields.String(), required=True, data_key="fields", metadata={"example": ["email"]})
+    message = fields.String(
+        required=True,
+        metadata={
+            "example": "This person is in HubSpot, and the request skips such people, so nobody was asked "
+            "and nothing was charged."
+        },
+    )
+
+
 class SavedSchema(ResponseSchema):
     """A summary of the workspace's saved profile."""
 

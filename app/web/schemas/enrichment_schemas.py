@@ -10,6 +10,8 @@ from marshmallow import ValidationError, fields, post_load, validate
 
 from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
 from app.domain.normal.companies.employers import given_employer
+from app.engine.enrichments import skips
+from app.engine.enrichments.skips import NOBODY, SkipRule, SkipWhen
 from app.web.errors import field_errors
 from app.web.schemas.fields import (
     MAX_REFERENCE,
@@ -26,6 +28,7 @@ from app.web.schemas.fields import (
 from app.web.schemas.webhook_urls import webhook_url
 
 MAX_ITEMS = 100
+MAX_SOURCES = 10
 PERSON_FIELDS = ("profile", "email", "phone", "company")
 VALUE_FIELDS = frozenset({"email", "phone"})
 DEFAULT_FIELDS = ("company", "email", "profile")
@@ -43,6 +46,7 @@ class EnrichmentRequest:
     webhook_url: str | None
     purpose: str | None = None
     use_own_records: bool = True
+    skip: SkipRule = NOBODY
 
     @property
     def reveals_values(self) -> bool:
@@ -85,7 +89,30 @@ class Item(fields.Nested):
         return value
 
 
-class EnrichmentSchema(StrictSchema):
+class SkipSchema(StrictSchema):
+    """Which people are skipped, because the workspace has them already."""
+
+    skip = fields.List(
+        fields.String(validate=validate.OneOf(skips.source_names())),
+        validate=validate.Length(max=MAX_SOURCES),
+        metadata={
+            "example": ["crm", "owned"],
+            "description": "The sources whose people are skipped: `owned` (the workspace owns all requested "
+            "values), or a kind of system of its own. By default nobody is.",
+        },
+    )
+    skip_when = fields.String(
+        validate=validate.OneOf([when.value for when in SkipWhen]),
+        load_default=SkipWhen.IN_SOURCE.value,
+        metadata={
+            "example": SkipWhen.IN_SOURCE.value,
+            "description": "`in_source`: everybody in a source is skipped. `has_field`: only the requested "
+            "values that a source has of a person; the others are bought.",
+        },
+    )
+
+
+class EnrichmentSchema(SkipSchema):
     """The request body; an invalid item is reported as the error of that item."""
 
     entity = fields.String(required=True, validate=validate.OneOf(["person", "company"]))
@@ -117,6 +144,7 @@ class EnrichmentSchema(StrictSchema):
             data.get("webhook_url"),
             data["purpose"],
             data["use_own_records"],
+            SkipRule.parse(data),
         )
 
 

@@ -291,7 +291,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any] | None, Cost]] = [
         "POST",
         "/api/ext/enrichment-request",
         {"entity": "person", "fields": ["email"], "items": ITEMS},
-        Cost(17 if POSTGRES else 18, 1),
+        Cost(14 if POSTGRES else 15, 1),
     ),
     ("GET", "/api/lists", None, Cost(2, 0)),
     ("GET", "/api/jobs", None, Cost(2, 0)),

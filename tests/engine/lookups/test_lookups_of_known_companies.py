@@ -10,8 +10,7 @@ from findings_support import ADA, NOW, company, person
 from app.domain.records.subjects import Subject
 from app.engine.contacts import companies, contacts
 from app.engine.lookups import known_people
-from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
-from app.engine.lookups.field_requests import ContactField
+from app.engine.lookups.field_requests import DEFAULT_FIELD_REQUESTS, ContactField
 from app.infra.database.session import Session
 
 NAMED = {"full_name": "Cy Young"}

@@ -71,9 +71,13 @@ def test_a_list_is_read_with_a_proposed_mapping_and_priced(ada: Uploader) -> Non
 
     assert upload.header == list(HEADER)
     assert upload.columns == ["full_name", "work_email", None]
+    assert upload.estimate is not None
+    del upload.estimate["choices"]
     assert upload.estimate == {
         "credits_min": 0,  # whose the addresses are is told by the result only
         "credits_max": 3,
+        "to_buy": 3,
+        "own_records": [],
         "owned": 0,
         "suppressed": 0,
         "excluded": 0,
@@ -272,7 +276,7 @@ def test_a_turn_that_is_repeated_submits_no_job_twice(ada: Uploader, monkeypatch
     ada.start(upload_id)
     with ada.harness.database.reading() as session:
         upload = uploads.get(session, ada.harness.workspace_id, upload_id)
-        planned = chunks.plan(session, upload)
+        planned = chunks.plan(session, upload, ada.harness.services.settings)
     assert planned is not None
 
     submitted = [_submit(ada, upload_id, planned) for _ in range(2)]

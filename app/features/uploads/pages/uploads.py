@@ -15,7 +15,7 @@ from app.domain.errors import (
     ValidationFailed,
 )
 from app.domain.lists.headers.upload_columns import UPLOAD_FIELDS
-from app.features.uploads import actions, representations, results, uploads
+from app.features.uploads import actions, choices, representations, results, uploads
 from app.features.uploads.pages import formats
 from app.features.uploads.schemas import FileSchema, MappingSchema, StartSchema
 from app.features.uploads.tables import Upload, UploadStatus
@@ -127,10 +127,9 @@ def start(upload_id: str) -> Response:
     """Start an upload, or continue a paused one."""
     numbers = {name: forms.text(name) for name in ("max_credits", "revision")}
     fields: dict[str, Any] = {name: forms.number(text) if text else None for name, text in numbers.items()}
-    fields |= forms.texts("purpose")
+    fields |= forms.texts("purpose") | _skip_fields()
     try:
-        body = forms.load(StartSchema(), fields)
-        actions.start(upload_id, body["max_credits"], body["purpose"], body["revision"])
+        actions.start(upload_id, forms.load(StartSchema(), fields))
     except InvalidForm as invalid:
         return _show(upload_id, 422, errors=invalid.messages)
     except (ValidationFailed, PurposeRequired):
@@ -183,6 +182,12 @@ def result(upload_id: str) -> Response:
     return actions.download_result(upload)
 
 
+def _skip_fields() -> dict[str, Any]:
+    """Return the fields of the choice in the form; none if the form offers no choice."""
+    name = forms.text("choice")
+    return next((choice.fields for choice in choices.all_choices() if choice.name == name), {})
+
+
 def _list(status: int = 200, *, errors: dict[str, str] | None = None) -> Response:
     settings = services().settings
     before = request.args.get("before") or None
@@ -220,8 +225,17 @@ def _show(upload_id: str, status: int = 200, *, errors: dict[str, str] | None = 
         errors=errors or {},
         is_changing=_is_changing(upload, described),
         price_of=services().settings.price_of,
+        chosen=_chosen(upload),
         purposes=purpose_choices.offered(),
     )
+
+
+def _chosen(upload: Upload) -> str | None:
+    """Return the name of the choice that the form has selected: the first one before the upload starts."""
+    if upload.status == UploadStatus.READY:
+        return choices.SKIP
+    rule = uploads.skip_rule(upload)
+    return next((choice.name for choice in choices.all_choices() if choice.rule == rule), None)
 
 
 def _is_changing(upload: Upload, described: dict[str, Any]) -> bool:

@@ -12,9 +12,9 @@ from app.domain.records.subjects import Subject
 from app.engine.contacts.contacts import Contact
 from app.engine.contacts.suppressions import suppressions
 from app.engine.contacts.suppressions.suppression_digests import Identifier
-from app.engine.lookups import enrichment_estimates
-from app.engine.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, Estimate
-from app.engine.lookups.field_requests import ContactField
+from app.engine.enrichments import enrichment_estimates
+from app.engine.enrichments.enrichment_estimates import Estimate
+from app.engine.lookups.field_requests import DEFAULT_FIELD_REQUESTS, ContactField
 from app.engine.matching import reverse_lookups
 from app.infra.database import database_clock
 from app.infra.database.session import Session
@@ -50,7 +50,7 @@ def test_stored_values_count_for_the_minimum_and_all_values_for_the_maximum(
 
     costs = estimate(session, settings, workspace, requests, "email", "phone", "profile")
 
-    assert costs == Estimate(credits_min=1, credits_max=12)
+    assert costs == Estimate(credits_min=1, credits_max=12, to_buy=2)
 
 
 def test_a_person_who_occurs_twice_is_counted_once(session: Session, settings: Settings) -> None:
@@ -68,7 +68,7 @@ def test_a_person_who_occurs_twice_is_counted_once(session: Session, settings: S
 
     costs = estimate(session, settings, workspace, requests, "email")
 
-    assert costs == Estimate(credits_min=1, credits_max=2)
+    assert costs == Estimate(credits_min=1, credits_max=2, to_buy=2)
 
 
 def test_owned_suppressed_and_ineligible_items_cost_nothing(session: Session, settings: Settings) -> None:
@@ -100,7 +100,7 @@ def test_of_a_person_only_the_fields_that_are_not_owned_cost_something(
 
     costs = estimate(session, settings, workspace, [{"subject": {"contact_id": ada.id}}], "email", "phone")
 
-    assert costs == Estimate(credits_max=5)
+    assert costs == Estimate(credits_max=5, to_buy=1)
 
 
 def test_a_company_costs_nothing(session: Session, settings: Settings) -> None:
