@@ -113,6 +113,13 @@ def finish(session: Session, workspace_id: str, key: str, reference: str) -> Non
     )
 
 
+def release(session: Session, workspace_id: str, key: str) -> None:
+    """Delete a key, so that the next request with it is made anew."""
+    session.execute(
+        delete(IdempotencyKey).where(IdempotencyKey.workspace_id == workspace_id, IdempotencyKey.key == key)
+    )
+
+
 def purge_expired(session: Session, *, now: Moment) -> None:
     """Delete keys older than RETENTION."""
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - RETENTION))

@@ -219,6 +219,15 @@ def replace_credentials(
     check(session, connection, now=now)
 
 
+def restore_credentials(
+    session: Session, connection: CrmConnection, credentials: bytes, *, now: Moment
+) -> None:
+    """Store the encrypted credentials that were there before others, which the CRM refused."""
+    connection.credentials = credentials
+    _record(session, Action.CRM_CREDENTIALS, connection)
+    check(session, connection, now=now)
+
+
 def check(session: Session, connection: CrmConnection, *, now: Moment) -> None:
     """Ask a worker to check the credentials."""
     connection.status = ConnectionStatus.CHECKING.value

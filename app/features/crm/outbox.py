@@ -154,19 +154,28 @@ def end(
 
 
 def _refuse(session: Session, connection: CrmConnection, work: WorkTurn, reason: str, *, now: Moment) -> None:
-    """Suspend the pushes of the connection until the workspace connects again, and tell it so once."""
+    """Suspend the pushes of the connection until the workspace connects again, and tell it so once.
+
+    Who connects it for the first time sees it on the page.
+    """
     connection.status = ConnectionStatus.RECONNECT.value
     connection.error = reason
     session.flush()
-    events.record(
-        session,
-        connection.workspace_id,
-        EventType.CRM_PUSH_FAILED,
-        {"connection_id": connection.id, "vendor": connection.vendor, "push_id": None, "error": reason},
-        dedup_key=f"crm:{connection.id}:{work.lease_token}",
-        now=now,
-    )
+    if connection.checked_at is not None or _has_open_items(session, connection):
+        events.record(
+            session,
+            connection.workspace_id,
+            EventType.CRM_PUSH_FAILED,
+            {"connection_id": connection.id, "vendor": connection.vendor, "push_id": None, "error": reason},
+            dedup_key=f"crm:{connection.id}:{work.lease_token}",
+            now=now,
+        )
     if reason == TURNS_FAILED:
         turns.fail(session, work, reason, now=now)
     else:
         turns.end(session, work)
+
+
+def _has_open_items(session: Session, connection: CrmConnection) -> bool:
+    is_open = (PushItem.connection_id == connection.id, PushItem.outcome.is_(None))
+    return session.scalar(select(PushItem.id).where(*is_open).limit(1)) is not None

@@ -37,6 +37,15 @@ ERRORS: Mapping[str, str] = {
 }
 
 
+HOSTS: Mapping[str, str] = {
+    "refused": "{host} is not a public address.",
+    "unresolved": "The host {host} does not resolve.",
+    "connection": "{host} cannot be reached.",
+}
+"""What is wrong with the host of a CRM that is being connected."""
+NOT_THE_CRM = "{host} does not answer as {crm} does."
+
+
 READING: Mapping[str, str] = {
     "unauthorized": "The CRM does not accept the credentials. Check the connection, or connect again.",
     "forbidden": "The credentials may not read people. Give them the permission in the CRM, then check the "

@@ -29,6 +29,7 @@ def push(connection_id: str, services: WorkerServices) -> None:
     client = WebhookClient(tuple(map(ip_network, services.settings.webhook_networks)))
     try:
         take_turn(connection_id, services, client)
+        services.notifier.notify([connection_id])  # a request may wait for the check of new credentials
     except LeaseLost:
         log.info("crm turn lost", connection=connection_id)
 

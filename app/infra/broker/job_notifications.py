@@ -1,4 +1,4 @@
-"""Notifications of finished jobs, from workers to the requests that wait for them.
+"""Notifications of finished jobs and other work, from workers to the requests that wait for them.
 
 A web process has one Redis subscription and one thread for all waiting requests. A notification may be lost.
 Therefore a request reads the job's row before it sleeps and when it wakes, and a reconnect wakes all of them.

@@ -61,6 +61,13 @@ def finish(session: Session, reference: str) -> None:
         idempotency.finish(session, caller().workspace_id, key, reference)
 
 
+def release(session: Session) -> None:
+    """Delete the request's key, if it has one: what it did was undone, and a repetition is a new request."""
+    key = _key()
+    if key is not None:
+        idempotency.release(session, caller().workspace_id, key)
+
+
 def _digest(keys: DigestKeys, body: dict[str, Any] | None = None) -> bytes:
     same = (request.get_json(silent=True) or {}) if body is None else body
     return idempotency.digest(keys, request.path, same)

@@ -81,14 +81,15 @@ def index() -> Response:
 @limited(Policy.WRITE)
 @blueprint.input(NewConnectionSchema, arg_name="body")
 @blueprint.output(
-    ConnectionResponseSchema, status_code=201, description="The connection; a worker now checks it."
+    ConnectionResponseSchema, status_code=201, description="The connection; a worker checks it."
 )
 @blueprint.doc(responses=REPLAY)
 def create(body: NewConnection) -> Response:
     """Connect a CRM with a token; only an admin can do it, from a session.
 
-    The token is stored encrypted and never returned. A worker checks it within seconds: the connection's
-    `status` is then `connected`, or `reconnect` with the reason in `error`.
+    The token is stored encrypted and never returned. A worker checks it, for which the request waits up to
+    three seconds: a token or an address that is wrong is refused with 422. If the CRM is slower, `status` is
+    `checking` until it is `connected`, or `reconnect` with the reason in `error`.
     """
     connection, is_replayed = connection_changes.create(body)
     shown = {"connection": to_json(connection, _reading(connection))}
@@ -108,6 +109,7 @@ def create(body: NewConnection) -> Response:
 def change(connection_id: str, body: dict[str, Any]) -> Response:
     """Change the mapping or the token, and check the credentials; only an admin can do it, from a session.
 
+    A new token is checked as that of a new connection; if it is refused, the connection keeps its former one.
     Pushes that wait for a token that works are made then.
     """
     connection, is_replayed = connection_changes.change(connection_id, body)

@@ -48,7 +48,8 @@ def connect() -> Response:
     try:
         connection, _is_replay = connection_changes.create(new)
     except ValidationFailed as problem:
-        return _index(422, vendor=new.vendor, errors={"": problem.detail})
+        errors = forms.messages(problem.errors)
+        return _index(422, vendor=new.vendor, errors=errors | {"": errors.get("vendor", "")})
     flash("The CRM is stored. Check the mapping, and preview a contact before the first push.", "success")
     return go_to("crm_page.show", connection_id=connection.id)
 
@@ -84,7 +85,10 @@ def change_mapping(connection_id: str) -> Response:
 def check(connection_id: str) -> Response:
     """Check the credentials, or store a new token."""
     token = forms.text("token")
-    connection_changes.change(connection_id, {"token": token} if token else {})
+    try:
+        connection_changes.change(connection_id, {"token": token} if token else {})
+    except ValidationFailed as problem:
+        return _show(connection_id, 422, errors=forms.messages(problem.errors))
     return go_to("crm_page.show", connection_id=connection_id)
 
 
@@ -117,7 +121,12 @@ def _index(status: int = 200, *, vendor: str = "", errors: dict[str, str] | None
 
 
 def _show(
-    connection_id: str, status: int = 200, *, chosen: dict[str, str] | None = None, error: str = ""
+    connection_id: str,
+    status: int = 200,
+    *,
+    chosen: dict[str, str] | None = None,
+    error: str = "",
+    errors: dict[str, str] | None = None,
 ) -> Response:
     with services().database.reading() as session:
         connection = connections.get(session, caller().workspace_id, connection_id)
@@ -131,4 +140,5 @@ def _show(
         fields=[field.value for field in CrmField],
         mapping=connection.mapping if chosen is None else chosen,
         error=error,
+        errors=errors or {},
     )

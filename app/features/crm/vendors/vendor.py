@@ -54,6 +54,7 @@ class Crm:
     `mapping` is the default property of each field. `company_property` is the property that holds the id of
     the company's record, for CRMs where the company is not a text. `needs_url` states whether each workspace
     has an address of its own, as with self-hosted CRMs. `calls_per_minute` is the rate at which it is called.
+    `key_help` says where a token is found, `key_name` is what the CRM calls it in a sentence.
     `property_name` is the regular expression of the names of properties.
     """
 
@@ -63,6 +64,7 @@ class Crm:
     needs_url: ClassVar[bool] = False
     takes_token: ClassVar[bool] = True
     key_help: ClassVar[str] = ""
+    key_name: ClassVar[str] = "the token"
     calls_per_minute: ClassVar[int]
     mapping: ClassVar[Mapping[CrmField, str]]
     company_property: ClassVar[str | None] = None

@@ -45,6 +45,7 @@ class Pipedrive(Crm):
     title = "Pipedrive"
     api_url = "https://api.pipedrive.com"
     key_help = "The API token of a user: Personal preferences, API."
+    key_name = "the API token of the user"
     calls_per_minute = 120
     company_property = records.ORGANIZATION
     property_name = r"[a-z_]{1,100}|[0-9a-f]{40}"

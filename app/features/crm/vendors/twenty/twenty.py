@@ -40,6 +40,7 @@ class Twenty(Crm):
     title = "Twenty"
     needs_url = True
     key_help = "An API key: Settings, APIs & Webhooks, Create API key."
+    key_name = "the API key"
     calls_per_minute = 90
     company_property = "companyId"
     mapping = MappingProxyType(
