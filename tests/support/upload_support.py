@@ -16,6 +16,7 @@ from worker_harness import WorkerHarness
 
 from app.domain.ids import new_id
 from app.engine.accounts import accounts
+from app.engine.enrichments.skips import SkipRule
 from app.engine.jobs.jobs import Job
 from app.engine.ledger import credits
 from app.engine.privacy.erasure import ErasurePlan
@@ -78,9 +79,12 @@ class Uploader:
         max_credits: int | None = None,
         api_key_id: str | None = None,
         purpose: str | None = None,
+        skip: SkipRule | None = None,
     ) -> None:
         with self.harness.database.transaction() as session:
             upload = uploads.locked(session, self.harness.workspace_id, upload_id)
+            if skip is not None:
+                uploads.set_skip(upload, skip)
             uploads.start(
                 session,
                 upload,

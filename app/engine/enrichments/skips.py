@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any, NamedTuple
 
 from app import feature_registry
@@ -81,6 +82,7 @@ class _Has(NamedTuple):
     fields: frozenset[ContactField]
 
 
+@cache
 def source_names() -> tuple[str, ...]:
     """Return the sources whose people can be skipped."""
     return (*(module.OWN_RECORDS.name for module in feature_registry.parts("own_records")), OWNED)

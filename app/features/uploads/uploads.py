@@ -247,10 +247,9 @@ def _one(session: Session, workspace_id: str, upload_id: str, *, lock: bool) -> 
 
 def _is_free(upload: Upload) -> bool:
     """Return whether nothing is bought, as everybody is owned, barred or skipped."""
-    if upload.estimate is None:
-        return False
-    price = choices.chosen(upload.estimate, skip_rule(upload)) or upload.estimate
-    return not price["to_buy"]
+    estimate = upload.estimate or {}
+    price = choices.chosen(estimate, skip_rule(upload)) or estimate
+    return price.get("to_buy") == 0
 
 
 def _wake(session: Session, upload: Upload, now: Moment) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from jobs_support import a_workspace
-from stored_support import NOW, a_contact, an_email, disclose
+from stored_support import NOW, a_contact, an_email, disclose, statements
 
 from app.domain.records.subjects import Subject
 from app.engine.contacts.contacts import Contact
@@ -109,3 +109,21 @@ def test_a_company_costs_nothing(session: Session, settings: Settings) -> None:
     costs = estimate(session, settings, workspace, [{"company": {"domain": "acme.com"}}], "email", "company")
 
     assert costs == Estimate()
+
+
+def test_the_statements_of_an_estimate_do_not_depend_on_the_number_of_people(
+    session: Session, settings: Settings
+) -> None:
+    workspace = a_workspace(session)
+    urls = [f"https://www.linkedin.com/in/person-{number}" for number in range(50)]
+    for url in urls:
+        a_contact(session, None, linkedin_url=url)
+    requests = [{"subject": {"linkedin_url": url}} for url in urls]
+
+    counts = []
+    for some in (requests[:1], requests):
+        with statements(session.get_bind()) as executed:  # type: ignore[arg-type]
+            estimate(session, settings, workspace, some, "email", "phone")
+        counts.append(len(executed))
+
+    assert counts == [3, 3]
