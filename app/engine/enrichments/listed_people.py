@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from app.domain.records.subjects import Subject
 from app.engine.lookups import known_people, lookup_parts
 from app.engine.lookups.field_requests import DEFAULT_FIELD_REQUESTS, ContactField
 from app.engine.lookups.known_people import AssessedPerson, KnownPerson
-from app.engine.lookups.lookup_parts import LookedUp
+from app.engine.lookups.lookup_parts import LookedUp, distinct
 from app.engine.own_records import own_records
 from app.engine.own_records.own_records import BATCH, Find, OwnRecord
 from app.infra.database.session import Session
@@ -72,7 +72,14 @@ def read(
 
 
 def _looked_up(workspace_id: str, subject: Subject, person: AssessedPerson | None) -> LookedUp:
-    """Return the person for the systems of the workspace; nothing of one who is suppressed."""
-    if person is None or any(known.suppressed for known in person.fields.values()):
+    """Return the person for the systems of the workspace; nobody for one who is barred."""
+    if person is None:
         return LookedUp(workspace_id=workspace_id)
-    return lookup_parts.looked_up(workspace_id, subject, person.match, person.data)
+    is_barred = any(known.is_barred for known in person.fields.values())
+    found = lookup_parts.of_match(workspace_id, person.match, person.data, is_barred=is_barred)
+    return found if is_barred else _with_given(found, subject)
+
+
+def _with_given(found: LookedUp, subject: Subject) -> LookedUp:
+    emails, phones = distinct(subject.email, *found.emails), distinct(subject.phone, *found.phones)
+    return replace(found, emails=emails, phones=phones)

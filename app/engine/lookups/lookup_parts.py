@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from app import feature_registry
 from app.domain.records.profile_links import urls_of
-from app.domain.records.subjects import Subject
 from app.engine.lookups.contact_data import ContactData
 from app.engine.matching.contact_matching import Match
 from app.infra.database.session import Session
@@ -73,12 +72,7 @@ def of_match(workspace_id: str, match: Match, data: ContactData, *, is_barred: b
     """Return the person for the features; nothing of one who is barred."""
     if is_barred:
         return LookedUp(workspace_id=workspace_id)
-    return looked_up(workspace_id, match.subject, match, data)
-
-
-def looked_up(workspace_id: str, subject: Subject, match: Match, data: ContactData) -> LookedUp:
-    """Return a person who is not suppressed; `subject` is what the workspace gave of the person."""
-    contact = match.contact
+    subject, contact = match.subject, match.contact
     company = match.company if contact else None
     people = match.remembered or ([contact] if contact else [])
     owned = [row for person in people for row in data.values_of(person.id) if data.owns(row)]
@@ -97,5 +91,5 @@ def looked_up(workspace_id: str, subject: Subject, match: Match, data: ContactDa
 
 
 def distinct(*values: str | None) -> list[str]:
-    """Return the values that are not empty, each once."""
+    """Return the values without empty ones and duplicates, in order."""
     return list(dict.fromkeys(filter(None, values)))
