@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from crm_index_support import a_crm, in_crm
 from e2e_stack import running
 from local_servers import empty_database
 from page_browser_support import (
@@ -122,6 +123,34 @@ def test_a_list_is_enriched_without_scripts(
         page.get_by_role("button", name="Start").click()
 
         expect(page.get_by_role("link", name="Download the result")).to_be_visible()
+
+
+def test_a_list_fills_only_what_the_crm_lacks(browser: PageBrowser, file: Path) -> None:
+    member = "crm@acme.example"
+    workspace_id = create_operator(browser.stack, member)
+    with browser.stack.database.transaction() as session:
+        has_none, has_address = ({"profiles": [url]} for _name, url, *_rest in ROWS[:2])
+        in_crm(
+            session, a_crm(session, workspace_id), has_none, has_address | {"emails": ["slow@home.example"]}
+        )
+    with browser.visit() as page:
+        sign_in(page, email=member)
+        expect(page.get_by_role("heading", name="Search")).to_be_visible()
+        page.goto("/uploads")
+        page.get_by_label("A CSV file or an Excel workbook").set_input_files(file)
+        page.get_by_role("button", name="Upload").click()
+        sentence = "3 people: 2 in HubSpot (1 with an address), 1 to buy for at most 1 credit."
+        expect(page.get_by_text(sentence)).to_be_visible()
+        _look(page, "choices")
+        page.get_by_label("Fill only what is missing: 2 to buy for at most 2 credits").check()
+        page.get_by_role("button", name="Start").click()
+        expect(page.get_by_text("finished", exact=True)).to_be_visible()
+        _look(page, "skipped")
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download the result").click()
+        rows = list(csv.reader(io.StringIO(download.value.path().read_text("utf-8-sig"))))
+
+    assert [row[7] for row in rows[1:]] == ["found", "skipped", "not_found", "found", "invalid"]
 
 
 def _look(page: Page, name: str) -> None:
