@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 EmailType = Literal["work", "personal"]
+SkipCondition = Literal["in_source", "has_field"]
+SkipSource = Literal["crm", "owned"]
 PhoneType = Literal["mobile", "direct", "work", "hq", "other"]
 MinStatus = Literal["valid", "accept_all", "any"]
 EnrichedField = Literal["profile", "email", "phone", "company"]
@@ -26,14 +28,14 @@ UseOwnRecords = Annotated[
     Field(description="False: buy values even if the workspace's own CRM has them, verified and free."),
 ]
 Skip = Annotated[
-    list[str] | None,
+    list[SkipSource] | None,
     Field(
         description="Leave out people whom the workspace has already: crm (in its CRM), owned (it owns all "
         "requested values), or both."
     ),
 ]
 SkipWhen = Annotated[
-    Literal["in_source", "has_field"] | None,
+    SkipCondition | None,
     Field(
         description="in_source (the default) leaves out the people; has_field only the values that are there "
         "already, and fills in what is missing."

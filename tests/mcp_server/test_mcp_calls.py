@@ -175,6 +175,38 @@ def test_the_summary_of_an_excluded_person_says_why(httpserver: HTTPServer) -> N
     assert result["summary"].startswith("Your workspace excludes this person. It was free.")
 
 
+def test_an_estimate_says_who_is_in_the_crm_and_what_it_costs_without_them(httpserver: HTTPServer) -> None:
+    people = [PERSON["person"]] * 2
+    skips = {"skip": ["crm", "owned"], "skip_when": "has_field"}
+    sent = {"entity": "person", "items": [{"subject": one} for one in people], "max_credits": 1, **skips}
+    sentence = "2 people: 1 in HubSpot (1 with an address), 1 to buy for at most 1 credit"
+    estimate = {"credits_min": 0, "credits_max": 1, "summary": sentence}
+    httpserver.expect_request(
+        "/api/ext/enrichment-request", method="POST", json={**sent, "dry_run": True}
+    ).respond_with_json({"estimate": estimate})
+    httpserver.expect_request("/api/ext/session").respond_with_json({"credits": {"balance": 9}})
+
+    arguments = {"people": people, "max_credits": 1, **skips, "estimate_only": True}
+    result = call(httpserver, "enrich", arguments).structured_content
+
+    assert result is not None
+    assert result["summary"] == (
+        f"{sentence}. It would cost 0 to 1 credits. Nothing was done or charged. 9 credits left."
+    )
+
+
+def test_the_summary_says_that_everybody_was_skipped(httpserver: HTTPServer) -> None:
+    body = job_response("succeeded", http=200).get_json()
+    body["job"]["outcome"] = "skipped"
+    httpserver.expect_request("/api/ext/enrichment-request").respond_with_json(body)
+
+    arguments = {"people": [PERSON["person"]], "max_credits": 1, "skip": ["crm"]}
+    result = call(httpserver, "enrich", arguments).structured_content
+
+    assert result is not None
+    assert result["summary"].startswith("Everybody was skipped: the workspace has them already. It was free.")
+
+
 def test_a_call_that_gets_no_response_in_time_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "TIMEOUT", httpx2.Timeout(0.1))
     monkeypatch.setattr(api, "RETRY_DELAYS", (0.0, 0.01))
@@ -292,6 +324,8 @@ def test_the_inputs_have_the_fields_of_the_api(
         (inputs.MinStatus, "RevealEmail", "min_status"),
         (inputs.EnrichedField, "Enrichment", "fields"),
         (inputs.Known, "LeadsByWebsiteHash", "has"),
+        (inputs.SkipSource, "Enrichment", "skip"),
+        (inputs.SkipCondition, "Enrichment", "skip_when"),
     ],
 )
 def test_the_inputs_have_the_values_of_the_api(app: APIFlask, literal: Any, schema: str, name: str) -> None:
