@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 EmailType = Literal["work", "personal"]
-SkipCondition = Literal["in_source", "has_field"]
-SkipSource = Literal["crm", "owned"]
 PhoneType = Literal["mobile", "direct", "work", "hq", "other"]
 MinStatus = Literal["valid", "accept_all", "any"]
 EnrichedField = Literal["profile", "email", "phone", "company"]
 Known = Literal["email", "phone"]
+SkipSource = Literal["crm", "owned"]
+SkipCondition = Literal["in_source", "has_field"]
 MaxAge = Annotated[
     int | None, Field(ge=1, le=3650, description="Ask providers if the stored value is older, in days.")
 ]

@@ -162,7 +162,9 @@ def _with_key(session: Session, key: str, values: Sequence[str]) -> Mapping[str,
     is_of_member = key == "linkedin_url" and any(map(is_member_url, values))
     rows = (_BY_MEMBER if is_of_member else _BY_KEY[key]).all(session, {"values": list(forms)})
     if len(rows) == MAX_CONTACTS and len(values) > 1:  # one common value must not hide the others
-        return dict(pair for value in values for pair in _with_key(session, key, [value]).items())
+        middle = len(values) // 2
+        halves = (values[:middle], values[middle:])
+        return dict(pair for half in halves for pair in _with_key(session, key, half).items())
     people: dict[str, list[ContactRow]] = defaultdict(list)
     for row in rows:
         person, found = _contact_row(row)
