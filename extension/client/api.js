@@ -74,7 +74,7 @@
  * A job in the list; `subject` is null if the person is suppressed.
  * @typedef {Job & {asked_by: {id: string, name: string}|null, subject: Subject|null, charged: number}} ListedJob
  */
-/** @typedef {{provider: string, field?: string, outcome: string, status?: string, latency_ms: number, cost: number}} TraceEntry */
+/** @typedef {{provider: string, field?: string, outcome: string, status?: string, source?: string, latency_ms: number, cost: number}} TraceEntry */
 /**
  * @typedef {{job: Job, result: any, trace: TraceEntry[],
  *   credits: {charged: number, reserved: number, balance: number, already_owned: boolean}}} JobResponse
@@ -163,20 +163,20 @@ export class Client {
     return this.#send("POST", "/api/ext/lookup", body, options);
   }
 
-  /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string, purpose?: string}} body
+  /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string, purpose?: string, use_own_records?: boolean}} body
    *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   revealEmail(body, options) {
     return this.#send("POST", "/api/ext/reveal/email", body, options);
   }
 
-  /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string, purpose?: string}} body
+  /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string, purpose?: string, use_own_records?: boolean}} body
    *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   revealPhone(body, options) {
     return this.#send("POST", "/api/ext/reveal/phone", body, options);
   }
 
   /** Enrich up to 100 people or companies. With `dry_run` the response is `{estimate}` and no job is created.
-   *  @param {{entity: "person"|"company", items: object[], fields?: string[], max_credits?: number, dry_run?: boolean, purpose?: string}} body
+   *  @param {{entity: "person"|"company", items: object[], fields?: string[], max_credits?: number, dry_run?: boolean, purpose?: string, use_own_records?: boolean}} body
    *  @param {RequestOptions} [options] @returns {Promise<any>} */
   enrichmentRequest(body, options) {
     return this.#send("POST", "/api/ext/enrichment-request", body, options);

@@ -52,12 +52,21 @@ export function fieldCard(app, field, person, lookup) {
     return [...(values.length > 0 ? values : none), purpose.element, ...spendButton(app, spend, price)];
   }
 
-  async function reveal() {
+  function reveal() {
+    return ask({});
+  }
+
+  function buy() {
+    return ask({ use_own_records: false });
+  }
+
+  /** @param {{use_own_records?: boolean}} choice */
+  async function ask(choice) {
     content.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ element) => (element.disabled = true));
     const { subject } = person;
-    const body = { subject, ...minimumQuality(field, masked), ...purpose.stated(), ...clientReference(subject) };
+    const options = { ...minimumQuality(field, masked), ...purpose.stated(), ...clientReference(subject), ...choice };
     const about = { subject: person.requested, label: person.label };
-    const request = await startRequest(names[0], METHODS[field], body, about);
+    const request = await startRequest(names[0], METHODS[field], { subject, ...options }, about);
     show(request);
     run(request);
   }
@@ -90,7 +99,9 @@ export function fieldCard(app, field, person, lookup) {
     if (values.length === 0) return [...noResult(app, response, reveal), receipt(response, [])];
     person.onFound();
     announce(values.map((/** @type {any} */ value) => value.email ?? value.national).join(", "));
-    return [...values.map(revealedValue), receipt(response, values[0].sources)];
+    const isOwn = response.trace.some(({ source }) => source);
+    const more = isOwn ? spendButton(app, button(t("buy_all_the_same", formatCredits(price)), buy), price) : [];
+    return [...values.map(revealedValue), receipt(response, values[0].sources), ...more];
   }
 }
 

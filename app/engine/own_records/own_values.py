@@ -1,8 +1,9 @@
 """The values that a workspace has itself of a requested field, which a reveal returns free of charge.
 
 A value counts if its record is certain and as fresh as the request demands; a record without a date is not.
-An address also needs a verdict of a verification, which is stored for the workspace alone. A number is used
-if a numbering plan has assigned it; its type is mobile or, since systems do not say more, other.
+An address also needs a verdict of a verification, which is stored for the workspace alone. A number that a
+numbering plan has assigned is valid at the workspace's word, as an imported one is at the operator's; its
+type is mobile or, since systems do not say more, other.
 """
 
 from __future__ import annotations
@@ -175,7 +176,8 @@ def _values(record: OwnRecord, changed_at: datetime, of: ContactField) -> Iterat
         return
     for number in filter(None, map(assigned_phone, record.phones)):
         kind = "mobile" if number.line_type == "mobile" else "other"
-        yield OwnValue(value=number.e164, type=kind, record=record, changed_at=changed_at)
+        valid = EmailStatus.VALID.value
+        yield OwnValue(value=number.e164, type=kind, record=record, changed_at=changed_at, status=valid)
 
 
 def _is_hidden(rules: RegionalRules, one: OwnValue, known: KnownPerson) -> bool:
@@ -247,8 +249,7 @@ def _field(
 ) -> OwnField:
     field_request = question.field_request
     if field_request.field is ContactField.PHONE:
-        fulfilling = [one for one in candidates if field_request.accepts(one.type, one.status)]
-        return OwnField(field_request=field_request, values=_sorted(fulfilling))
+        return OwnField(field_request=field_request, values=_sorted(candidates))
     workspace_id = question.known.looked_up.workspace_id
     oldest = now - field_request.max_age if field_request.max_age else None
     values, unverified = [], []

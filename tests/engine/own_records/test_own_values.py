@@ -82,8 +82,11 @@ def test_a_number_that_nobody_can_have_is_left_out(session: Session, workspace_i
     assert values(ask(session, workspace_id, record(phones=["+12005550143"]))) == []
 
 
-def test_a_number_has_no_verdict_so_it_is_not_valid(session: Session, workspace_id: str) -> None:
-    assert values(ask(session, workspace_id, record(phones=[MOBILE]), min_status=MinStatus.VALID)) == []
+def test_a_number_is_valid_at_the_workspaces_word(session: Session, workspace_id: str) -> None:
+    found = ask(session, workspace_id, record(phones=[MOBILE]), min_status=MinStatus.VALID)
+
+    [phone] = found.to_public()
+    assert (phone["e164"], phone["status"], phone["verified_at"]) == (MOBILE, "valid", None)
 
 
 @pytest.mark.parametrize(

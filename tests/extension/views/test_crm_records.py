@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -9,9 +10,13 @@ from chromium_support import BrowserUser
 from company_support import Company, create_company
 from crm_index_support import a_crm, in_crm
 from playwright.sync_api import Locator, Page, expect
+from polling import wait_until
 
 from app.features.crm.index.crm_people import RecordKind
+from app.infra import clock
 
+NUMBER = "+447400123456"
+STRANGER = "https://www.linkedin.com/in/a-stranger-of-the-crm"
 LINES = """async (records) => {
   const { crmRecords } = await import("/views/crm_records.js");
   return crmRecords(records ?? undefined).map((line) => line.outerHTML).join("");
@@ -63,6 +68,33 @@ def test_several_records_are_counted_and_each_can_be_opened(user: BrowserUser, c
     expect(line(popup).get_by_role("listitem")).to_have_text(
         ["contact · owner Kim Lee · Open", "lead · has phone · Open"]
     )
+
+
+def test_a_number_of_the_crm_is_free_and_can_be_bought_all_the_same(
+    user: BrowserUser, company: Company
+) -> None:
+    fresh = {"phones": [NUMBER], "changed_at": clock.now()}
+    store(user, fresh | {"profiles": [company.profiles["Ada"]]}, fresh | {"profiles": [STRANGER]})
+    attempts = count(1)
+    wait_until(lambda: "source" in str(reveal_stranger(user, next(attempts))))  # workers look now and then
+    phone = popup_of_ada(user, company).get_by_role("region", name="Phone", exact=True)
+
+    phone.get_by_role("button", name="Reveal phone").click()
+    expect(phone.get_by_role("link")).to_have_attribute("href", f"tel:{NUMBER}")
+    phone.get_by_text("Receipt").click()
+    expect(phone.locator("details")).to_contain_text("Charged: 0 credits")
+    expect(phone.locator("details")).to_contain_text("From Hubspot, last seen")
+    before = user.balance()
+    phone.get_by_role("button", name="Buy all the same").click()
+
+    expect(phone.get_by_role("link")).not_to_have_attribute("href", f"tel:{NUMBER}")
+    assert user.balance() < before
+
+
+def reveal_stranger(user: BrowserUser, attempt: int) -> Any:
+    """Ask for the number of a person whom only the CRM has; return the receipt of a request of its own."""
+    body = {"subject": {"linkedin_url": STRANGER}, "max_age_days": attempt}
+    return user.stack.call("POST", "/api/ext/reveal/phone", body, Authorization=user.token).body["trace"]
 
 
 def test_a_record_at_another_company_is_out_of_date(user: BrowserUser, company: Company) -> None:

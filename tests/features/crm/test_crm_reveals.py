@@ -117,11 +117,11 @@ def test_a_number_of_the_crm_is_revealed_free(harness: WorkerHarness) -> None:
     fill(harness, {"profiles": [ADA], "phones": [NUMBER]})
     providers = use(harness, one=hit(phone()))
 
-    job = harness.reveal(SUBJECT, Kind.REVEAL_PHONE, min_status="any")
+    job = harness.reveal(SUBJECT, Kind.REVEAL_PHONE)
 
     assert (job.outcome, job.charged, numbers(job)) == (Outcome.FOUND, 0, [NUMBER])
     assert job.result is not None
-    assert (job.result["phones"][0]["type"], job.result["phones"][0]["status"]) == ("mobile", "unknown")
+    assert (job.result["phones"][0]["type"], job.result["phones"][0]["status"]) == ("mobile", "valid")
     assert providers["one"].requests == []
 
 
@@ -142,7 +142,7 @@ def test_nothing_of_it_is_stored_with_a_contact_or_owned(harness: WorkerHarness)
     use(harness)
 
     job = harness.reveal(SUBJECT)
-    harness.reveal(SUBJECT, Kind.REVEAL_PHONE, min_status="any")
+    harness.reveal(SUBJECT, Kind.REVEAL_PHONE)
 
     assert (job.result or {})["contact_id"] == contact_id
     with harness.database.reading() as session:
@@ -465,7 +465,7 @@ def test_a_person_named_by_an_address_is_found_by_it(harness: WorkerHarness) -> 
     fill(harness, {"emails": ["ada@acme.com"], "phones": [NUMBER]})
     use(harness, one=MISS)
 
-    job = harness.reveal({"email": "ada@acme.com"}, Kind.REVEAL_PHONE, min_status="any")
+    job = harness.reveal({"email": "ada@acme.com"}, Kind.REVEAL_PHONE)
 
     assert numbers(job) == [NUMBER]
 
